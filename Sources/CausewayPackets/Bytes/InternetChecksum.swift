@@ -10,7 +10,7 @@ public struct InternetChecksum: Sendable {
     /// Adds bytes. An odd last byte counts as if a zero followed.
     @inlinable
     public mutating func add(_ bytes: borrowing ByteView) {
-        add(bytes.bytes)
+        add(bytes.rawSpan)
     }
 
     @inlinable

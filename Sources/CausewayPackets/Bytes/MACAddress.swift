@@ -13,7 +13,7 @@ public struct MACAddress: Hashable, Sendable {
 
     /// Reads six bytes at `offset`.
     @inlinable
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         try bytes.require(6, at: offset)
         self.init(bits: UInt64(try bytes.u32(offset)) << 16 | UInt64(try bytes.u16(offset &+ 4)))
     }

@@ -22,13 +22,13 @@ struct ClientHello: Equatable {
         try? readExtensions(bytes)
     }
 
-    private static func isHello(_ bytes: borrowing ByteView) throws(CutOff) -> Bool {
+    private static func isHello(_ bytes: borrowing ByteView) throws(WireError) -> Bool {
         let (type, version) = (try bytes.u8(0), try bytes.u8(1))
         let message = try bytes.u8(recordHeader)
         return type == handshakeRecord && version == majorVersion && message == clientHello
     }
 
-    private mutating func readExtensions(_ bytes: borrowing ByteView) throws(CutOff) {
+    private mutating func readExtensions(_ bytes: borrowing ByteView) throws(WireError) {
         var offset = Self.recordHeader + Self.messageHeader + Self.versionAndRandom
         // Skip session identifier, cipher suites and compression methods.
         offset += 1 + Int(try bytes.u8(offset))
@@ -50,12 +50,12 @@ struct ClientHello: Equatable {
         }
     }
 
-    private static func hostName(_ content: borrowing ByteView) throws(CutOff) -> String? {
+    private static func hostName(_ content: borrowing ByteView) throws(WireError) -> String? {
         guard try content.u8(2) == 0 else { return nil }
         return try text(content, at: 5, Int(try content.u16(3)))
     }
 
-    private mutating func readProtocols(_ content: borrowing ByteView) throws(CutOff) {
+    private mutating func readProtocols(_ content: borrowing ByteView) throws(WireError) {
         var offset = 2
         while offset < content.count, protocols.count < Self.maximumProtocols {
             let length = Int(try content.u8(offset))
@@ -64,7 +64,7 @@ struct ClientHello: Equatable {
         }
     }
 
-    private static func text(_ bytes: borrowing ByteView, at offset: Int, _ length: Int) throws(CutOff) -> String {
+    private static func text(_ bytes: borrowing ByteView, at offset: Int, _ length: Int) throws(WireError) -> String {
         try bytes.require(length, at: offset)
         return String(decoding: bytes.clamped(offset, offset + length).array, as: UTF8.self)
     }

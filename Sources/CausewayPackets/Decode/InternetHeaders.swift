@@ -69,8 +69,8 @@ public struct IPv4Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         typeOfService = try bytes.u8(offset &+ 1)
         totalLength = try bytes.u16(offset &+ 2)
         identification = try bytes.u16(offset &+ 4)
@@ -123,8 +123,8 @@ public struct IPv6Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         let first = try bytes.u32(offset)
         trafficClass = UInt8(truncatingIfNeeded: first >> 20)
         flowLabel = first & 0xFFFFF
@@ -137,7 +137,7 @@ public struct IPv6Header: Hashable, Sendable {
 }
 
 extension IPv6Address {
-    init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         self.init(high: try bytes.u64(offset), low: try bytes.u64(offset &+ 8))
     }
 }
@@ -174,8 +174,8 @@ public struct ICMPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         type = try bytes.u8(offset)
         code = try bytes.u8(offset &+ 1)
         checksum = try bytes.u16(offset &+ 2)

@@ -9,7 +9,7 @@ extension LayerWalk {
     }
 
     /// Decodes an IPv4 header (RFC 791 §3.1).
-    mutating func ipv4(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func ipv4(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let first = try p.u8(offset)
         guard first >> 4 == 4 else {
             layers.issues.insert(.badVersion)
@@ -17,7 +17,7 @@ extension LayerWalk {
         }
         let headerLength = Int(first & 15) &* 4
         let start = offset
-        guard limit &- start >= 20 else { throw CutOff() }
+        guard limit &- start >= 20 else { throw truncation(20) }
         let total = Int(try p.u16(start &+ 2))
         let fragment = try p.u16(start &+ 6)
         guard headerLength >= 20 else {
@@ -38,7 +38,7 @@ extension LayerWalk {
     }
 
     /// Decodes an IPv6 header (RFC 8200 §3).
-    mutating func ipv6(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func ipv6(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         guard try p.u8(offset) >> 4 == 6 else {
             layers.issues.insert(.badVersion)
             return nil
@@ -54,7 +54,7 @@ extension LayerWalk {
 
     mutating func ipProtocol(
         _ number: UInt8, _ overIPv6: Bool, _ p: borrowing ByteView, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Next? {
+    ) throws(WireError) -> Next? {
         switch number {
         case 6: return try tcp(p, &layers)
         case 17:
@@ -107,7 +107,7 @@ extension LayerWalk {
     /// Decodes an IPv6 extension header (RFC 8200 §4).
     private mutating func extensionHeader(
         _ number: UInt8, _ p: borrowing ByteView, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Next? {
+    ) throws(WireError) -> Next? {
         let next = try p.u8(offset)
         let length = number == 44 ? 8 : (Int(try p.u8(offset &+ 1)) &+ 1) &* 8
         let kind: LayerKind =
@@ -128,8 +128,8 @@ extension LayerWalk {
     }
 
     /// Decodes a TCP header (RFC 9293 §3.1).
-    private mutating func tcp(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
-        guard limit &- offset >= 20 else { throw CutOff() }
+    private mutating func tcp(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
+        guard limit &- offset >= 20 else { throw truncation(20) }
         let length = Int(try p.u8(offset &+ 12) >> 4) &* 4
         guard length >= 20 else {
             layers.issues.insert(.badHeaderLength)
@@ -144,7 +144,7 @@ extension LayerWalk {
     }
 
     /// Decodes a GRE header (RFC 2784 §2) with the fields of RFC 2890. Version 1 is that of PPTP (RFC 2637 §4.1).
-    private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)
         var length = 4
@@ -171,7 +171,7 @@ extension LayerWalk {
     /// Decodes a tunnel over UDP that contains further layers.
     mutating func tunnel(
         _ source: UInt16, _ destination: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Next? {
+    ) throws(WireError) -> Next? {
         switch destination {
         case 4789:
             guard limit &- offset >= 8, try p.u8(offset) & 0x08 != 0 else { return nil }

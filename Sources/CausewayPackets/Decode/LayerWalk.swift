@@ -30,7 +30,7 @@ extension PacketLayers {
     mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
         var next = LayerWalk.Next(linkType)
-        do throws(CutOff) {
+        do throws(WireError) {
             while let step = next { next = try walk.step(step, packet, &self) }
         } catch {
             issues.insert(.cutOff)
@@ -82,18 +82,24 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
+    /// The error for a header of `byteCount` bytes, of which fewer are there.
+    @inline(never)
+    func truncation(_ byteCount: Int) -> WireError {
+        .truncated(needed: byteCount, available: max(0, limit - offset), at: offset)
+    }
+
     /// Records a header of `byteCount` bytes and advances past it.
     @inline(__always)
     mutating func take(
         _ kind: LayerKind, _ byteCount: Int, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Bool {
-        guard limit &- offset >= byteCount else { throw CutOff() }
+    ) throws(WireError) -> Bool {
+        guard limit &- offset >= byteCount else { throw truncation(byteCount) }
         guard layers.append(kind, offset, byteCount) else { return false }
         offset &+= byteCount
         return true
     }
 
-    mutating func step(_ next: Next, _ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func step(_ next: Next, _ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         switch next {
         case .ethernet:
             guard try take(.ethernet, 14, &layers) else { return nil }
@@ -152,7 +158,7 @@ struct LayerWalk {
 
     private mutating func etherType(
         _ type: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Next? {
+    ) throws(WireError) -> Next? {
         switch type {
         case 0x0800: return .ipv4
         case 0x86DD: return .ipv6
@@ -182,7 +188,7 @@ struct LayerWalk {
 
     private mutating func loopback(
         _ bigEndian: Bool, _ p: borrowing ByteView, _ layers: inout PacketLayers
-    ) throws(CutOff) -> Next? {
+    ) throws(WireError) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
         // The capturing host may have the other byte order. Families are small numbers, so a set upper half reveals it.
@@ -194,7 +200,7 @@ struct LayerWalk {
         }
     }
 
-    private mutating func llc(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func llc(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let destination = try p.u8(offset)
         let source = try p.u8(offset &+ 1)
         let control = try p.u8(offset &+ 2)
@@ -209,7 +215,7 @@ struct LayerWalk {
         }
     }
 
-    private mutating func mpls(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func mpls(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         while true {
             let entry = try p.u32(offset)
             guard try take(.mpls, 4, &layers) else { return nil }

@@ -21,8 +21,8 @@ public struct EthernetHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         destination = try MACAddress(bytes, at: offset)
         source = try MACAddress(bytes, at: offset &+ 6)
         type = EtherType(rawValue: try bytes.u16(offset &+ 12))
@@ -78,8 +78,8 @@ public struct VLANTag: Hashable, Sendable {
 
     /// Reads a tag at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the tag.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the tag.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         let control = try bytes.u16(offset)
         self.init(
             identifier: control & 0xFFF, priority: UInt8(control >> 13), dropEligible: control & 0x1000 != 0,
@@ -136,8 +136,8 @@ public struct ARPPacket: Hashable, Sendable {
 
     /// Reads a packet at `offset`; `nil` if its addresses are not Ethernet and IPv4 addresses.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the packet.
-    public init?(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the packet.
+    public init?(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         guard try bytes.u8(offset &+ 4) == 6, try bytes.u8(offset &+ 5) == 4 else { return nil }
         hardwareType = try bytes.u16(offset)
         protocolType = EtherType(rawValue: try bytes.u16(offset &+ 2))

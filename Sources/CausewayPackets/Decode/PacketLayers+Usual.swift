@@ -66,16 +66,16 @@ extension ByteView {
     @inline(__always)
     fileprivate func unchecked8(_ offset: Int) -> UInt8 {
         assert(offset >= 0 && offset < count)
-        return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+        return unsafe rawSpan.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
     @inline(__always)
     fileprivate func unchecked64(_ offset: Int) -> UInt64 {
         assert(offset >= 0 && offset < count &- 7)
-        return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+        return UInt64(bigEndian: unsafe rawSpan.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
     @inline(__always)
     fileprivate func unchecked16(_ offset: Int) -> UInt16 {
         assert(offset >= 0 && offset < count &- 1)
-        return UInt16(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
+        return UInt16(bigEndian: unsafe rawSpan.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
     }
 }

@@ -20,8 +20,8 @@ public struct UDPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)
         length = try bytes.u16(offset &+ 4)
@@ -91,8 +91,8 @@ public struct TCPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``CutOff`` if the bytes end before the header.
-    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+    /// - Throws: ``WireError`` if the bytes end before the header.
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)
         sequence = try bytes.u32(offset &+ 4)

@@ -37,7 +37,7 @@ public struct CaptureFileReader: Sendable {
         dropUsed()
         let count = portion.count
         buffer.reserveCapacity(buffer.count + count)
-        unsafe portion.bytes.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
+        unsafe portion.rawSpan.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
     }
 
     /// Adds the next bytes of the file.

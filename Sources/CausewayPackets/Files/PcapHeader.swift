@@ -119,7 +119,7 @@ public struct PcapWriter: Sendable {
             ordered(UInt32(truncatingIfNeeded: bytes.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
         )
         let byteCount = MemoryLayout.size(ofValue: header) + bytes.count
-        unsafe bytes.bytes.withUnsafeBytes { bytes in
+        unsafe bytes.rawSpan.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
                     // In bounds: `append(addingCapacity:)` provides the room. The stored tuple has no padding.

@@ -226,15 +226,15 @@ extension FilterProgram.Chain {
         return (try? version6 ? follow6(packet, start) : follow4(packet, start)) ?? false
     }
 
-    private func follow4(_ packet: borrowing ByteView, _ start: Int) throws(CutOff) -> Bool {
+    private func follow4(_ packet: borrowing ByteView, _ start: Int) throws(WireError) -> Bool {
         try follow(packet, try packet.u8(start + 9), from: start + Int(try packet.u8(start) & 15) * 4)
     }
-    private func follow6(_ packet: borrowing ByteView, _ start: Int) throws(CutOff) -> Bool {
+    private func follow6(_ packet: borrowing ByteView, _ start: Int) throws(WireError) -> Bool {
         try follow(packet, try packet.u8(start + 6), from: start + 40)
     }
 
     /// Follows extension and authentication headers up to the wanted protocol.
-    private func follow(_ packet: borrowing ByteView, _ first: UInt8, from start: Int) throws(CutOff) -> Bool {
+    private func follow(_ packet: borrowing ByteView, _ first: UInt8, from start: Int) throws(WireError) -> Bool {
         var (next, offset) = (first, start)
         while true {
             if UInt32(next) == proto { return true }

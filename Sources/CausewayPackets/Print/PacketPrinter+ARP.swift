@@ -1,7 +1,7 @@
 /// Prints ARP and reverse ARP (RFC 826, RFC 903).
 extension PacketPrinter {
     /// Prints an ARP packet (RFC 826).
-    mutating func arp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func arp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "arp"
         let (hardware, proto) = (try p.u16(0), try p.u16(2))
         let (hardwareLength, protoLength) = (Int(try p.u8(4)), Int(try p.u8(5)))
@@ -36,7 +36,7 @@ extension PacketPrinter {
 
     private mutating func arpOperation(
         _ p: borrowing ByteView, _ operation: UInt16, _ hardwareLength: Int
-    ) throws(CutOff) {
+    ) throws(WireError) {
         let names: [UInt16: StaticString] = [
             1: "Request", 2: "Reply", 3: "Reverse Request", 4: "Reverse Reply", 8: "Inverse Request",
             9: "Inverse Reply",

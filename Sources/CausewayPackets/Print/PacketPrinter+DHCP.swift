@@ -50,7 +50,7 @@ extension PacketPrinter {
         150: ("TFTP-Server-Address", .addresses), 249: ("Classless-Static-Route-Microsoft", .routes),
     ]
 
-    mutating func dhcp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func dhcp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "bootp"
         out.put("BOOTP/DHCP, ")
         let (operation, hardware, hardwareLength) = (try p.u8(0), try p.u8(1), try p.u8(2))
@@ -84,7 +84,7 @@ extension PacketPrinter {
         try dhcpVendor(p)
     }
 
-    private mutating func dhcpFields(_ p: borrowing ByteView, _ hasMAC: Bool) throws(CutOff) {
+    private mutating func dhcpFields(_ p: borrowing ByteView, _ hasMAC: Bool) throws(WireError) {
         let names: [(StaticString, Int)] = [
             ("\n\t  Client-IP ", 12), ("\n\t  Your-IP ", 16), ("\n\t  Server-IP ", 20), ("\n\t  Gateway-IP ", 24),
         ]
@@ -112,7 +112,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func dhcpVendor(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func dhcpVendor(_ p: borrowing ByteView) throws(WireError) {
         try p.require(4, at: 236)
         let magic = try p.u32(236)
         guard magic == 0x6382_5363 else {
@@ -174,8 +174,8 @@ extension PacketPrinter {
         if type > 0, type < names.count { out.put(names[Int(type)]) } else { put("Unknown (", type, ")") }
     }
 
-    private mutating func list(_ count: Int, _ step: Int, _ body: (inout PacketPrinter, Int) throws(CutOff) -> Void)
-        throws(CutOff)
+    private mutating func list(_ count: Int, _ step: Int, _ body: (inout PacketPrinter, Int) throws(WireError) -> Void)
+        throws(WireError)
     {
         var (offset, isFirst) = (0, true)
         while offset + step <= count {

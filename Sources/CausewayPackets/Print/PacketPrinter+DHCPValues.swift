@@ -1,6 +1,6 @@
 /// Prints the values of DHCP options (RFC 2132).
 extension PacketPrinter {
-    mutating func value(_ format: Format, _ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func value(_ format: Format, _ p: borrowing ByteView, _ length: Int) throws(WireError) {
         switch format {
         case .address, .addresses:
             for offset in stride(from: 0, to: length - 3, by: 4) {
@@ -105,7 +105,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func routes(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func routes(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         var (offset, isFirst) = (0, true)
         while offset < length {
             if !isFirst { out.put(",") }
@@ -130,7 +130,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func relay(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func relay(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         let names: [UInt8: StaticString] = [1: "Circuit-ID", 2: "Remote-ID", 6: "Subscriber-ID"]
         var offset = 0
         while offset + 2 <= length {

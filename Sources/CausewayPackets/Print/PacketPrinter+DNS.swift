@@ -27,7 +27,7 @@ extension PacketPrinter {
         32769: "DLV",
     ]
 
-    mutating func dns(_ whole: borrowing ByteView, _ given: Int, isStream: Bool, isMulticast: Bool) throws(CutOff) {
+    mutating func dns(_ whole: borrowing ByteView, _ given: Int, isStream: Bool, isMulticast: Bool) throws(WireError) {
         part = "domain"
         var length = given
         var offset = 0
@@ -71,7 +71,7 @@ extension PacketPrinter {
 
     private mutating func response(
         _ p: borrowing ByteView, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
-    ) throws(CutOff) {
+    ) throws(WireError) {
         out.put(Self.responses[Int(flags & 15)])
         if flags & 0x0400 != 0 { out.put("*") }
         if flags & 0x0080 == 0 { out.put("-") }
@@ -106,7 +106,7 @@ extension PacketPrinter {
 
     mutating func request(
         _ p: borrowing ByteView, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
-    ) throws(CutOff) {
+    ) throws(WireError) {
         if flags & 0x0100 != 0 { out.put("+") }
         if flags & 0x0010 != 0 { out.put("%") }
         if flags & 0x06CF != 0 { putHex(" [b2&3=0x", flags, "]") }
@@ -121,7 +121,7 @@ extension PacketPrinter {
         if counts.3 != 0 { put(" [", counts.3, "au]") }
         var offset = 12
         for _ in 0..<counts.0 {
-            guard offset < p.count else { throw CutOff() }
+            try p.require(1, at: offset)
             offset = try question(p, offset, isMulticast)
         }
         guard verbosity > 1 else { return }
@@ -146,7 +146,8 @@ extension PacketPrinter {
         if let name = names[number] { out.put(name) } else { put("(Class ", number, ")") }
     }
 
-    private mutating func question(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
+    private mutating func question(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(WireError) -> Int
+    {
         let offset = try skipName(p, start)
         try p.require(4, at: offset)
         type(try p.u16(offset))
@@ -157,27 +158,27 @@ extension PacketPrinter {
         }
         if number != 1 { recordClass(number) }
         out.put("? ")
-        guard try dnsName(p, start) != nil else { throw CutOff() }
+        guard try dnsName(p, start) != nil else { throw .invalid("name", at: start) }
         return offset + 4
     }
 
     mutating func records(
         _ p: borrowing ByteView, _ start: Int, _ count: Int, _ isMulticast: Bool
-    ) throws(CutOff) -> Int {
+    ) throws(WireError) -> Int {
         var offset = start
         for index in 0..<count {
-            guard offset < p.count else { throw CutOff() }
+            try p.require(1, at: offset)
             if index > 0 { out.put(",") }
             offset = try record(p, offset, isMulticast)
         }
         return offset
     }
 
-    mutating func record(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
+    mutating func record(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(WireError) -> Int {
         var offset = start
         if verbosity > 0 {
             out.put(" ")
-            guard let next = try dnsName(p, offset) else { throw CutOff() }
+            guard let next = try dnsName(p, offset) else { throw .invalid("name", at: offset) }
             offset = next
         } else {
             offset = try skipName(p, offset)
@@ -216,13 +217,13 @@ extension PacketPrinter {
         }
     }
 
-    mutating func nameOrEnd(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    mutating func nameOrEnd(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         out.put(" ")
-        guard try dnsName(p, offset) != nil else { throw CutOff() }
+        guard try dnsName(p, offset) != nil else { throw .invalid("name", at: offset) }
     }
 
     /// Returns the offset after a name, without following compression pointers.
-    func skipName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int {
+    func skipName(_ p: borrowing ByteView, _ start: Int) throws(WireError) -> Int {
         var offset = start
         while true {
             let length = Int(try p.u8(offset))
@@ -230,7 +231,7 @@ extension PacketPrinter {
             if length == 0 { return offset }
             if length & 0xC0 == 0xC0 { return offset + 1 }
             if length & 0xC0 == 0x40 {
-                guard length & 0x3F == 1 else { throw CutOff() }
+                guard length & 0x3F == 1 else { throw .invalid("label type", at: offset - 1) }
                 let bits = Int(try p.u8(offset))
                 offset += ((bits == 0 ? 256 : bits) + 7) / 8 + 1
                 continue
@@ -250,7 +251,7 @@ extension PacketPrinter {
     }
 
     /// Prints a name. Returns the offset after the name's own bytes, or `nil` if a pointer is invalid.
-    mutating func dnsName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int? {
+    mutating func dnsName(_ p: borrowing ByteView, _ start: Int) throws(WireError) -> Int? {
         var (offset, end, limit) = (start, -1, start)
         var (count, isTooLong) = (0, false)
         var length = Int(try p.u8(offset))

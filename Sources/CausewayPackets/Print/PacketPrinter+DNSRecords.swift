@@ -2,7 +2,7 @@
 extension PacketPrinter {
     mutating func recordData(
         _ type: UInt16, _ p: borrowing ByteView, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch type {
         case 1:
             out.put(" ")
@@ -49,7 +49,7 @@ extension PacketPrinter {
     }
 
     /// Prints EDNS options (RFC 6891 §6.1.2).
-    private mutating func extensionOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
+    private mutating func extensionOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(WireError) {
         let names: [UInt16: StaticString] = [
             1: "LLQ", 2: "UL", 3: "NSID", 5: "DAU", 6: "DHU", 7: "N3U", 8: "ECS", 9: "EXPIRE", 10: "COOKIE",
             11: "KEEPALIVE",
@@ -62,7 +62,7 @@ extension PacketPrinter {
             let length = Int(try p.u16(offset + 2))
             offset += 4
             if let name = names[code] { out.put(name) } else { put("Opt", code) }
-            guard offset + length <= end else { throw CutOff() }
+            guard offset + length <= end else { throw .invalid("option length", at: offset - 2) }
             switch code {
             case 8 where length >= 4:
                 let family = try p.u16(offset)

@@ -1,7 +1,7 @@
 /// Prints ICMP.
 extension PacketPrinter {
     /// Prints an ICMP message (RFC 792).
-    mutating func icmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func icmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "icmp"
         let (type, code) = (try p.u8(0), (try? p.u8(1)) ?? 0)
         out.put("ICMP ")
@@ -29,7 +29,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func icmpWhat(_ p: borrowing ByteView, _ type: UInt8, _ code: UInt8) throws(CutOff) {
+    private mutating func icmpWhat(_ p: borrowing ByteView, _ type: UInt8, _ code: UInt8) throws(WireError) {
         switch type {
         case 0, 8:
             put(type == 8 ? "echo request, id " : "echo reply, id ", try p.u16(4))
@@ -85,7 +85,7 @@ extension PacketPrinter {
         out.decimal(milliseconds % 1000, width: 3, padding: 0x30)
     }
 
-    mutating func unreachable(_ p: borrowing ByteView, _ code: UInt8) throws(CutOff) {
+    mutating func unreachable(_ p: borrowing ByteView, _ code: UInt8) throws(WireError) {
         let texts: [UInt8: (StaticString, StaticString)] = [
             0: ("net ", " unreachable"), 1: ("host ", " unreachable"), 5: ("", " unreachable - source route failed"),
             6: ("net ", " unreachable - unknown"), 7: ("host ", " unreachable - unknown"),
@@ -130,7 +130,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func redirect(_ p: borrowing ByteView, _ code: UInt8) throws(CutOff) {
+    mutating func redirect(_ p: borrowing ByteView, _ code: UInt8) throws(WireError) {
         let target = try p.u32(24)
         let gateway = try p.u32(4)
         out.put(code >= 2 ? "redirect-tos " : "redirect ")
@@ -139,7 +139,7 @@ extension PacketPrinter {
         out.ipv4(gateway)
     }
 
-    mutating func advertisement(_ p: borrowing ByteView) throws(CutOff) {
+    mutating func advertisement(_ p: borrowing ByteView) throws(WireError) {
         let (count, size, lifetime) = (Int(try p.u8(4)), Int(try p.u8(5)), try p.u16(6))
         out.put("router advertisement lifetime ")
         if lifetime < 60 {
@@ -165,7 +165,7 @@ extension PacketPrinter {
     /// Prints an extended echo request or reply (RFC 8335 §2, §3).
     mutating func extendedEcho(
         _ p: borrowing ByteView, _ length: Int, _ isRequest: Bool, _ code: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         let state = try p.u8(7)
         guard isRequest else {
             let codes: [StaticString] = [

@@ -12,7 +12,7 @@ extension PacketPrinter {
     ]
 
     /// Prints an ICMPv6 message (RFC 4443, RFC 4861).
-    mutating func icmp6(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func icmp6(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "icmp6"
         guard length >= 4 else {
             put("ICMP6, length ", length)
@@ -36,13 +36,13 @@ extension PacketPrinter {
         putHex(" -> 0x", Self.expected(found, sum), width: 4, "!] ")
     }
 
-    mutating func address6(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    mutating func address6(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         out.ipv6(high: try p.u64(offset), low: try p.u64(offset + 8))
     }
 
     private mutating func icmp6What(
         _ p: borrowing ByteView, _ type: UInt8, _ code: UInt8, _ length: Int
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch type {
         case 1: try unreachable6(p, code)
         case 2: put(", mtu ", try p.u32(4))
@@ -104,7 +104,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func unreachable6(_ p: borrowing ByteView, _ code: UInt8) throws(CutOff) {
+    private mutating func unreachable6(_ p: borrowing ByteView, _ code: UInt8) throws(WireError) {
         let names: [StaticString] = [
             "unreachable route", " unreachable prohibited", "beyond scope", "unreachable address", "unreachable port",
         ]
@@ -130,14 +130,14 @@ extension PacketPrinter {
     }
 
     /// Prints a multicast listener message (RFC 2710 §3).
-    private mutating func listener(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func listener(_ p: borrowing ByteView) throws(WireError) {
         put("max resp delay: ", try p.u16(4), " ")
         out.put("addr: ")
         try address6(p, 8)
     }
 
     /// Prints a version 2 multicast listener query (RFC 3810 §5.1).
-    private mutating func listenerQuery2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func listenerQuery2(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         out.put(" v2")
         let code = UInt32(try p.u16(4))
         let delay = code < 32768 ? code : (code & 0xFFF | 0x1000) << (((code & 0x7000) >> 12) + 3)
@@ -177,7 +177,7 @@ extension PacketPrinter {
     }
 
     /// Prints a version 2 multicast listener report (RFC 3810 §5.2).
-    private mutating func listenerReport2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func listenerReport2(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard length >= 16 else { return put(" [invalid len ", length, "]") }
         let groups = Int(try p.u16(6))
         put(", ", groups, " group record(s)")
@@ -211,7 +211,7 @@ extension PacketPrinter {
     }
 
     /// Prints RPL messages (RFC 6550 §6), including acknowledgements.
-    private mutating func routingProtocol(_ p: borrowing ByteView, _ code: UInt8) throws(CutOff) {
+    private mutating func routingProtocol(_ p: borrowing ByteView, _ code: UInt8) throws(WireError) {
         let names: [UInt8: StaticString] = [
             0: "DODAG Information Solicitation", 1: "DODAG Information Object", 2: "Destination Advertisement Object",
             3: "Destination Advertisement Object Ack",

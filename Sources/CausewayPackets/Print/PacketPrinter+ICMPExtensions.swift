@@ -1,6 +1,6 @@
 /// Prints the extensions of ICMP error messages (RFC 4884).
 extension PacketPrinter {
-    mutating func extensions(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
+    mutating func extensions(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
         let version = try p.u8(offset) >> 4
         put("\n\tICMP Multi-Part extension v", version)
         guard version == 2 else { return }
@@ -8,7 +8,7 @@ extension PacketPrinter {
     }
 
     /// Prints extension objects (RFC 4884 §7, RFC 5837, RFC 4950).
-    mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(CutOff) {
+    mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(WireError) {
         // A probe has only the header and the first object; other bytes follow.
         let isProbe = start == 8
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
@@ -41,7 +41,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func labels(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
+    private mutating func labels(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(WireError) {
         for offset in stride(from: start, to: end, by: 4) {
             let entry = try p.u32(offset)
             put("\n\t    label ", entry >> 12)
@@ -53,7 +53,7 @@ extension PacketPrinter {
 
     private mutating func interfaceInformation(
         _ p: borrowing ByteView, _ start: Int, _ end: Int, _ form: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         let roles: [StaticString] = [
             "Incoming IP Interface", "Sub-IP Component of Incoming IP Interface", "Outgoing IP Interface", "IP Nexthop",
         ]
@@ -92,7 +92,7 @@ extension PacketPrinter {
 
     private mutating func interfaceIdentification(
         _ p: borrowing ByteView, _ start: Int, _ end: Int, _ form: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch form {
         case 1:
             put("\n\t    Interface Name, length ", end - start, ": ")

@@ -1,7 +1,7 @@
 /// Prints IGMP: multicast group membership (RFC 3376).
 extension PacketPrinter {
     /// Prints an IGMP message (RFC 1112, RFC 2236, RFC 3376).
-    mutating func igmp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func igmp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "igmp"
         if options.isQuiet { return out.put("igmp") }
         let type = try p.u8(0)
@@ -32,7 +32,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func membershipQuery(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func membershipQuery(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         out.put("igmp query v")
         let code = try p.u8(1)
         let group = try p.u32(4)
@@ -53,7 +53,7 @@ extension PacketPrinter {
 
     private mutating func query3(
         _ p: borrowing ByteView, _ length: Int, _ code: UInt8, _ group: UInt32
-    ) throws(CutOff) {
+    ) throws(WireError) {
         out.put("3")
         if length & 3 != 0 { return put(" [invalid len ", length, "]") }
         if code != 100 {
@@ -92,7 +92,7 @@ extension PacketPrinter {
         out.put("]")
     }
 
-    private mutating func membershipReport(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func membershipReport(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard length >= 16, length & 3 == 0 else { return put(" [invalid len ", length, "]") }
         let groups = Int(try p.u16(6))
         put(", ", groups, " group record(s)")

@@ -34,7 +34,7 @@ extension PacketPrinter {
     }
 
     /// Prints an IPv4 packet (RFC 791).
-    mutating func ipv4(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ipv4(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ip"
         if !options.showsLink { out.put("IP ") }
         // Limit the nesting of packets in packets.
@@ -88,7 +88,7 @@ extension PacketPrinter {
     private mutating func ipv4Details(
         _ p: borrowing ByteView, _ packet: borrowing ByteView, _ headerLength: Int, _ total: Int, _ stated: Int,
         _ fragment: UInt16, _ number: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         let service = try p.u8(1)
         putHex("(tos 0x", service)
         switch service & 3 {
@@ -134,10 +134,10 @@ extension PacketPrinter {
     }
 
     private mutating func ipv4Options(_ p: borrowing ByteView, _ length: Int) {
-        do throws(CutOff) { try optionList(p, length) } catch { out.put(" [truncated-option]") }
+        do throws(WireError) { try optionList(p, length) } catch { out.put(" [truncated-option]") }
     }
 
-    private mutating func optionList(_ p: borrowing ByteView, _ total: Int) throws(CutOff) {
+    private mutating func optionList(_ p: borrowing ByteView, _ total: Int) throws(WireError) {
         let names: [UInt8: StaticString] = [
             0: "EOL", 1: "NOP", 68: "timestamp", 130: "security", 7: "RR", 137: "SSRR", 131: "LSRR", 148: "RA",
             82: "traceroute",
@@ -168,7 +168,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func route(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func route(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard length >= 3 else { return put(" [bad length ", length, "]") }
         if (length + 1) & 3 != 0 { put(" [bad length ", length, "]") }
         let pointer = Int(try p.u8(2)) - 1
@@ -180,7 +180,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func timestamps(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func timestamps(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard length >= 4 else { return put("[bad length ", length, "]") }
         out.put(" TS{")
         let kind = try p.u8(3) & 15
@@ -217,7 +217,7 @@ extension PacketPrinter {
     /// Prints the payload of an IP packet.
     mutating func content(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier, _ number: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch number {
         case 6: try tcp(p, length, carrier)
         case 17: try udp(p, length, carrier)
@@ -253,7 +253,7 @@ extension PacketPrinter {
     }
 
     /// Prints an IPComp header (RFC 3173 §3).
-    private mutating func compressed(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func compressed(_ p: borrowing ByteView) throws(WireError) {
         part = "ipcomp"
         out.put("IPComp(")
         let (flags, index) = (try p.u8(1), try p.u16(2))
@@ -265,7 +265,7 @@ extension PacketPrinter {
     /// Prints an authentication header (RFC 4302).
     private mutating func authentication(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
-    ) throws(CutOff) {
+    ) throws(WireError) {
         part = "ah"
         let words = Int(try p.u8(1))
         out.put("AH(")

@@ -1,7 +1,7 @@
 /// Prints IPv6 and its extension headers.
 extension PacketPrinter {
     /// Prints an IPv6 packet (RFC 8200).
-    mutating func ipv6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ipv6(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ip6"
         if !options.showsLink { out.put("IP6 ") }
         ipDepth += 1
@@ -42,7 +42,7 @@ extension PacketPrinter {
 
     private mutating func ipv6Details(
         _ p: borrowing ByteView, _ first: UInt32, _ stated: Int, _ next: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         out.put("(")
         if first & 0x0FF0_0000 != 0 { putHex("class 0x", (first & 0x0FF0_0000) >> 20, width: 2, ", ") }
         if first & 0xFFFFF != 0 { putHex("flowlabel 0x", first & 0xFFFFF, width: 5, ", ") }
@@ -56,7 +56,7 @@ extension PacketPrinter {
     /// Prints the chain of extension headers and the payload.
     private mutating func headers(
         _ p: borrowing ByteView, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
-    ) throws(CutOff) {
+    ) throws(WireError) {
         var (carrier, next, offset, total) = (first, firstNext, 40, total)
         var sawHopByHop = false
         while true {
@@ -104,7 +104,7 @@ extension PacketPrinter {
                 return try content(p.from(offset), total - offset, carrier, next)
             }
             part = "ip6"
-            guard offset <= p.count else { throw CutOff() }
+            try p.require(0, at: offset)
         }
     }
 
@@ -122,7 +122,7 @@ extension PacketPrinter {
     }
 
     /// Prints a hop-by-hop header. Returns the jumbo payload length, 0 without one, `nil` if the header is invalid.
-    private mutating func hopByHop(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Int? {
+    private mutating func hopByHop(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(WireError) -> Int? {
         part = "hbhopt"
         out.put("HBH ")
         let size = (Int(try p.u8(offset + 1)) + 1) * 8
@@ -134,7 +134,7 @@ extension PacketPrinter {
     }
 
     /// Prints the options of a header (RFC 8200 §4.2). Returns the jumbo payload length.
-    private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(CutOff) -> Int? {
+    private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(WireError) -> Int? {
         var (offset, jumbo) = (start + 2, 0)
         let shows = verbosity > 0
         while offset < start + size {
@@ -192,7 +192,7 @@ extension PacketPrinter {
     }
 
     /// Prints a routing header (RFC 8200 §4.4, RFC 8754).
-    private mutating func routing(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func routing(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         part = "rt6"
         out.put("RT6")
         let length = Int(try p.u8(offset + 1))
@@ -221,7 +221,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func segments(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
+    private mutating func segments(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
         part = "srh"
         let last = Int(try p.u8(offset + 4))
         put(", last-entry=", last)
@@ -264,7 +264,7 @@ extension PacketPrinter {
     }
 
     /// Prints a fragment header (RFC 8200 §4.5). Returns whether the fragment is not the first.
-    private mutating func fragment(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Bool {
+    private mutating func fragment(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(WireError) -> Bool {
         part = "frag6"
         out.put("frag (")
         if verbosity > 0 { putHex("0x", try p.u32(offset + 4), width: 8, ":") }

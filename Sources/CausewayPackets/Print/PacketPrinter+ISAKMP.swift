@@ -14,7 +14,7 @@ extension PacketPrinter {
     private static let headerLength = 28
 
     /// Prints a key exchange message (RFC 2408 §3.1, RFC 7296 §3.1).
-    mutating func isakmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func isakmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "isakmp"
         let version = try p.u8(17)
         out.put("isakmp")
@@ -54,7 +54,7 @@ extension PacketPrinter {
     }
 
     /// Returns the sender's role, from the initiator's cookie.
-    private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(CutOff) -> StaticString {
+    private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(WireError) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {
             if known.isFrom(carrier.source, to: carrier.destination) { return " I" }
@@ -69,7 +69,7 @@ extension PacketPrinter {
     private static let keepAlive: UInt8 = 0xFF
 
     /// Prints a packet on the NAT traversal port: four zero bytes distinguish the key exchange from protected packets (RFC 3948 §2).
-    mutating func encapsulatedSecurity(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func encapsulatedSecurity(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "isakmp"
         if length == 1, try p.u8(0) == Self.keepAlive { return out.put("isakmp-nat-keep-alive") }
         guard try p.u32(0) != 0 else {
@@ -81,7 +81,7 @@ extension PacketPrinter {
     }
 
     /// Prints an ESP header (RFC 4303 §2).
-    mutating func esp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func esp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "esp"
         let (index, sequence) = (try p.u32(0), try p.u32(4))
         putHex("ESP(spi=0x", index, width: 8)

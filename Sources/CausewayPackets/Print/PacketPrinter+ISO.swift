@@ -13,7 +13,7 @@ extension PacketPrinter {
     private static let (system, node, links) = (6, 7, 8)
 
     /// Returns whether the protocol is supported.
-    mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
+    mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard try p.u8(0) == Self.isis else { return false }
         part = "isis"
         let (version, idLength) = (try p.u8(2), try p.u8(3))
@@ -40,7 +40,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func details(_ p: borrowing ByteView, _ kind: UInt8) throws(CutOff) {
+    private mutating func details(_ p: borrowing ByteView, _ kind: UInt8) throws(WireError) {
         switch kind {
         case Kind.lanHello1, Kind.lanHello2:
             out.put(", src-id ")
@@ -65,7 +65,7 @@ extension PacketPrinter {
     }
 
     /// Prints a system identifier; with the pseudonode for `node`, and also with the fragment for `links`.
-    private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(CutOff) {
+    private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(WireError) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }
             out.hex(try p.u16(offset + 2 * index), width: 4)

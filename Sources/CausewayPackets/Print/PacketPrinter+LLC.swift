@@ -28,7 +28,7 @@ extension PacketPrinter {
     private static let bridged: UInt32 = 0x0000F8
 
     /// Prints an LLC header (IEEE 802.2), with SNAP (RFC 1042).
-    mutating func llc(_ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView) throws(CutOff) {
+    mutating func llc(_ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView) throws(WireError) {
         part = "llc"
         let (destination, source) = (try p.u8(0), try p.u8(1))
         let control = try p.u8(2)
@@ -77,7 +77,7 @@ extension PacketPrinter {
     /// Prints the hardware addresses if the link header was not printed.
     private mutating func stations(
         _ frame: borrowing ByteView, _ destination: UInt8, _ source: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         let (one, other) = (destination & ~Self.lowBit, source & ~Self.lowBit)
         out.mac(try MACAddress(frame, at: 6).bits)
         if one != other {
@@ -93,7 +93,7 @@ extension PacketPrinter {
 
     private mutating func command(
         _ p: borrowing ByteView, _ length: Int, _ destination: UInt8, _ source: UInt8, _ control: UInt8
-    ) throws(CutOff) {
+    ) throws(WireError) {
         if control & 3 == 3 {
             out.put("Unnumbered, ")
             let name = control & ~Control.poll
@@ -126,7 +126,7 @@ extension PacketPrinter {
     }
 
     /// Prints a SNAP header. Returns whether the protocol is known.
-    private mutating func snap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func snap(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         let organization = try p.u24(0)
         let type = try p.u16(3)
         if options.showsLink {

@@ -2,7 +2,7 @@
 extension PacketPrinter {
     mutating func link(
         _ type: LinkType, _ p: borrowing ByteView, _ length: Int, _ headerCount: inout Int
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch type {
         case .ethernet:
             part = "ether"
@@ -34,12 +34,12 @@ extension PacketPrinter {
     }
 
     /// Prints an IP packet without a link layer. The name of the network layer is always printed.
-    private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(CutOff) {
+    private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(WireError) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }
     }
 
-    private mutating func addresses(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func addresses(_ p: borrowing ByteView) throws(WireError) {
         out.mac(try MACAddress(p, at: 6).bits)
         out.put(" > ")
         out.mac(try MACAddress(p, at: 0).bits)
@@ -53,7 +53,7 @@ extension PacketPrinter {
 
     /// Prints an Ethernet header. Returns its length in bytes.
     @discardableResult
-    mutating func ethernet(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
+    mutating func ethernet(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
         part = "ether"
         try p.require(14, at: 0)
         if options.showsLink { try addresses(p) }
@@ -107,7 +107,7 @@ extension PacketPrinter {
     }
 
     /// Prints the payload of an Ethernet type. Returns whether the type is known.
-    mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
+    mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         switch type {
         case 0x0800: try ipv4(p, length)
         case 0x86DD: try ipv6(p, length)
@@ -122,7 +122,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func loopback(_ p: borrowing ByteView, _ length: Int, isLoop: Bool) throws(CutOff) {
+    private mutating func loopback(_ p: borrowing ByteView, _ length: Int, isLoop: Bool) throws(WireError) {
         part = isLoop ? "loop" : "null"
         var family = try p.u32(0)
         if family & 0xFFFF_0000 != 0 { family = family.byteSwapped }
@@ -140,7 +140,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func cooked(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func cooked(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "linux_sll"
         try p.require(16, at: 0)
         let type = try p.u16(14)
@@ -182,7 +182,7 @@ extension PacketPrinter {
 
     private mutating func cookedContent(
         _ first: UInt16, _ p: borrowing ByteView, _ length: Int, _ packetType: UInt16, _ whole: Int
-    ) throws(CutOff) {
+    ) throws(WireError) {
         var (type, offset) = (first, 0)
         while type == 0x8100 {
             let tag = try p.u16(offset)
@@ -207,7 +207,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func cooked2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func cooked2(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "linux_sll2"
         try p.require(20, at: 0)
         let type = try p.u16(0)

@@ -5,7 +5,7 @@ extension PacketPrinter {
     }
 
     /// Prints LLDP (IEEE 802.1AB §8).
-    mutating func lldp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func lldp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "lldp"
         put("LLDP, length ", length)
         var offset = 0
@@ -28,7 +28,7 @@ extension PacketPrinter {
     }
 
     /// Prints CDP, the discovery protocol of Cisco.
-    mutating func cdp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func cdp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "cdp"
         put("CDPv", try p.u8(0))
         put(", ttl: ", try p.u8(1), "s")
@@ -54,7 +54,7 @@ extension PacketPrinter {
     ]
 
     /// Prints EAPOL (IEEE 802.1X §11), with EAP inside (RFC 3748 §4).
-    mutating func eapol(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func eapol(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "eap"
         let (version, type) = (try p.u8(0), try p.u8(1))
         let size = Int(try p.u16(2))
@@ -74,7 +74,7 @@ extension PacketPrinter {
     private static let aoeVersion: UInt8 = 1
 
     /// Prints ATA over Ethernet.
-    mutating func ataOverEthernet(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ataOverEthernet(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "aoe"
         put("AoE length ", length)
         let first = try p.u8(0)

@@ -1,6 +1,6 @@
 /// Prints mobility headers of IPv6 (RFC 6275 §6.1).
 extension PacketPrinter {
-    mutating func mobility(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) {
+    mutating func mobility(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(WireError) {
         part = "mobility"
         let proto = try p.u8(offset)
         let size = (Int(try p.u8(offset + 1)) + 1) * 8
@@ -51,7 +51,7 @@ extension PacketPrinter {
         if verbosity > 0 { try mobilityOptions(p, offset + header, offset + size) }
     }
 
-    private mutating func cookie(_ name: StaticString, _ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func cookie(_ name: StaticString, _ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         try p.require(8, at: offset)
         out.put(name)
         out.hex(try p.u32(offset), width: 8)
@@ -59,7 +59,7 @@ extension PacketPrinter {
         out.hex(try p.u32(offset + 4), width: 8)
     }
 
-    private mutating func bindingUpdate(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func bindingUpdate(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         put(" seq#=", try p.u16(offset + 6))
         let flags = try p.u16(offset + 8)
         if flags & 0xF000 != 0 { out.put(" ") }
@@ -70,7 +70,7 @@ extension PacketPrinter {
         put(" lifetime=", UInt32(try p.u16(offset + 10)) << 2)
     }
 
-    private mutating func mobilityOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
+    private mutating func mobilityOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(WireError) {
         var offset = start
         while offset < end {
             let type = try p.u8(offset)
@@ -79,11 +79,11 @@ extension PacketPrinter {
                 offset += 1
                 continue
             }
-            guard offset + 1 < end else { throw CutOff() }
+            guard offset + 1 < end else { throw .truncated(needed: 2, available: 1, at: offset) }
             let length = Int(try p.u8(offset + 1))
             guard offset + 2 + length <= end else {
                 unknownMobility(type, length)
-                throw CutOff()
+                throw .invalid("option length", at: offset + 1)
             }
             switch type {
             case 1: out.put("(padn)")

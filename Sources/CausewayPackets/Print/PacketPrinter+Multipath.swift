@@ -3,7 +3,7 @@ extension PacketPrinter {
     /// Prints an option. Returns whether its length is valid for its kind.
     mutating func multipath(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         guard length >= 1 else { return false }
         put(" ", length + 2)
         let first = try p.u8(offset)
@@ -32,7 +32,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func capable(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func capable(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) -> Bool {
         let version = try p.u8(offset) & 15
         let flags = try p.u8(offset + 1)
         put(" capable v", version)
@@ -58,7 +58,7 @@ extension PacketPrinter {
 
     private mutating func join(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         out.put(" join")
         if flags.contains(.syn) {
             if try p.u8(offset) & 1 != 0 { out.put(" backup") }
@@ -80,7 +80,8 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func dataSequence(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func dataSequence(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) -> Bool
+    {
         let flags = try p.u8(offset + 1)
         let end = offset + length
         var place = offset + 2
@@ -106,7 +107,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func addAddress(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func addAddress(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) -> Bool {
         let kind = try p.u8(offset) & 15
         out.put(" add-addr")
         let version0 = kind == 4 || kind == 6

@@ -1,6 +1,6 @@
 /// Prints neighbour discovery messages (RFC 4861).
 extension PacketPrinter {
-    mutating func routerAdvertisement(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func routerAdvertisement(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard verbosity > 0 else { return }
         let flags = try p.u8(5)
         put("\n\thop limit ", try p.u8(4), ", Flags [")
@@ -22,7 +22,7 @@ extension PacketPrinter {
     }
 
     /// Prints neighbour discovery options (RFC 4861 §4.6, RFC 8106 §5, RFC 4191 §2.3).
-    mutating func discoveryOptions(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(CutOff) {
+    mutating func discoveryOptions(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(WireError) {
         let names: [UInt8: StaticString] = [
             1: "source link-address", 2: "destination link-address", 3: "prefix info", 4: "redirected header", 5: "mtu",
             7: "advertisement interval", 8: "homeagent information", 24: "route info", 25: "rdnss", 31: "dnssl",
@@ -32,7 +32,7 @@ extension PacketPrinter {
         while offset < p.count {
             let type = try p.u8(offset)
             let size = Int(try p.u8(offset + 1)) * 8
-            guard size > 0 else { throw CutOff() }
+            guard size > 0 else { throw .invalid("option length", at: offset + 1) }
             out.put("\n\t  ")
             out.put(names[type] ?? "unknown")
             put(" option (", type)
@@ -44,7 +44,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func discoveryOption(_ type: UInt8, _ p: borrowing ByteView, _ size: Int) throws(CutOff) {
+    private mutating func discoveryOption(_ type: UInt8, _ p: borrowing ByteView, _ size: Int) throws(WireError) {
         switch type {
         case 1, 2:
             for index in stride(from: 2, to: size, by: 1) {

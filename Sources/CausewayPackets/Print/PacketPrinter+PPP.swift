@@ -1,7 +1,7 @@
 /// Prints PPP and PPPoE (RFC 1661, RFC 2516).
 extension PacketPrinter {
     /// Prints a PPPoE packet (RFC 2516).
-    mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "pppoe"
         let first = try p.u8(0)
         let code = try p.u8(1)
@@ -21,7 +21,7 @@ extension PacketPrinter {
         try pppoeTags(p, 6 + size)
     }
 
-    private mutating func pppoeTags(_ p: borrowing ByteView, _ end: Int) throws(CutOff) {
+    private mutating func pppoeTags(_ p: borrowing ByteView, _ end: Int) throws(WireError) {
         let names: [UInt16: StaticString] = [
             0: "EOL", 0x101: "Service-Name", 0x102: "AC-Name", 0x103: "Host-Uniq", 0x104: "AC-Cookie",
             0x105: "Vendor-Specific",
@@ -55,7 +55,7 @@ extension PacketPrinter {
     }
 
     /// Prints a PPP packet. Address and control bytes may precede the protocol field.
-    mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ppp"
         var offset = 0
         if try p.u16(0) == 0xFF03 { offset = 2 }
@@ -84,7 +84,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func control(_ p: borrowing ByteView, _ length: Int, _ name: StaticString) throws(CutOff) {
+    mutating func control(_ p: borrowing ByteView, _ length: Int, _ name: StaticString) throws(WireError) {
         let code = try p.u8(0)
         let codes: [StaticString] = [
             "", "Conf-Request", "Conf-Ack", "Conf-Nack", "Conf-Reject", "Term-Request", "Term-Ack", "Code-Reject",

@@ -12,7 +12,7 @@ extension PacketPrinter {
     private static let integrityTag = 16
 
     /// Prints a packet. Returns whether it looks like QUIC.
-    mutating func quic(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
+    mutating func quic(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard let first = try? p.u8(0), first & Self.fixedBit != 0 else { return false }
         guard first & Self.longHeader != 0 else {
             out.put("quic, protected")
@@ -50,9 +50,9 @@ extension PacketPrinter {
     /// Prints a connection identifier after its length. Returns the offset of the next field.
     private mutating func identifier(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: Int
-    ) throws(CutOff) -> Int {
+    ) throws(WireError) -> Int {
         let count = Int(try p.u8(offset))
-        guard count <= Self.longestIdentifier else { throw CutOff() }
+        guard count <= Self.longestIdentifier else { throw .invalid("connection ID length", at: offset) }
         try p.require(count, at: offset + 1)
         if count > 0 { out.put(before) }
         for index in 0..<count { out.hex(p[offset + 1 + index], width: 2) }
@@ -60,7 +60,7 @@ extension PacketPrinter {
     }
 
     /// Returns a variable-length integer (RFC 9000 §16) and the offset of the next field.
-    private func number(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> (value: Int, next: Int) {
+    private func number(_ p: borrowing ByteView, _ offset: Int) throws(WireError) -> (value: Int, next: Int) {
         let first = try p.u8(offset)
         var value = Int(first & 0x3F)
         let count = 1 << Int(first >> 6)

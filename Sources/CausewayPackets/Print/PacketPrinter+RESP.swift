@@ -5,17 +5,17 @@ extension PacketPrinter {
         static let (bulk, array): (UInt8, UInt8) = (0x24, 0x2A)
     }
 
-    mutating func resp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func resp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "resp"
         out.put(": RESP")
         let limit = min(length, p.count)
         var offset = 0
         while offset < limit { offset = try element(p, offset, limit) }
-        if limit < length { throw CutOff() }
+        try p.require(length, at: 0)
     }
 
     /// Prints one element. Returns the offset of the next. The elements of an array follow its length.
-    private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(CutOff) -> Int {
+    private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(WireError) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a type byte are an inline command, as typed by a person.
             quoted(p, offset..<limit)

@@ -25,10 +25,10 @@ extension PacketPrinter {
     private static let maximumWords = 8
 
     /// Prints the header. Returns its length in bytes.
-    mutating func radiotap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
+    mutating func radiotap(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
         part = "802.11_radio"
         let header = Int(try little16(p, 2))
-        guard header >= 8 else { throw CutOff() }
+        guard header >= 8 else { throw .invalid("header length", at: 2) }
         try p.require(header, at: 0)
         let fields = p.prefix(header)
         let flags = try radiotapFields(fields)
@@ -39,7 +39,7 @@ extension PacketPrinter {
     }
 
     /// Prints the fields in order, up to the first of unknown size. Returns the flags.
-    private mutating func radiotapFields(_ p: borrowing ByteView) throws(CutOff) -> UInt8 {
+    private mutating func radiotapFields(_ p: borrowing ByteView) throws(WireError) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
         while last >> UInt32(Field.more) != 0, words < Self.maximumWords {
@@ -66,7 +66,7 @@ extension PacketPrinter {
 
     private mutating func field(
         _ bit: Int, _ p: borrowing ByteView, _ offset: Int, _ present: UInt32
-    ) throws(CutOff) {
+    ) throws(WireError) {
         switch bit {
         case Field.clock: put("", try p.u64(offset).byteSwapped, "us tsft ")
         case Field.flags:
@@ -119,7 +119,7 @@ extension PacketPrinter {
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }
 
-    private mutating func modulation(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func modulation(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         let (known, flags, index) = (try p.u8(offset), try p.u8(offset + 1), try p.u8(offset + 2))
         let (isWide, isShort) = (flags & 3 == 1, flags & 4 != 0)
         if known & Modulation.index != 0 {
@@ -141,7 +141,7 @@ extension PacketPrinter {
         if known & Modulation.streams != 0 { put("RX-STBC", flags >> 5 & 3, " ") }
     }
 
-    private mutating func veryHigh(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func veryHigh(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         let known = try little16(p, offset)
         let (flags, width, coding) = (try p.u8(offset + 2), try p.u8(offset + 3) & 0x1F, try p.u8(offset + 8))
         for user in 0..<4 {

@@ -9,7 +9,7 @@ extension PacketPrinter {
     private func ospfIsDigested(_ p: borrowing ByteView) -> Bool { (try? p.u16(14)) == Self.ospfCryptographic }
 
     /// Prints OSPF (RFC 2328 §A.3.1, RFC 5340 §A.3.1).
-    mutating func ospf(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ospf(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ospf"
         let (version, type) = (try p.u8(0), try p.u8(1))
         put("OSPFv", version, ", ")
@@ -20,7 +20,7 @@ extension PacketPrinter {
     }
 
     /// Prints VRRP (RFC 3768 §5.1, RFC 5798 §5.1).
-    mutating func vrrp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func vrrp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "vrrp"
         let first = try p.u8(0)
         put("VRRPv", first >> 4, ", ")
@@ -46,7 +46,7 @@ extension PacketPrinter {
     ]
 
     /// Prints EIGRP (RFC 7868 §6.1).
-    mutating func eigrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func eigrp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "eigrp"
         try p.require(20, at: 0)
         let (version, operation) = (try p.u8(0), try p.u8(1))
@@ -57,7 +57,7 @@ extension PacketPrinter {
     }
 
     /// Prints IGRP, the predecessor of EIGRP.
-    mutating func igrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func igrp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "igrp"
         out.put("igrp:")
         try p.require(12, at: 0)
@@ -81,7 +81,7 @@ extension PacketPrinter {
     ]
 
     /// Prints PIM (RFC 7761 §4.9).
-    mutating func pim(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func pim(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "pim"
         let first = try p.u8(0)
         guard first >> 4 == 2 else {
@@ -96,7 +96,7 @@ extension PacketPrinter {
     private static let bfdStates: [StaticString] = ["AdminDown", "Down", "Init", "Up"]
 
     /// Prints BFD (RFC 5880 §4.1).
-    mutating func bfd(_ p: borrowing ByteView, _ length: Int, _ kind: StaticString) throws(CutOff) {
+    mutating func bfd(_ p: borrowing ByteView, _ length: Int, _ kind: StaticString) throws(WireError) {
         part = "bfd"
         let (first, second) = (try p.u8(0), try p.u8(1))
         try p.require(24, at: 0)
@@ -120,7 +120,7 @@ extension PacketPrinter {
     ]
 
     /// Prints RIP (RFC 2453 §4).
-    mutating func rip(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func rip(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "rip"
         let (command, version) = (try p.u8(0), try p.u8(1))
         put("RIPv", version)
@@ -136,7 +136,7 @@ extension PacketPrinter {
     ]
 
     /// Prints HSRP (RFC 2281 §5.1).
-    mutating func hsrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func hsrp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "hsrp"
         let version = try p.u8(0)
         put("HSRPv", version)

@@ -1,6 +1,6 @@
 /// Prints SCTP (RFC 9260): the header and the chunk types.
 extension PacketPrinter {
-    mutating func sctp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func sctp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "sctp"
         guard length >= 12 else {
             addresses(carrier)
@@ -36,7 +36,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func chunk(_ type: UInt8, _ p: borrowing ByteView, _ offset: Int, _ size: Int) throws(CutOff) {
+    private mutating func chunk(_ type: UInt8, _ p: borrowing ByteView, _ offset: Int, _ size: Int) throws(WireError) {
         switch type {
         case 0:
             let flags = try p.u8(offset + 1) & 7

@@ -24,7 +24,7 @@ extension PacketPrinter {
     ]
     private static let usualCommunity = Array("public".utf8)
 
-    mutating func snmp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func snmp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "snmp"
         out.put(" ")
         let message = try element(p, 0)
@@ -49,7 +49,7 @@ extension PacketPrinter {
         put(": ", found.tag, "]")
     }
 
-    private mutating func community(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func community(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         let community = try element(p, offset)
         guard community.tag == Tag.text else { return put("[comm!=STR: ", community.tag, "]") }
         let text = p.clamped(community.content)
@@ -67,7 +67,7 @@ extension PacketPrinter {
         if verbosity > 0 { out.put(" } ") }
     }
 
-    private mutating func request(_ p: borrowing ByteView, _ kind: Element) throws(CutOff) {
+    private mutating func request(_ p: borrowing ByteView, _ kind: Element) throws(WireError) {
         let identifier = try element(p, kind.content.lowerBound)
         if verbosity > 0 { put("R=", try integer(p, identifier), " ") }
         let status = try element(p, identifier.content.upperBound)
@@ -91,7 +91,7 @@ extension PacketPrinter {
     ]
 
     /// Prints a version 1 trap (RFC 1157 §4.1.6).
-    private mutating func trap(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func trap(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         out.put(" ")
         let enterprise = try element(p, offset)
         try value(p, enterprise)
@@ -110,7 +110,7 @@ extension PacketPrinter {
         try bindings(p, time.content.upperBound, asksOnly: false)
     }
 
-    private mutating func bindings(_ p: borrowing ByteView, _ offset: Int, asksOnly: Bool) throws(CutOff) {
+    private mutating func bindings(_ p: borrowing ByteView, _ offset: Int, asksOnly: Bool) throws(WireError) {
         let list = try element(p, offset)
         var next = list.content.lowerBound
         while next < list.content.upperBound {
@@ -127,14 +127,14 @@ extension PacketPrinter {
     }
 
     /// Parses the header of an element. Its content may be truncated.
-    private func element(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> Element {
+    private func element(_ p: borrowing ByteView, _ offset: Int) throws(WireError) -> Element {
         let tag = try p.u8(offset)
         let first = try p.u8(offset + 1)
         var start = offset + 2
         var count = Int(first)
         if first & 0x80 != 0 {
             let digits = Int(first & 0x7F)
-            guard digits <= 4 else { throw CutOff() }
+            guard digits <= 4 else { throw .invalid("length", at: offset + 1) }
             count = 0
             for index in 0..<digits { count = count << 8 | Int(try p.u8(start + index)) }
             start += digits
@@ -142,9 +142,9 @@ extension PacketPrinter {
         return Element(tag: tag, content: start..<start + count)
     }
 
-    private func integer(_ p: borrowing ByteView, _ element: Element) throws(CutOff) -> Int {
+    private func integer(_ p: borrowing ByteView, _ element: Element) throws(WireError) -> Int {
         try p.require(element.content.count, at: element.content.lowerBound)
-        guard element.content.count <= 8 else { throw CutOff() }
+        guard element.content.count <= 8 else { throw .invalid("integer length", at: element.content.lowerBound) }
         var value = 0
         for index in element.content {
             let byte = p[index]
@@ -154,7 +154,7 @@ extension PacketPrinter {
         return value
     }
 
-    private mutating func value(_ p: borrowing ByteView, _ element: Element) throws(CutOff) {
+    private mutating func value(_ p: borrowing ByteView, _ element: Element) throws(WireError) {
         try p.require(element.content.count, at: element.content.lowerBound)
         let content = p.clamped(element.content)
         switch element.tag {

@@ -6,7 +6,7 @@ extension PacketPrinter {
     ]
 
     /// Prints NTP (RFC 5905 §7.3).
-    mutating func ntp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func ntp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ntp"
         let first = try p.u8(0)
         put("NTPv", first >> 3 & 7, ", ")
@@ -22,7 +22,7 @@ extension PacketPrinter {
     ]
 
     /// Prints DHCPv6 (RFC 8415 §8).
-    mutating func dhcp6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func dhcp6(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "dhcp6"
         out.put("dhcp6")
         let message = try p.u8(0)
@@ -39,7 +39,7 @@ extension PacketPrinter {
     ]
 
     /// Prints RADIUS (RFC 2865 §3).
-    mutating func radius(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func radius(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "radius"
         try p.require(20, at: 0)
         let command = try p.u8(0)
@@ -54,7 +54,7 @@ extension PacketPrinter {
     private static let kerberosTags: ClosedRange<UInt8> = 106...107
 
     /// Prints Kerberos (RFC 4120). The content is mostly encrypted.
-    mutating func kerberos(_ p: borrowing ByteView) throws(CutOff) {
+    mutating func kerberos(_ p: borrowing ByteView) throws(WireError) {
         part = "kerberos"
         let first = try p.u8(0)
         switch first {
@@ -73,7 +73,7 @@ extension PacketPrinter {
     ]
 
     /// Prints syslog: the priority in angle brackets contains facility and severity (RFC 3164 §4).
-    mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "syslog"
         guard try p.u8(0) == 0x3C else { return invalid() }
         var (priority, offset) = (0, 1)

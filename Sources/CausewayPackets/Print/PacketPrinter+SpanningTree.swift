@@ -17,7 +17,7 @@ extension PacketPrinter {
     private static let multipleLength = 105
     private static let minimumTreesLength = 53
 
-    mutating func spanningTree(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func spanningTree(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "stp"
         guard length >= 4 else { return invalidTree() }
         guard try p.u16(0) == 0 else { return put("unknown STP version, length ", length) }
@@ -54,13 +54,13 @@ extension PacketPrinter {
     }
 
     /// Prints a bridge identifier: priority and hardware address.
-    private mutating func bridge(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
+    private mutating func bridge(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
         out.hex(try p.u16(offset), width: 4)
         out.put(".")
         out.mac(try MACAddress(p, at: offset + 2).bits)
     }
 
-    private mutating func configuration(_ p: borrowing ByteView, _ length: Int, isRapid: Bool) throws(CutOff) {
+    private mutating func configuration(_ p: borrowing ByteView, _ length: Int, isRapid: Bool) throws(WireError) {
         let flags = try p.u8(4)
         out.put(", Flags [")
         treeFlags(flags)
@@ -95,7 +95,7 @@ extension PacketPrinter {
     }
 
     /// Prints multiple spanning trees (IEEE 802.1Q §14) and shortest path trees.
-    private mutating func multiple(_ p: borrowing ByteView, _ length: Int, _ version: UInt8) throws(CutOff) {
+    private mutating func multiple(_ p: borrowing ByteView, _ length: Int, _ version: UInt8) throws(WireError) {
         guard length >= Self.multipleLength, try p.u8(35) == 0 else { return invalidTree() }
         let trees = Int(try p.u16(Self.rapidLength)) + 2
         guard length >= Self.rapidLength + trees else { return invalidTree() }

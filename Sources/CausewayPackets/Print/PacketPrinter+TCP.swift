@@ -1,12 +1,12 @@
 /// Prints TCP and the protocols over it.
 extension PacketPrinter {
     /// Prints a TCP segment (RFC 9293).
-    mutating func tcp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func tcp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(WireError) {
         part = "tcp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
             addresses(carrier)
             out.put(": ")
-            throw CutOff()
+            throw .truncated(needed: 4, available: p.count, at: 0)
         }
         ports(carrier, 6, source, destination)
         let control = try p.u16(12)
@@ -99,7 +99,7 @@ extension PacketPrinter {
     private mutating func tcpOptions(
         _ p: borrowing ByteView, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         out.put(", options [")
         var (offset, isFirst) = (20, true)
         while offset < header {
@@ -131,7 +131,7 @@ extension PacketPrinter {
     private mutating func tcpOption(
         _ kind: UInt8, _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         var used = length
         switch kind {
         case 0, 1: return true
@@ -185,14 +185,14 @@ extension PacketPrinter {
         return true
     }
 
-    mutating func bytes(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
+    mutating func bytes(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
         for index in 0..<max(length, 0) {
             if index == 0 { out.put(" 0x") }
             out.hex(try p.u8(offset + index), width: 2)
         }
     }
 
-    private mutating func fastOpen(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
+    private mutating func fastOpen(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
         if length == 0 { return out.put("  cookiereq") }
         out.put(" ")
         guard length % 2 == 0, (4...16).contains(length) else { return out.put(" len error") }
@@ -203,7 +203,7 @@ extension PacketPrinter {
     private mutating func sack(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
-    ) throws(CutOff) {
+    ) throws(WireError) {
         guard length % 8 == 0 else { return out.put(" invalid sack") }
         put(" ", length / 8, " ")
         let base = options.absoluteSequence ? 0 : start.isReverse ? start.sequence : start.acknowledgement

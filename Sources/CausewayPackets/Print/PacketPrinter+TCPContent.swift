@@ -15,7 +15,7 @@ extension PacketPrinter {
     /// Prints the payload if a port identifies its protocol.
     mutating func tcpContent(
         _ p: borrowing ByteView, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
-    ) throws(CutOff) {
+    ) throws(WireError) {
         func either(_ port: UInt16) -> Bool { source == port || destination == port }
         func either(_ ports: [UInt16]) -> Bool { ports.contains(source) || ports.contains(destination) }
         // The payload of a reset is its reason (RFC 9293 §3.5.3).
@@ -56,11 +56,11 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func resetReason(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    private mutating func resetReason(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         out.put(length > 30 ? " [RST+ " : " [RST ")
         visible(p.prefix(min(length, 30)))
         out.put("]")
-        if p.count < length { throw CutOff() }
+        try p.require(length, at: 0)
     }
 
     /// Prints the first line, which states the version.

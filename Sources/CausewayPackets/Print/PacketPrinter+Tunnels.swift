@@ -1,7 +1,7 @@
 /// Prints tunnels: VXLAN, Geneve, GRE and MPLS.
 extension PacketPrinter {
     /// Prints VXLAN (RFC 7348 §5).
-    mutating func vxlan(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func vxlan(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "vxlan"
         out.put("VXLAN, flags [")
         let flags = try p.u8(0)
@@ -12,7 +12,7 @@ extension PacketPrinter {
     }
 
     /// Prints Geneve (RFC 8926 §3.4).
-    mutating func geneve(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func geneve(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "geneve"
         out.put("Geneve")
         let first = try p.u8(0)
@@ -48,7 +48,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func geneveOptions(_ p: borrowing ByteView, _ total: Int) throws(CutOff) {
+    private mutating func geneveOptions(_ p: borrowing ByteView, _ total: Int) throws(WireError) {
         var (offset, isFirst) = (8, true)
         let end = 8 + total
         while offset < end {
@@ -78,7 +78,7 @@ extension PacketPrinter {
     }
 
     /// Prints GRE (RFC 2784). Version 1 is that of PPTP (RFC 2637).
-    mutating func gre(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func gre(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "gre"
         let flags = try p.u16(0)
         let type = try p.u16(2)
@@ -114,7 +114,7 @@ extension PacketPrinter {
         if try !etherType(type, body, rest) { putHex("gre-proto-0x", type) }
     }
 
-    private mutating func greFields(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
+    private mutating func greFields(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(WireError) {
         if flags & 0xC000 != 0 {
             if verbosity > 0 {
                 putHex(", sum 0x", try p.u16(offset))
@@ -132,7 +132,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func pptp(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
+    private mutating func pptp(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(WireError) {
         if flags & 0x2000 != 0 {
             put(", call ", try p.u16(offset + 2))
             offset += 4
@@ -149,7 +149,7 @@ extension PacketPrinter {
     }
 
     /// Prints MPLS (RFC 3032).
-    mutating func mpls(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
+    mutating func mpls(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "mpls"
         out.put("MPLS")
         let special: [UInt32: StaticString] = [

@@ -15,11 +15,11 @@ extension PacketPrinter {
     }
 
     /// Prints a UDP datagram (RFC 768).
-    mutating func udp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func udp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(WireError) {
         part = "udp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
             ports(carrier, 17, nil, nil)
-            throw CutOff()
+            throw .truncated(needed: 4, available: p.count, at: 0)
         }
         ports(carrier, 17, source, destination)
         guard whole >= 8 else { return put("truncated-udp ", whole) }
@@ -28,7 +28,7 @@ extension PacketPrinter {
         guard stated >= 8 else { return put("truncated-udplength ", stated) }
         stated -= 8
         let length = min(whole - 8, stated)
-        guard p.count >= 8 else { throw CutOff() }
+        try p.require(8, at: 0)
         // Over IPv4 the checksum is optional, and printed only with more verbosity.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
         let body = p.from(8)

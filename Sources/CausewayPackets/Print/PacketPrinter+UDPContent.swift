@@ -36,7 +36,7 @@ extension PacketPrinter {
     /// Prints the payload. Returns whether a port identifies its protocol.
     mutating func udpContent(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         if options.expectsDNS {
             try dns(p, length, isStream: false, isMulticast: false)
             return true
@@ -56,7 +56,7 @@ extension PacketPrinter {
 
     private mutating func service(
         _ port: UInt16, _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
-    ) throws(CutOff) -> Bool {
+    ) throws(WireError) -> Bool {
         switch port {
         case Port.domain, Port.linkLocalDomain: try dns(p, length, isStream: false, isMulticast: false)
         case Port.multicastDomain: try dns(p, length, isStream: false, isMulticast: true)

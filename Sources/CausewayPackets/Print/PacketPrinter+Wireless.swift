@@ -19,10 +19,10 @@ extension PacketPrinter {
         }
     }
 
-    func little16(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> UInt16 { try p.u16(offset).byteSwapped }
+    func little16(_ p: borrowing ByteView, _ offset: Int) throws(WireError) -> UInt16 { try p.u16(offset).byteSwapped }
 
     /// - Parameter isPadded: Whether the header is padded to a multiple of four bytes.
-    mutating func wireless(_ p: borrowing ByteView, _ length: Int, isPadded: Bool = false) throws(CutOff) {
+    mutating func wireless(_ p: borrowing ByteView, _ length: Int, isPadded: Bool = false) throws(WireError) {
         part = "802.11"
         let frame = FrameControl(value: try little16(p, 0))
         let header = isPadded ? (frame.headerLength + 3) & ~3 : frame.headerLength
@@ -43,7 +43,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func initializationVector(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func initializationVector(_ p: borrowing ByteView) throws(WireError) {
         try p.require(8, at: 0)
         let word = try p.u32(0).byteSwapped
         out.put(" IV:")
@@ -59,7 +59,7 @@ extension PacketPrinter {
         13: "Acknowledgment", 14: "CF-End", 15: "CF-End+CF-Ack",
     ]
 
-    private mutating func controlFrame(_ p: borrowing ByteView, _ subtype: UInt8) throws(CutOff) {
+    private mutating func controlFrame(_ p: borrowing ByteView, _ subtype: UInt8) throws(WireError) {
         guard let name = Self.controlNames[subtype] else { return out.put("Unrecognized Ctrl Subtype") }
         out.put(name)
         switch subtype {
@@ -94,7 +94,7 @@ extension PacketPrinter {
 
     private mutating func management(
         _ p: borrowing ByteView, _ subtype: UInt8, _ isProtected: Bool, _ source: MACAddress
-    ) throws(CutOff) {
+    ) throws(WireError) {
         guard let name = Self.managementNames[subtype] else {
             putHex("Unhandled Management subtype(", subtype)
             return out.put(")")
@@ -126,14 +126,14 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func association(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func association(_ p: borrowing ByteView) throws(WireError) {
         let (capability, status) = (try little16(p, 0), try little16(p, 2))
         putHex(" AID(", try little16(p, 4) & 0x3FFF, ") :")
         out.put(capability & Capability.privacy != 0 ? " PRIVACY : " : ": ")
         self.status(status)
     }
 
-    private mutating func authentication(_ p: borrowing ByteView) throws(CutOff) {
+    private mutating func authentication(_ p: borrowing ByteView) throws(WireError) {
         let (method, number, status) = (try little16(p, 0), try little16(p, 2), try little16(p, 4))
         let methods: [StaticString] = ["Open System", "Shared Key", "[Reserved]"]
         out.put(" (")
@@ -173,7 +173,7 @@ extension PacketPrinter {
     /// Prints the network's name, its rates and its channel. A mark for missing bytes follows the complete elements.
     private mutating func elements(
         _ p: borrowing ByteView, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
-    ) throws(CutOff) {
+    ) throws(WireError) {
         var (name, rates): (Range<Int>?, Range<Int>?)
         var channel: UInt8?
         var offset = start
@@ -203,7 +203,7 @@ extension PacketPrinter {
             if let channel { put(" CH: ", channel) }
             if capability & Capability.privacy != 0 { out.put(", PRIVACY") }
         }
-        if !isWhole { throw CutOff() }
+        if !isWhole { throw .truncated(needed: 1, available: 0, at: p.count) }
     }
 
     /// Prints rates in units of 500 kbit/s. The highest bit marks a basic rate, which every station must support.

@@ -84,7 +84,7 @@ public struct PacketPrinter: Sendable {
         part = "link"
         ipDepth = 0
         var headerCount = 0
-        do throws(CutOff) {
+        do throws(WireError) {
             try link(packet.linkType, bytes, packet.originalCount, &headerCount)
         } catch {
             out.put(" [|")

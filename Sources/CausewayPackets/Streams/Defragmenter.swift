@@ -41,7 +41,7 @@ public struct Defragmenter: Sendable {
         let layers = PacketLayers(packet, linkType: .raw)
         guard layers.count > 0 else { return packet.array }
         let network = layers[0]
-        do throws(CutOff) {
+        do throws(WireError) {
             if network.kind == .ipv4 { return try add4(packet, Int(network.byteCount), seconds) }
             guard let fragment = layers.first(.fragment) else { return packet.array }
             return try add6(packet, Int(fragment.offset), seconds)
@@ -50,7 +50,8 @@ public struct Defragmenter: Sendable {
         }
     }
 
-    private mutating func add4(_ p: borrowing ByteView, _ headerLength: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+    private mutating func add4(_ p: borrowing ByteView, _ headerLength: Int, _ now: Int64) throws(WireError) -> [UInt8]?
+    {
         let field = try p.u16(6)
         guard field & 0x3FFF != 0 else { return p.array }
         let total = Int(try p.u16(2))
@@ -75,7 +76,7 @@ public struct Defragmenter: Sendable {
         return whole
     }
 
-    private mutating func add6(_ p: borrowing ByteView, _ at: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+    private mutating func add6(_ p: borrowing ByteView, _ at: Int, _ now: Int64) throws(WireError) -> [UInt8]? {
         let field = try p.u16(at + 2)
         let end = 40 + Int(try p.u16(4))
         try p.require(end, at: 0)

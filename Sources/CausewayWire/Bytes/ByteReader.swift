@@ -1,9 +1,9 @@
-/// A bounds-checked cursor over borrowed bytes.
+/// A cursor over a ``ByteView``.
 ///
 /// Each read either consumes exactly the bytes that it returns, or throws and consumes nothing. No input makes the reader trap, read
 /// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
-    private let bytes: RawSpan
+    private let view: ByteView
     /// Position of the first byte in the outermost buffer; not zero only for sub-readers.
     private let base: Int
     /// Number of bytes consumed.
@@ -14,7 +14,7 @@ package struct ByteReader: ~Escapable {
     /// - Parameter base: Offset to add to positions in errors, for `bytes` that are part of a larger buffer.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
-        self.bytes = bytes
+        self.view = ByteView(bytes)
         self.base = base
         self.offset = 0
     }
@@ -27,7 +27,7 @@ package struct ByteReader: ~Escapable {
     }
 
     /// Number of bytes not yet consumed.
-    package var remaining: Int { bytes.byteCount - offset }
+    package var remaining: Int { view.count - offset }
 
     package var isAtEnd: Bool { remaining == 0 }
 
@@ -54,8 +54,7 @@ package struct ByteReader: ~Escapable {
     ) throws(WireError) -> T {
         let size = MemoryLayout<T>.size
         try require(size)
-        // The line above checks the bounds, and every bit pattern is a valid integer.
-        let value = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: T.self)
+        let value = try view.load(T.self, offset)
         offset += size
         return value
     }
@@ -63,14 +62,14 @@ package struct ByteReader: ~Escapable {
     /// Returns the byte at `distance` without consuming it; `nil` past the end of the input.
     package func peek(at distance: Int = 0) -> UInt8? {
         guard distance >= 0, distance < remaining else { return nil }
-        return unsafe bytes.unsafeLoad(fromByteOffset: offset + distance, as: UInt8.self)
+        return view[offset + distance]
     }
 
     /// Borrows the next `count` bytes without copying.
     @_lifetime(copy self)
     package mutating func readSpan(_ count: Int) throws(WireError) -> RawSpan {
         try require(count)
-        let slice = bytes.extracting(offset..<(offset + count))
+        let slice = view.clamped(offset, offset + count).rawSpan
         offset += count
         return slice
     }
@@ -78,8 +77,8 @@ package struct ByteReader: ~Escapable {
     /// Borrows all remaining bytes without copying. The result may be empty.
     @_lifetime(copy self)
     package mutating func readRest() -> RawSpan {
-        let slice = bytes.extracting(offset..<bytes.byteCount)
-        offset = bytes.byteCount
+        let slice = view.from(offset).rawSpan
+        offset = view.count
         return slice
     }
 
@@ -93,14 +92,7 @@ package struct ByteReader: ~Escapable {
 
     /// Copies the next `count` bytes.
     package mutating func readBytes(_ count: Int) throws(WireError) -> [UInt8] {
-        try require(count)
-        var copy: [UInt8] = []
-        copy.reserveCapacity(count)
-        for index in offset..<(offset + count) {
-            copy.append(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-        }
-        offset += count
-        return copy
+        ByteView(try readSpan(count)).array
     }
 
     /// Copies the next `count` bytes to the end of `bytes`, without a temporary array.

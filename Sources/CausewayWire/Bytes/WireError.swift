@@ -2,7 +2,7 @@
 ///
 /// Counts and positions are in bytes. Positions count from the start of the outermost buffer, so they match a hex dump of that buffer even
 /// for nested elements.
-package enum WireError: Error, Equatable, Sendable {
+public enum WireError: Error, Equatable, Sendable {
     /// The input ended inside the element.
     case truncated(needed: Int, available: Int, at: Int)
     /// A field holds a value that its specification forbids. The text names the field.
@@ -10,7 +10,7 @@ package enum WireError: Error, Equatable, Sendable {
 }
 
 extension WireError: CustomStringConvertible {
-    package var description: String {
+    public var description: String {
         switch self {
         case .truncated(let needed, let available, let position):
             "truncated at byte \(position): \(needed) needed, \(available) available"

@@ -1,13 +1,7 @@
-/// Thrown if the packet ends before the requested bytes.
-public struct CutOff: Error, Equatable {
-    /// Creates the error.
-    public init() {}
-}
-
-/// A bounds-checked, borrowed view of the bytes of a packet.
+/// Borrowed bytes with bounds-checked access.
 ///
-/// Offsets come from untrusted fields: any value is allowed, and an access outside the bytes throws ``CutOff``. Integers are read in
-/// network byte order. A view costs as much as a pointer and a length, and cannot outlive the bytes it borrows.
+/// Offsets come from untrusted fields and may have any value: an offset outside the bytes throws ``WireError/truncated(needed:available:at:)``.
+/// Integers are read in network byte order. A view costs a pointer and a length, and cannot outlive its bytes.
 public struct ByteView: ~Escapable {
     @usableFromInline let bytes: RawSpan
 
@@ -38,42 +32,55 @@ public struct ByteView: ~Escapable {
         offset >= 0 && length >= 0 && offset <= count && length <= count &- offset
     }
 
-    /// Throws ``CutOff`` unless the view has `length` bytes from `offset` on.
+    /// Throws ``WireError/truncated(needed:available:at:)`` unless the view has `length` bytes from `offset` on.
     @inlinable @inline(__always)
-    public func require(_ length: Int, at offset: Int) throws(CutOff) {
-        guard holds(length, at: offset) else { throw CutOff() }
+    public func require(_ length: Int, at offset: Int) throws(WireError) {
+        guard holds(length, at: offset) else { throw truncation(length, at: offset) }
+    }
+
+    /// The error for a read of `needed` bytes at `offset` outside the view. Not inlined, to keep the callers small.
+    @usableFromInline @inline(never)
+    func truncation(_ needed: Int, at offset: Int) -> WireError {
+        let position = min(max(offset, 0), count)
+        return .truncated(needed: max(needed, 1), available: count - position, at: position)
+    }
+
+    /// Returns the integer at `offset`, in the host's byte order.
+    @inlinable @inline(__always)
+    public func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) throws(WireError) -> T {
+        let width = MemoryLayout<T>.size
+        guard offset >= 0, count >= width, offset <= count &- width else { throw truncation(width, at: offset) }
+        // The line above checks the bounds, and every bit pattern is a valid integer.
+        return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self)
     }
 
     @inlinable @inline(__always)
-    func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) throws(CutOff) -> T {
-        let width = MemoryLayout<T>.size
-        guard offset >= 0, count >= width, offset <= count &- width else { throw CutOff() }
-        // In bounds: `require` checked the range above, and every bit pattern is a valid integer.
-        return T(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
+    func loadBigEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) throws(WireError) -> T {
+        T(bigEndian: try load(type, offset))
     }
 
     /// Returns the byte at `offset`.
     @inlinable @inline(__always)
-    public func u8(_ offset: Int) throws(CutOff) -> UInt8 { try load(UInt8.self, offset) }
+    public func u8(_ offset: Int) throws(WireError) -> UInt8 { try load(UInt8.self, offset) }
     /// Returns the 16-bit integer at `offset`.
     @inlinable @inline(__always)
-    public func u16(_ offset: Int) throws(CutOff) -> UInt16 { try load(UInt16.self, offset) }
+    public func u16(_ offset: Int) throws(WireError) -> UInt16 { try loadBigEndian(UInt16.self, offset) }
     /// Returns the 24-bit integer at `offset`.
     @inlinable @inline(__always)
-    public func u24(_ offset: Int) throws(CutOff) -> UInt32 {
+    public func u24(_ offset: Int) throws(WireError) -> UInt32 {
         try require(3, at: offset)
         return try UInt32(u16(offset)) << 8 | UInt32(u8(offset &+ 2))
     }
     /// Returns the 32-bit integer at `offset`.
     @inlinable @inline(__always)
-    public func u32(_ offset: Int) throws(CutOff) -> UInt32 { try load(UInt32.self, offset) }
+    public func u32(_ offset: Int) throws(WireError) -> UInt32 { try loadBigEndian(UInt32.self, offset) }
     /// Returns the 64-bit integer at `offset`.
     @inlinable @inline(__always)
-    public func u64(_ offset: Int) throws(CutOff) -> UInt64 { try load(UInt64.self, offset) }
+    public func u64(_ offset: Int) throws(WireError) -> UInt64 { try loadBigEndian(UInt64.self, offset) }
 
     /// Returns the byte at `offset`, or 0 outside the view. For callers that checked the range before.
     @inlinable @inline(__always)
-    subscript(offset: Int) -> UInt8 {
+    public subscript(offset: Int) -> UInt8 {
         guard offset >= 0, offset < count else { return 0 }
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }

@@ -1,0 +1,2 @@
+@_exported public import struct CausewayWire.ByteView
+@_exported public import enum CausewayWire.WireError
