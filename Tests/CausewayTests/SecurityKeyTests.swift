@@ -140,7 +140,7 @@ struct SecurityKeyTests {
         #expect(CFGetTypeID(item[kSecImportItemIdentity] as CFTypeRef) == SecIdentityGetTypeID())
         #expect(CFGetTypeID(identity.certificate) == SecCertificateGetTypeID())
         #expect(CFGetTypeID(identity.privateKey) != SecIdentityGetTypeID())
-        #expect(SecCopyErrorMessageString(errSecParam, nil) == "a parameter is not valid")
+        #expect(SecCopyErrorMessageString(errSecParam, nil) == "invalid parameter")
         #expect(SecCopyErrorMessageString(errSSLHostNameMismatch, nil)?.isEmpty == false)
         #expect(SecCopyErrorMessageString(12_345, nil) == nil)
     }

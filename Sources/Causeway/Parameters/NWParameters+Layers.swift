@@ -5,24 +5,24 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWParameters {
-    /// How the protocols above the transport are made for each attempt; `nil` when there are none.
+    /// Creates the factory for the protocols above the transport, which runs for each attempt; `nil` if there are none.
     ///
-    /// - Parameter endpoint: What a client connects to; `nil` for what a listener accepts.
-    /// - Throws: `.posix(.ENOTSUP)` for protocols that do not exist yet, and what ``TLSConfiguration`` throws: neither is ever left out.
+    /// - Parameter endpoint: The endpoint of a client's connection; `nil` for connections of a listener.
+    /// - Throws: `.posix(.ENOTSUP)` for protocols that do not exist yet, and the errors of ``TLSConfiguration``: neither is ever left out.
     package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
         try makeLayerMaker(to: endpoint, above: [])
     }
 
-    /// The same with what lies between the transport and the stack: the way through proxies.
+    /// Like ``makeLayerMaker(to:)``, with the proxy steps between the transport and the stack.
     func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyStep]) throws(NWError) -> LayerMaker? {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
-        // From the bottom up: the first of the list is nearest to the program.
+        // Build from the bottom up: the first element of the list is nearest to the program.
         var recipes = passage.map { Recipe.passage($0) }
         var carrier = isDatagram ? TLVStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
-            // A datagram carries one value, and says itself where it ends.
+            // A datagram carries exactly one value, so the value needs no length.
             if options is CoderOptions, isDatagram { continue }
             let recipe = try Recipe(
                 options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen,
@@ -46,21 +46,21 @@ extension NWParameters {
 }
 
 extension NWParameters {
-    /// What these parameters mean for all that one listener accepts.
+    /// Creates the settings for all connections that one listener accepts.
     package func makeListenerSettings() throws(NWError) -> FrozenSettings {
         FrozenSettings(
             try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil),
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether handshakes begin with the peer that connects. A framer of the program's may wait for something else.
+    /// Whether the connecting peer starts the handshake. A framer of the program may wait for something else.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
     }
 }
 
-/// One protocol of a stack, with what all connections share made already.
+/// One protocol of a stack, with the parts that all connections share.
 private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
@@ -69,7 +69,9 @@ private enum Recipe: Sendable {
     case values(over: TLVStage.Carrier)
     case passage(ProxyStep)
 
-    /// - Parameter carrier: What lies beneath.
+    /// Creates the recipe for one protocol.
+    ///
+    /// - Parameter carrier: The kind of transport below the protocol.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         over carrier: TLVStage.Carrier = .stream
@@ -87,7 +89,7 @@ private enum Recipe: Sendable {
         }
     }
 
-    /// Whether messages come out of a byte stream.
+    /// Whether the protocol forms messages from a byte stream.
     var makesMessages: Bool {
         switch self {
         case .security, .passage: false
@@ -95,8 +97,8 @@ private enum Recipe: Sendable {
         }
     }
 
-    /// Whether it makes something of where the connection begins and ends, which is two calls to the kernel. A client's TLS has to know
-    /// the endpoint, a server's not even that.
+    /// Whether the protocol needs the local and remote addresses, which takes two system calls. TLS does not: a client needs only the
+    /// endpoint, a server not even that.
     var asksForAddresses: Bool {
         switch self {
         case .framer, .webSocket: true
@@ -116,7 +118,7 @@ private enum Recipe: Sendable {
         case .passage(let passage): try passage.makeLayer()
         case .typeLength(let header, let carrier): StackLayer(TLVStage(header, over: carrier))
         case .values(let carrier):
-            // A value is decoded whole, so what a peer may send of one is bounded.
+            // A value is decoded as a whole, so limit its size.
             StackLayer(
                 TLVStage(
                     TLVHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TLVStage.messageLimit))
@@ -124,7 +126,7 @@ private enum Recipe: Sendable {
     }
 }
 
-/// What the protocols of one attempt may know of the connection.
+/// Information about the connection for the protocols of one attempt.
 private struct StackContext: Sendable {
     let remote: NWEndpoint
     let local: NWEndpoint?
@@ -143,7 +145,7 @@ private struct StackContext: Sendable {
         self.isDatagram = isDatagram
     }
 
-    /// Whom a client's TLS has to find at the other end.
+    /// The host that a client's TLS must authenticate.
     var host: NWEndpoint.Host? {
         switch remote {
         case .hostPort(let host, _): host

@@ -11,14 +11,14 @@ extension NWParameters {
     /// Plain UDP with every default: new parameters on each access.
     public class var udp: NWParameters { NWParameters(dtls: nil) }
 
-    /// A QUIC stream that offers application protocols: new parameters on each call.
+    /// A QUIC stream with the application protocols to offer: new parameters on each call.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public class func quic(alpn: [String]) -> NWParameters {
         NWParameters(quic: NWProtocolQUIC.Options(alpn: alpn))
     }
 
-    /// The datagram flow of a QUIC tunnel that offers application protocols: new parameters on each call.
+    /// The datagram flow of a QUIC tunnel with the application protocols to offer: new parameters on each call.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class func quicDatagram(alpn: [String]) -> NWParameters {
@@ -27,7 +27,7 @@ extension NWParameters {
         return NWParameters(quic: options)
     }
 
-    /// TLS over TCP, peer-to-peer interfaces included: new parameters on each access.
+    /// TLS over TCP, including peer-to-peer interfaces: new parameters on each access.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class var applicationService: NWParameters {

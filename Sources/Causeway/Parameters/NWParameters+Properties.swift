@@ -1,5 +1,5 @@
 extension NWParameters {
-    /// The only interface to use. Default `nil`: any.
+    /// The only interface to use. Default `nil`: any interface.
     ///
     /// Without a route over it, a connection waits with `.posix(.ENETDOWN)`.
     public var requiredInterface: NWInterface? {
@@ -7,31 +7,31 @@ extension NWParameters {
         set { storage.withLock { $0.requiredInterface = newValue } }
     }
 
-    /// The only type of interface to use. Default `.other`: any.
+    /// The only type of interface to use. Default `.other`: any type.
     public var requiredInterfaceType: NWInterface.InterfaceType {
         get { storage.withLock { $0.requiredInterfaceType } }
         set { storage.withLock { $0.requiredInterfaceType = newValue } }
     }
 
-    /// Interfaces never to use. Default `nil`: none.
+    /// Interfaces that must not be used. Default `nil`: none.
     public var prohibitedInterfaces: [NWInterface]? {
         get { storage.withLock { $0.prohibitedInterfaces } }
         set { storage.withLock { $0.prohibitedInterfaces = newValue } }
     }
 
-    /// Types of interface never to use. Default `nil`: none.
+    /// Types of interfaces that must not be used. Default `nil`: none.
     public var prohibitedInterfaceTypes: [NWInterface.InterfaceType]? {
         get { storage.withLock { $0.prohibitedInterfaceTypes } }
         set { storage.withLock { $0.prohibitedInterfaceTypes = newValue } }
     }
 
-    /// Whether metered interfaces are never used. Default `false`.
+    /// Whether metered interfaces must not be used. Default `false`.
     public var prohibitExpensivePaths: Bool {
         get { storage.withLock { $0.prohibitExpensivePaths } }
         set { storage.withLock { $0.prohibitExpensivePaths = newValue } }
     }
 
-    /// Whether interfaces in low data mode are never used. Default `false`.
+    /// Whether interfaces in Low Data Mode must not be used. Default `false`.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var prohibitConstrainedPaths: Bool {
@@ -39,7 +39,7 @@ extension NWParameters {
         set { storage.withLock { $0.prohibitConstrainedPaths = newValue } }
     }
 
-    /// Whether links as narrow as a satellite's may be used. Default `false`.
+    /// Whether links with very low bandwidth, such as satellite links, may be used. Default `false`.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var allowUltraConstrainedPaths: Bool {
@@ -47,39 +47,39 @@ extension NWParameters {
         set { storage.withLock { $0.allowUltraConstrainedPaths = newValue } }
     }
 
-    /// Whether to connect directly first and over a proxy only if that fails. Default `false`.
+    /// Whether to try a direct connection before any proxy. Default `false`.
     public var preferNoProxies: Bool {
         get { storage.withLock { $0.preferNoProxies } }
         set { storage.withLock { $0.preferNoProxies = newValue } }
     }
 
-    /// The local address and port to use. Default `nil`: the system chooses.
+    /// The local address and port. Default `nil`: the system chooses.
     public var requiredLocalEndpoint: NWEndpoint? {
         get { storage.withLock { $0.requiredLocalEndpoint } }
         set { storage.withLock { $0.requiredLocalEndpoint = newValue } }
     }
 
-    /// Whether a local endpoint may be used that others use or have just used. Default `false`.
+    /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
-    /// It sets `SO_REUSEADDR` and `SO_REUSEPORT`.
+    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.allowLocalEndpointReuse } }
         set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }
     }
 
-    /// Whether a listener accepts peers on the local link only. Default `false`.
+    /// Whether a listener accepts only peers on the local link. Default `false`.
     public var acceptLocalOnly: Bool {
         get { storage.withLock { $0.acceptLocalOnly } }
         set { storage.withLock { $0.acceptLocalOnly = newValue } }
     }
 
-    /// Whether to use peer-to-peer Wi-Fi as well. Default `false`.
+    /// Whether to also use peer-to-peer Wi-Fi. Default `false`.
     public var includePeerToPeer: Bool {
         get { storage.withLock { $0.includePeerToPeer } }
         set { storage.withLock { $0.includePeerToPeer = newValue } }
     }
 
-    /// Whether only validated DNS answers are used (RFC 4035 §4.3). Default `false`.
+    /// Whether to accept only validated DNS answers (RFC 4035 §4.3). Default `false`.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public var requiresDNSSECValidation: Bool {
@@ -87,7 +87,7 @@ extension NWParameters {
         set { storage.withLock { $0.requiresDNSSECValidation = newValue } }
     }
 
-    /// What kind of traffic it is. Default `.bestEffort`.
+    /// The kind of traffic. Default `.bestEffort`.
     public var serviceClass: NWParameters.ServiceClass {
         get { storage.withLock { $0.serviceClass } }
         set { storage.withLock { $0.serviceClass = newValue } }
@@ -99,11 +99,11 @@ extension NWParameters {
         set { storage.withLock { $0.multipathServiceType = newValue } }
     }
 
-    /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may leave before the connection is ready. Default `false`.
+    /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready. Default `false`.
     ///
-    /// A client then connects when the first content is given to send, and is not ready before. What comes first and is marked goes
-    /// into the SYN (RFC 7413), or with TLS 1.3 along with the handshake of a resumed session (RFC 8446 §2.3), where kernel and peer
-    /// allow it: it may arrive twice. On a listener it allows the same to clients, so that what arrives may be a repetition.
+    /// A client then connects when the program sends the first content, and becomes ready only after that. The first content, if marked, is
+    /// sent in the SYN (RFC 7413), or with TLS 1.3 together with the handshake of a resumed session (RFC 8446 §2.3), if kernel and peer
+    /// allow it. It may arrive twice. On a listener, the property allows clients to do the same, so received content may be a repetition.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }
@@ -115,7 +115,7 @@ extension NWParameters {
         set { storage.withLock { $0.expiredDNSBehavior = newValue } }
     }
 
-    /// Who chose the destination. Default `.developer`.
+    /// The party that chose the destination. Default `.developer`.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var attribution: NWParameters.Attribution {

@@ -4,10 +4,9 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// The ways to an endpoint, best first; empty where no proxy is meant for it.
+    /// Returns the routes to an endpoint through proxies, best first; empty if no proxy applies to it.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` where only proxies that cannot be used are left, `.posix(.EINVAL)` for lists of domains and chains
-    ///   that make no sense.
+    /// - Throws: `.posix(.ENOTSUP)` if only unusable proxies apply, `.posix(.EINVAL)` for invalid domain lists and chains.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
         let values = values
         guard let destination = try TunnelDestination(endpoint) else { return [] }
@@ -25,7 +24,7 @@ extension NWParameters {
         return routes
     }
 
-    /// The proxies of the context that are for an endpoint, best first.
+    /// Returns the context's proxies that apply to an endpoint, best first.
     func meantProxies(for endpoint: NWEndpoint) throws(NWError) -> [ProxyConfiguration] {
         let known = values.privacyContext.settings.proxies
         guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
@@ -34,7 +33,7 @@ extension NWParameters {
         return meant
     }
 
-    /// Whether a proxy can carry what these parameters are for.
+    /// Whether a proxy can carry connections with these parameters.
     func carries(_ proxy: ProxyConfiguration) -> Bool {
         switch defaultProtocolStack.transportProtocol {
         case is NWProtocolTCP.Options: proxy.isTunnel
@@ -65,15 +64,15 @@ extension NWParameters {
     }
 }
 
-/// A step between the transport and a connection's own protocols.
+/// A step between the transport and the connection's own protocols.
 enum ProxyStep: Sendable {
-    /// TLS to the proxy itself.
+    /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
     case socks(TunnelDestination, ProxyConfiguration.Credential?)
     case connect(TunnelDestination, ProxyConfiguration.Credential?)
-    /// The header of each datagram; the proxy was asked over a connection of its own.
+    /// Adds the header to each datagram. A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
-    /// Past the proxies.
+    /// No proxy.
     case direct
 
     func makeLayer() throws(NWError) -> StackLayer {
@@ -99,7 +98,8 @@ enum ProxyStep: Sendable {
     }
 }
 
-/// Answers TLS to a proxy. What was agreed with the proxy says nothing about the peer, so programs do not find it as the connection's.
+/// Answers the TLS stage of the connection to a proxy. Its negotiated parameters are not those of the peer, so they are not available as
+/// metadata of the connection.
 final class ProxySecurityDelegate: StageDelegate {
     private let delegate: TLSDelegate
 
@@ -120,9 +120,9 @@ extension TunnelCredential {
 }
 
 extension TunnelDestination {
-    /// `nil` for what no proxy can reach: services of the link, and sockets of this host.
+    /// Returns `nil` for endpoints that no proxy can reach: services on the link, and local sockets.
     ///
-    /// - Throws: What a name that no message can carry is refused with: such a name must not slip past the proxies.
+    /// - Throws: `.dns` for a name that no DNS message can carry; such a name must not bypass the proxies.
     init?(_ endpoint: NWEndpoint) throws(NWError) {
         switch endpoint {
         case .hostPort(let host, let port): try self.init(host, port.rawValue)
@@ -148,7 +148,7 @@ extension TunnelDestination {
 }
 
 extension ProxyConfiguration {
-    /// Whether a proxy of this kind makes a connection of its own for each of ours.
+    /// Whether a proxy of this kind opens a separate connection for each connection of the program.
     package var isTunnel: Bool {
         switch kind {
         case .socksV5, .httpCONNECT: true
@@ -157,7 +157,7 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Whether a proxy of this kind passes datagrams on. Behind another proxy it could not be reached by any.
+    /// Whether a proxy of this kind relays datagrams. This does not work behind another proxy.
     package var relaysDatagrams: Bool {
         switch kind {
         case .socksV5: true
@@ -166,12 +166,12 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Of the proxy that is connected to.
+    /// The credential of the proxy to which the connection is made.
     fileprivate var nearestCredential: Credential? {
         if case .chain(let proxies) = kind { proxies.first?.nearestCredential } else { credential }
     }
 
-    /// What is connected to.
+    /// The endpoint to which the connection is made.
     fileprivate var place: NWEndpoint? {
         switch kind {
         case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint
@@ -202,17 +202,17 @@ extension ProxyConfiguration {
         }
     }
 
-    /// By the domains that it is for, and those that it is not for.
+    /// Whether the proxy applies to a destination, by its included and excluded domains.
     ///
-    /// - Throws: `.posix(.EINVAL)` for a domain that makes no sense: guessing could lead past the proxy.
+    /// - Throws: `.posix(.EINVAL)` for an invalid domain. Ignoring the domain could bypass the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
         let exception = try Self.firstMatch(excludedDomains, destination)
-        // Programs write an empty word for every host, as the system's proxy settings do.
+        // An empty word means all hosts, as in the system's proxy settings.
         let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
         return exception == nil && (matchDomains.isEmpty || match != nil)
     }
 
-    /// The first domain of a list that means the destination. All of them have to make sense.
+    /// Returns the first domain of a list that matches the destination. All domains must be valid.
     static func firstMatch(_ domains: [String], _ destination: TunnelDestination) throws(NWError) -> String? {
         var match: String?
         for domain in domains {

@@ -2,12 +2,12 @@ package import CausewayRuntime
 import CausewaySystem
 
 extension NWParameters {
-    /// What these parameters mean for a socket, frozen at this moment.
+    /// Returns the socket settings of these parameters in their current state.
     ///
-    /// - Throws: `.posix(.EINVAL)` for values that contradict each other or make no sense; `.posix(.ENOTSUP)` for
-    ///   protocols that do not exist yet and for protections that cannot be given (proxies of groups and listeners, encrypted or
-    ///   validated names): those are never silently left out.
-    /// - Parameter usesProxies: Whether the caller makes the ways through the context's proxies, as ``makeRoutes(to:)`` does.
+    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that do not exist yet and for
+    ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). These are never silently left
+    ///   out.
+    /// - Parameter usesProxies: Whether the caller creates the routes through the context's proxies, as ``makeRoutes(to:)`` does.
     package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
         try values.requireWhatExists(usesProxies: usesProxies)
@@ -17,7 +17,7 @@ extension NWParameters {
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
         let protocols = defaultProtocolStack.applicationProtocols
-        // Where TCP is the top of the stack, the parameters have to agree as well: the SYN would carry the program's own content.
+        // If TCP is the top of the stack, the parameters must also allow fast open, because the SYN would carry the program's content.
         settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
@@ -39,10 +39,10 @@ extension NWParameters {
 }
 
 extension NWParameters.Values {
-    /// Refuses what would weaken a protection if it were ignored.
+    /// Throws if a required protection does not exist.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // A proxy that cannot be used counts as failed: only configurations that then allow going direct remain.
+        // An unusable proxy counts as failed, so only configurations that then allow a direct connection are accepted.
         let mayGoDirect = usesProxies || preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
@@ -58,13 +58,13 @@ extension NWParameters.Values {
             return SocketAddress(address, port: port.rawValue)
         case .hostPort(.ipv6(let address), let port):
             guard version == .v4 else { return SocketAddress(address, port: port.rawValue) }
-            // The unspecified address asks for a port only, in either family.
+            // The unspecified address selects only a port, for both families.
             guard address.high == 0, address.low == 0 else { throw .posix(.EINVAL) }
             return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
         case .unix(let path):
             return .unix(path: path)
         case .hostPort(.name(let name, _), let port):
-            // The one name that needs no question (RFC 6761 §6.3).
+            // The only name that needs no DNS query (RFC 6761 §6.3).
             guard name.lowercased() == "localhost" else { throw .posix(.EINVAL) }
             return version == .v6
                 ? SocketAddress(IPv6Address.loopback, port: port.rawValue)
@@ -127,12 +127,12 @@ extension NWProtocolIP.Options.Values {
 }
 
 extension NWProtocolTCP.Options.Values {
-    /// The kernel's limits; beyond them `setsockopt` fails. `tcp(7)` names the options.
+    /// The kernel's limits for options of `tcp(7)`; `setsockopt` fails for larger values.
     private enum Limit {
         static let keepaliveSeconds = 32_767
         static let keepaliveProbes = 127
         static let segmentSizes = 88...32_767
-        /// `TCP_USER_TIMEOUT` counts milliseconds in 31 bits.
+        /// `TCP_USER_TIMEOUT` is a 31-bit number of milliseconds.
         static let timeoutSeconds = Int(Int32.max) / 1_000
     }
 
@@ -158,7 +158,7 @@ extension NWProtocolTCP.Options.Values {
         return settings
     }
 
-    /// Cuts a value to what the kernel takes: asking for longer than that is no mistake.
+    /// Limits a value to the kernel's maximum. A larger value is not an error.
     private func within(_ limit: Int, _ value: Int) throws(NWError) -> Int {
         guard value >= 0 else { throw .posix(.EINVAL) }
         return min(value, limit)
@@ -166,7 +166,7 @@ extension NWProtocolTCP.Options.Values {
 }
 
 extension NWParameters.ServiceClass {
-    /// The kernel's queueing priority (`SO_PRIORITY`): 2 waits behind all others, 6 goes ahead of them.
+    /// The kernel's queueing priority (`SO_PRIORITY`): 2 is the lowest here, 6 the highest.
     fileprivate var socketPriority: Int {
         switch self {
         case .bestEffort: 0

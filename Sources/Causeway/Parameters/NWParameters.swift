@@ -1,9 +1,9 @@
 internal import CausewaySystem
 
-/// What a connection, listener or browser is made of: its protocols, and which paths it may take.
+/// The configuration of connections, listeners and browsers: their protocols, and the paths that they may use.
 ///
-/// Parameters are a shared, mutable object. They are read when a connection or listener is made and may serve many of
-/// them; ``copy()`` first to change them for one only. They may be used from any thread.
+/// Parameters are a shared, mutable object. They are read when a connection or listener is created, and may be used for many of them. Call
+/// ``copy()`` to change them for only one. Thread-safe.
 ///
 /// ```swift
 /// let parameters = NWParameters.tcp
@@ -13,7 +13,7 @@ internal import CausewaySystem
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWParameters: NWParametersProvider, CustomDebugStringConvertible, Sendable {
-    /// All values but the stack, at one moment.
+    /// A snapshot of all values except the stack.
     package struct Values: Sendable {
         package var requiredInterface: NWInterface?
         package var requiredInterfaceType: NWInterface.InterfaceType = .other
@@ -40,7 +40,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     let storage: LockedValue<Values>
 
-    /// The protocols, by reference: changes of the stack or of options in it change these parameters.
+    /// The protocol stack, a reference: changes of the stack or its options change these parameters.
     public let defaultProtocolStack: NWParameters.ProtocolStack
 
     package init(stack: ProtocolStack, values: Values = Values()) {
@@ -48,39 +48,39 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
         storage = LockedValue(values)
     }
 
-    /// Parameters with IP and no transport. Add one to ``defaultProtocolStack`` before connecting.
+    /// Creates parameters with IP and no transport. Add a transport to ``defaultProtocolStack`` before connecting.
     public convenience init() {
         self.init(stack: ProtocolStack(transport: nil))
     }
 
-    /// Parameters for TLS over TCP, or for plain TCP.
+    /// Creates parameters for TLS over TCP, or for plain TCP.
     ///
     /// - Parameters:
-    ///   - tls: How to use TLS; `nil` for none.
-    ///   - tcp: How to use TCP.
+    ///   - tls: The TLS options; `nil` for no TLS.
+    ///   - tcp: The TCP options.
     public convenience init(tls: NWProtocolTLS.Options?, tcp: NWProtocolTCP.Options = NWProtocolTCP.Options()) {
         self.init(stack: ProtocolStack(application: tls.map { [$0] } ?? [], transport: tcp))
     }
 
-    /// Parameters for DTLS over UDP, or for plain UDP.
+    /// Creates parameters for DTLS over UDP, or for plain UDP.
     ///
     /// - Parameters:
-    ///   - dtls: How to use DTLS; `nil` for none.
-    ///   - udp: How to use UDP.
+    ///   - dtls: The DTLS options; `nil` for no DTLS.
+    ///   - udp: The UDP options.
     public convenience init(dtls: NWProtocolTLS.Options?, udp: NWProtocolUDP.Options = NWProtocolUDP.Options()) {
         self.init(stack: ProtocolStack(application: dtls.map { [$0] } ?? [], transport: udp))
     }
 
-    /// Parameters for QUIC.
+    /// Creates parameters for QUIC.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init(quic: NWProtocolQUIC.Options) {
         self.init(stack: ProtocolStack(transport: quic))
     }
 
-    /// Parameters for the program's own protocol directly on IP.
+    /// Creates parameters for a custom protocol directly on IP.
     ///
-    /// - Parameter customIPProtocolNumber: The number in the IP header.
+    /// - Parameter customIPProtocolNumber: The protocol number in the IP header.
     ///
     /// Counterpart: macOS 10.15.
     public convenience init(customIPProtocolNumber: UInt8) {
@@ -89,26 +89,26 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     package var values: Values { storage.withLock { $0 } }
 
-    /// These parameters.
+    /// This object.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var parameters: NWParameters { self }
 
-    /// A deep copy: neither a property nor an option that changes in one changes in the other.
+    /// Returns a deep copy: changes of properties or options do not affect the other object.
     ///
     /// Both refer to the same ``PrivacyContext``.
     public func copy() -> NWParameters {
         NWParameters(stack: defaultProtocolStack.copy(), values: values)
     }
 
-    /// Attaches a context, which keeps caches and settings apart from those of others.
+    /// Sets the privacy context, which separates caches and settings from those of other contexts.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public func setPrivacyContext(_ privacyContext: NWParameters.PrivacyContext) {
         storage.withLock { $0.privacyContext = privacyContext }
     }
 
-    /// The protocols from the top down, then every property that is not at its default.
+    /// The protocols from top to bottom, and all properties that differ from their defaults.
     public var debugDescription: String {
         let values = values
         let switches: [(Bool, String)] = [

@@ -1,6 +1,6 @@
-/// Something that holds parameters and changes them in a chain of calls.
+/// A type that holds parameters and changes them in a chain of calls.
 ///
-/// Each method sets the property of ``NWParameters`` that it is named after and returns the receiver.
+/// Each method sets the ``NWParameters`` property with its name and returns the receiver.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NWParametersProvider {

@@ -5,9 +5,9 @@ internal import CausewayTypes
 internal import Dispatch
 internal import FoundationEssentials
 
-/// Fetches one proxy script over connections of its own, which go past all proxies.
+/// Fetches one proxy script over separate connections, which use no proxy.
 ///
-/// Everything but ``cancel()`` happens on its queue.
+/// All methods except ``cancel()`` run on its queue.
 final class PACFetch: Sendable {
     typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
 
@@ -21,23 +21,25 @@ final class PACFetch: Sendable {
 
     private static let redirectionLimit = 5
     private static let pieceLength = 64 << 10
-    /// For everything together.
+    /// Time limit for the whole fetch, including redirects.
     private static let limit = Duration.seconds(10)
-    /// Keeps the look-ups apart, and above all has no proxies: the default context may have this script among its own.
+    /// A separate context without proxies. The default context may use this script for its own proxies.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
     private let limits: PathLimits
     private let state: LockedValue<State>
     private let queue = DispatchQueue(label: "causeway.proxy-script", target: .global())
 
-    /// - Parameter limits: Which ways may be taken.
+    /// Creates a fetch.
+    ///
+    /// - Parameter limits: The interfaces that the fetch may use.
     init(_ location: PACLocation, _ limits: PathLimits, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.limits = limits
         state = LockedValue(State(location: location, completion: completion))
     }
 
     func start() {
-        // A timer of Dispatch's takes descriptors, and ends the process when there are none.
+        // Not a Dispatch timer: that needs descriptors, and Dispatch ends the process if none are available.
         _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
         queue.async { self.ask() }
     }
@@ -48,10 +50,10 @@ final class PACFetch: Sendable {
         }
     }
 
-    /// From any thread. The completion is not called any more.
+    /// Cancels the fetch. Any thread. The completion is not called afterwards.
     func cancel() { take()?.connection.forceCancel() }
 
-    /// The end of it, once.
+    /// Takes the completion and the connection. Returns `nil` after the first call.
     private func take() -> (completion: (@Sendable (Outcome) -> Void), connection: Ending)? {
         state.withLock { state in
             guard let completion = state.completion.take() else { return nil }
@@ -62,7 +64,7 @@ final class PACFetch: Sendable {
     private func end(_ outcome: Outcome) {
         guard let (completion, connection) = take() else { return }
         connection.forceCancel()
-        completion(outcome.mapError { RouteProblem($0.failure, "the proxy script was not fetched: \($0.reason)") })
+        completion(outcome.mapError { RouteProblem($0.failure, "cannot fetch the proxy script: \($0.reason)") })
     }
 
     // MARK: One request
@@ -130,35 +132,35 @@ final class PACFetch: Sendable {
         }
         connection?.forceCancel()
         guard count <= Self.redirectionLimit else {
-            return end(.failure(RouteProblem(Failure(.posix(.ELOOP)), "its server redirects for ever")))
+            return end(.failure(RouteProblem(Failure(.posix(.ELOOP)), "its server redirects too often")))
         }
         do throws(NWError) {
             let next = try location.redirected(to: place)
             state.withLock { $0.location = next }
         } catch {
-            return end(.failure(RouteProblem(Failure(error), "its server redirects to a place that is not allowed")))
+            return end(.failure(RouteProblem(Failure(error), "its server redirects to a URL that is not allowed")))
         }
         ask()
     }
 
     private static func problem(_ outcome: DocumentFetch.Outcome) -> RouteProblem {
         switch outcome {
-        case .refused(let status): RouteProblem(Failure(.posix(.ENOENT)), "its server answers with status \(status)")
+        case .refused(let status): RouteProblem(Failure(.posix(.ENOENT)), "its server answered with status \(status)")
         case .tooLong: RouteProblem(Failure(.posix(.EFBIG)), "it is longer than 1 MiB")
         case .malformed, .document, .elsewhere:
-            RouteProblem(Failure(.posix(.EPROTO)), "its server's answer makes no sense")
+            RouteProblem(Failure(.posix(.EPROTO)), "its server sent a malformed answer")
         }
     }
 }
 
-/// A connection that is of no use any more, if there was one.
+/// The connection to cancel at the end of a fetch, if any.
 private struct Ending {
     var connection: NWConnection?
 
     func forceCancel() { connection?.forceCancel() }
 }
 
-/// Which ways a connection may take.
+/// The interfaces that a connection may use.
 struct PathLimits: Hashable, Sendable {
     private let interface: NWInterface?
     private let type: NWInterface.InterfaceType

@@ -3,12 +3,12 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Gets one proxy script and asks it for the way to one place.
+/// Fetches one proxy script and evaluates it for one destination.
 ///
-/// Safe to use from any thread. The completion is called once, and not after ``cancel()``.
+/// Thread-safe. The completion is called once, and not after ``cancel()``.
 final class PACRun: Sendable {
     struct Report: Sendable {
-        /// What the script says, in its words.
+        /// The result string of the script.
         var result: Result<String, RouteProblem>
         var fetchDuration: Duration = .zero
         var evaluation: PACEvaluation.Report?
@@ -62,9 +62,9 @@ final class PACRun: Sendable {
         cancel?()
     }
 
-    /// Keeps the way to stop what is under way; it is stopped at once if nobody wants it any more.
+    /// Stores the closure that cancels the current step, or calls it immediately if the run was already cancelled.
     ///
-    /// - Parameter unlessHeld: Whether the next step may have begun already, and is what would have to be stopped.
+    /// - Parameter unlessHeld: Whether to keep an existing closure, because the next step may have started already.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }
@@ -79,7 +79,7 @@ final class PACRun: Sendable {
             let problem = RouteProblem(Failure(.posix(.EFBIG)), "the proxy script is longer than 1 MiB")
             return end(Report(result: .failure(problem), fetchDuration: duration))
         }
-        // What is no UTF-8 is mended, and a mark of it at the front is no JavaScript.
+        // Replaces malformed UTF-8, and removes a byte order mark, which is not JavaScript.
         var script = Array(String(decoding: content, as: UTF8.self).utf8)
         if script.starts(with: [0xEF, 0xBB, 0xBF]) { script.removeFirst(3) }
         let evaluation = PACEvaluation(PACEvaluation.Job(script, for: subject, settings), on: loop) { report in
@@ -101,7 +101,7 @@ final class PACRun: Sendable {
 }
 
 extension PACProblem {
-    /// As programs see it.
+    /// The failure in the form that programs receive.
     var failure: Failure {
         switch self {
         case .noEngine: Failure(.posix(.ELIBACC))

@@ -3,13 +3,13 @@ internal import CausewayTypes
 internal import CausewayWire
 package import FoundationEssentials
 
-/// Where a proxy script comes from.
+/// The source of a proxy script.
 package enum PACSource: Sendable, CustomDebugStringConvertible {
     case location(PACLocation)
-    /// The script itself, in UTF-8.
+    /// The script in UTF-8.
     case text([UInt8])
 
-    /// Bytes of the longest script.
+    /// Maximum size of a script in bytes.
     static let limit = 1 << 20
 
     package var debugDescription: String {
@@ -19,7 +19,7 @@ package enum PACSource: Sendable, CustomDebugStringConvertible {
         }
     }
 
-    /// Whether nobody on the way can have written the script.
+    /// Whether no attacker on the network path can have modified the script.
     var isTrusted: Bool {
         switch self {
         case .location(let location): location.isSecure
@@ -28,13 +28,15 @@ package enum PACSource: Sendable, CustomDebugStringConvertible {
     }
 }
 
-/// The URL of a proxy script: of a web server and nothing else.
+/// The HTTP or HTTPS URL of a proxy script.
 package struct PACLocation: Sendable, CustomStringConvertible {
     package let url: URL
     let authority: String
     let target: String
 
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` for other schemes than `http` and `https`, `.posix(.EINVAL)` for what has no host.
+    /// Creates a location.
+    ///
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for schemes other than `http` and `https`, `.posix(.EINVAL)` for a URL without a host.
     package init(_ url: URL) throws(NWError) {
         guard ["http", "https"].contains(url.scheme?.lowercased() ?? "") else { throw .posix(.EPROTONOSUPPORT) }
         guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw .posix(.EINVAL) }
@@ -43,7 +45,7 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         self.url = url
         authority = url.port.map { "\(name):\($0)" } ?? name
         target = (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
-        // Whatever could not be asked for is refused now.
+        // Reject a URL that cannot be written into a request.
         do throws(UpgradeError) { _ = try fetch() } catch { throw .posix(.EINVAL) }
     }
 
@@ -53,9 +55,9 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         try DocumentFetch(authority: authority, target: target, limit: PACSource.limit)
     }
 
-    /// Where a redirection leads. A page of `https` may not lead to one that anybody can have written.
+    /// Returns the target of a redirect. A redirect from `https` to `http` is rejected, because the target could be forged.
     ///
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` for what is not on a web server.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for such a redirect and for other schemes.
     func redirected(to text: String) throws(NWError) -> PACLocation {
         guard let url = URL(string: text, relativeTo: url)?.absoluteURL else { throw .posix(.EPROTO) }
         let other = try PACLocation(url)
@@ -63,7 +65,7 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         return other
     }
 
-    /// Without credentials, path parameters and query, which may be secret.
+    /// The URL without credentials, parameters and query, which may be secret.
     package var description: String {
         let path = url.path(percentEncoded: true)
         return "\(url.scheme?.lowercased() ?? "")://\(authority)\(path.isEmpty ? "/" : path)"

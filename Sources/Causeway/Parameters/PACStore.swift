@@ -2,9 +2,9 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Proxy scripts that were fetched, for as long as they may be kept. Connections that want the same one at the same time share one fetch.
+/// Caches fetched proxy scripts as long as their servers allow. Connections that need the same script at the same time share one fetch.
 ///
-/// Safe to use from any thread.
+/// Thread-safe.
 final class PACStore: Sendable {
     typealias Outcome = PACFetch.Outcome
 
@@ -13,7 +13,7 @@ final class PACStore: Sendable {
     private struct Key: Hashable {
         var url: String
         var limits: PathLimits
-        /// Contexts that are to be kept apart do not share scripts.
+        /// The privacy context's number: separate contexts do not share scripts.
         var partition: UInt64
     }
 
@@ -47,7 +47,7 @@ final class PACStore: Sendable {
         }
     }
 
-    /// A script takes 1 MiB at most.
+    /// Maximum number of scripts. Each has at most 1 MiB.
     private static let entryLimit = 16
     private static let usualSeconds = 300
     private static let maximumSeconds = 3_600
@@ -58,7 +58,7 @@ final class PACStore: Sendable {
         state.withLock { state in state.entries = state.entries.filter { $0.key.partition != partition } }
     }
 
-    /// Calls `completion` once: at once, if the script is here. Returns how to give it up.
+    /// Calls `completion` once with the script, immediately if it is cached. Returns a closure that cancels the request.
     func find(
         _ location: PACLocation, _ parameters: NWParameters,
         _ completion: @escaping @Sendable (Outcome) -> Void

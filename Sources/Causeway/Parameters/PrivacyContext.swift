@@ -4,33 +4,33 @@ public import FoundationEssentials
 internal import Synchronization
 
 extension NWParameters {
-    /// Keeps the caches and settings of a set of connections apart from all others.
+    /// Separates the caches and settings of a set of connections from those of all others.
     ///
-    /// A context that asks for encrypted name resolution, or for a proxy that does not exist here, makes connections fail with
-    /// `.posix(.ENOTSUP)`: connecting without them would betray what they protect.
+    /// If a context requires encrypted name resolution or an unsupported kind of proxy, its connections fail with `.posix(.ENOTSUP)`.
+    /// Connecting without them would reveal the data that they protect.
     ///
     /// Counterpart: macOS 11, iOS 14.
-    // SAFETY: `debugDescription` is immutable and everything else is behind a lock.
+    // SAFETY: `debugDescription` is immutable, and a lock protects everything else.
     public class PrivacyContext: CustomDebugStringConvertible, @unchecked Sendable {
-        /// The settings at one moment.
+        /// A snapshot of the settings.
         package struct Settings: Sendable {
             package var isLoggingDisabled = false
             package var requiresEncryptedNames = false
             package var fallbackResolver: ResolverConfiguration?
             package var proxies: [ProxyConfiguration] = []
-            /// Tells the context's cached answers from those of others.
+            /// A number that separates this context's cached answers from those of other contexts.
             package var partition: UInt64 = 0
         }
 
-        /// The context of all connections that name no other.
+        /// The context of all connections without a context of the program.
         public static let `default` = PrivacyContext(description: "default", partition: 0)
 
-        /// The text given to ``init(description:)``.
+        /// The text passed to ``init(description:)``.
         public let debugDescription: String
 
         private let storage = LockedValue(Settings())
 
-        /// Makes a context that shares nothing with others.
+        /// Creates a context that shares nothing with other contexts.
         public convenience init(description: String) {
             self.init(
                 description: description,
@@ -42,28 +42,28 @@ extension NWParameters {
             storage.withLock { $0.partition = partition }
         }
 
-        /// No two contexts have the same number; ``default`` has 0, whichever is made first.
+        /// Context numbers are unique. ``default`` has the number 0, even if another context is created first.
         private static let contextCount = Atomic<UInt64>(0)
 
         package var settings: Settings { storage.withLock { $0 } }
 
-        /// Forgets what connections of this context cached.
+        /// Removes the cached data of this context's connections.
         public func flushCache() {
             ResolverEngine.shared.forget(partition: settings.partition)
             PACStore.shared.forget(partition: settings.partition)
         }
 
-        /// Stops logging for connections of this context. It has no effect on ``default``.
+        /// Disables logging for connections of this context. No effect on ``default``.
         public func disableLogging() {
             guard self !== Self.default else { return }
             storage.withLock { $0.isLoggingDisabled = true }
         }
 
-        /// Forbids name resolution in clear text, or allows it again.
+        /// Sets whether names may be resolved only over an encrypted transport.
         ///
         /// - Parameters:
-        ///   - requireEncryption: Whether names may only be resolved over an encrypted transport.
-        ///   - fallbackResolver: The resolver to use when the system's is not encrypted.
+        ///   - requireEncryption: Whether to require an encrypted transport.
+        ///   - fallbackResolver: The resolver to use if the system's resolver is not encrypted.
         public func requireEncryptedNameResolution(
             _ requireEncryption: Bool, fallbackResolver: NWParameters.PrivacyContext.ResolverConfiguration?
         ) {
@@ -73,7 +73,7 @@ extension NWParameters {
             }
         }
 
-        /// The proxies for connections of this context, best first. Default none.
+        /// The proxies for connections of this context, best first. Default: none.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {
@@ -81,16 +81,16 @@ extension NWParameters {
             set { storage.withLock { $0.proxies = newValue } }
         }
 
-        /// A resolver that is asked over an encrypted transport.
+        /// A resolver with an encrypted transport.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum ResolverConfiguration: CustomDebugStringConvertible, Sendable {
-            /// DNS over TLS (RFC 7858), with addresses to use instead of resolving the server's name.
+            /// DNS over TLS (RFC 7858), with optional addresses that replace the lookup of the server's name.
             case tls(_: NWEndpoint, serverAddresses: [NWEndpoint])
-            /// DNS over HTTPS (RFC 8484), with addresses to use instead of resolving the server's name.
+            /// DNS over HTTPS (RFC 8484), with optional addresses that replace the lookup of the server's name.
             case https(_: URL, serverAddresses: [NWEndpoint])
 
-            /// The kind of resolver and where it is.
+            /// The kind and location of the resolver.
             public var debugDescription: String {
                 switch self {
                 case .tls(let server, _): "DNS over TLS: \(server.debugDescription)"

@@ -3,10 +3,10 @@ internal import CausewaySystem
 extension NWParameters {
     /// The protocols of a connection, from the application down to IP.
     ///
-    /// The stack and the options in it are live: a change through any reference is a change of the parameters.
+    /// The stack and its options are references: a change through any reference changes the parameters.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: the only state is behind a lock, and options are themselves safe to share.
+    // SAFETY: a lock protects the only state, and options are themselves thread-safe.
     public class ProtocolStack: @unchecked Sendable {
         private struct Layers: Sendable {
             var application: [NWProtocolOptions]
@@ -23,14 +23,13 @@ extension NWParameters {
             layers = LockedValue(Layers(application: application, transport: transport, internet: internet))
         }
 
-        /// The protocols above the transport. The first one is nearest to the program, for example
-        /// `[framer, TLS]`.
+        /// The protocols above the transport. The first one is nearest to the program, for example `[framer, TLS]`.
         public var applicationProtocols: [NWProtocolOptions] {
             get { layers.withLock { $0.application } }
             set { layers.withLock { $0.application = newValue } }
         }
 
-        /// The transport: TCP, UDP, QUIC or the program's own IP protocol.
+        /// The transport: TCP, UDP, QUIC or a custom IP protocol.
         public var transportProtocol: NWProtocolOptions? {
             get { layers.withLock { $0.transport } }
             set { layers.withLock { $0.transport = newValue } }
@@ -42,7 +41,7 @@ extension NWParameters {
             set { layers.withLock { $0.internet = newValue } }
         }
 
-        /// A stack with copies of all options.
+        /// Returns a stack with copies of all options.
         package func copy() -> ProtocolStack {
             let layers = layers.withLock { $0 }
             return ProtocolStack(
@@ -51,7 +50,7 @@ extension NWParameters {
                 internet: layers.internet?.copyOptions())
         }
 
-        /// The names from the top down, such as `tls, tcp, ip`.
+        /// The protocol names from top to bottom, such as `tls, tcp, ip`.
         package var summary: String {
             let layers = layers.withLock { $0 }
             let options = layers.application + [layers.transport, layers.internet].compactMap { $0 }

@@ -3,21 +3,22 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// The proxy that the environment names for URLs of a scheme, or none. Only on Linux.
+    /// Returns the proxy that environment variables specify for URLs with a scheme, or `nil`. Only on Linux.
     ///
-    /// `http_proxy` and `HTTP_PROXY` are for `http` and `ws`, `https_proxy` and `HTTPS_PROXY` for `https` and `wss`, `all_proxy` and
-    /// `ALL_PROXY` for whatever the others leave out. Lower case counts first; `HTTP_PROXY` does not count where `REQUEST_METHOD` is set,
-    /// because there a stranger may have chosen it. What `no_proxy` or `NO_PROXY` lists becomes ``excludedDomains``, and so does this
-    /// host. The proxy resolves names, for `socks5://` as for `socks5h://`. `auto_proxy` counts last of all and names a script, as for
-    /// ``init(automaticConfiguration:)``.
+    /// `http_proxy` and `HTTP_PROXY` apply to `http` and `ws`, `https_proxy` and `HTTPS_PROXY` to `https` and `wss`, `all_proxy` and
+    /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set,
+    /// because then a web client may have chosen its value. The entries of `no_proxy` or `NO_PROXY`, and this host, become
+    /// ``excludedDomains``. The proxy resolves names, for both `socks5://` and `socks5h://`. `auto_proxy` has the lowest precedence and
+    /// specifies a script, as for ``init(automaticConfiguration:)``.
     ///
-    /// No connection asks the environment by itself: put the result into ``NWParameters/PrivacyContext/proxyConfigurations``.
+    /// No connection reads the environment automatically: store the result in ``NWParameters/PrivacyContext/proxyConfigurations``.
     ///
     /// - Parameters:
-    ///   - scheme: The scheme of what is to be reached, `https` for instance.
-    ///   - variables: The environment; default this process's.
-    /// - Throws: `.posix(.EINVAL)` for a value that names no proxy, `.posix(.ENOTSUP)` for a kind that does not exist here and for a
-    ///   script where a proxy is meant, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server: leaving it out would go past it.
+    ///   - scheme: The scheme of the destination, for example `https`.
+    ///   - variables: The environment; default: that of this process.
+    /// - Throws: `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported kind of proxy and for a script in
+    ///   a variable for proxies, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server. Ignoring the value would bypass the
+    ///   proxy.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {
@@ -33,13 +34,13 @@ extension ProxyConfiguration {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// What ``environment(forScheme:_:)`` means for one endpoint, and why.
+    /// The result of ``environment(forScheme:_:)`` for one endpoint, with its reason.
     package struct EnvironmentDecision: Sendable {
-        /// The variable that names a proxy for the scheme, if there is one.
+        /// The variable with the proxy for the scheme, if any.
         package var variable: String?
-        /// The proxy to use; `nil` for the direct way.
+        /// The proxy to use; `nil` for a direct connection.
         package var proxy: ProxyConfiguration?
-        /// Which word of `NO_PROXY`, or which name of this host, leads past the proxy.
+        /// The entry of `NO_PROXY`, or the name of this host, that excludes the endpoint.
         package var exception: String?
     }
 
@@ -56,7 +57,7 @@ extension ProxyConfiguration {
         return decision
     }
 
-    /// Where it is, as a URL without the credential; `nil` for what has no URL.
+    /// The proxy as a URL without the credential; `nil` for kinds without a URL.
     package var address: String? {
         let (scheme, endpoint): (String, NWEndpoint)
         switch kind {
@@ -70,12 +71,13 @@ extension ProxyConfiguration {
         return "\(scheme)://\(host.debugDescription):\(port.rawValue)"
     }
 
-    /// Whether it is told who asks.
+    /// Whether the proxy receives a credential.
     package var hasCredential: Bool { credential != nil }
 
-    /// A proxy as people write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`; or a script of such: `pac+http://`.
+    /// Parses a proxy URL such as `http://user:password@proxy.example:3128`, `https://`, `socks5://`, or a script URL such as
+    /// `pac+http://`.
     ///
-    /// - Throws: As ``environment(forScheme:_:)``.
+    /// - Throws: The errors of ``environment(forScheme:_:)``.
     package init(address text: String) throws(NWError) {
         if text.hasPrefix("pac+") {
             self = try Self.automatic(String(text.dropFirst(4)))

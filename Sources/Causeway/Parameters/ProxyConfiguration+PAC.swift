@@ -4,39 +4,40 @@ internal import CausewayTypes
 package import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// What a proxy script says of one URL, and how it came to that.
+    /// The result of a proxy script for one URL, with details of the evaluation.
     package struct PACDecision: Sendable {
         package enum Entry: Equatable, Sendable {
             case direct
-            /// As a URL.
+            /// A proxy as a URL.
             case proxy(String)
-            /// The script's words, which cannot be used.
+            /// An entry of the script's result that cannot be used.
             case unusable(String)
         }
 
-        /// What the script was told.
+        /// The URL and host passed to the script.
         package var url = ""
         package var host = ""
-        /// Its result as it gave it, and what that means, best first; `nil` and none where it has none.
+        /// The result string, and its entries, best first; `nil` and empty if there is no result.
         package var result: String?
         package var entries: [Entry] = []
-        /// Why there is no result.
+        /// The reason why there is no result.
         package var failure: String?
-        /// What it wrote down by `alert`, and the names that it asked for, with their addresses.
+        /// The texts that the script passed to `alert`, and the names that it looked up, with their addresses.
         package var alerts: [String] = []
         package var lookups: [(name: String, addresses: [String])] = []
         package var fetchDuration: Duration = .zero
         package var evaluationDuration: Duration = .zero
     }
 
-    /// Asks the script of this configuration; `nil` for other kinds and for what is no URL with a host. Cancelling the task shortens
-    /// nothing: it takes fifteen seconds at most.
+    /// Evaluates the script of this configuration for a URL; `nil` for other kinds of proxies and for a URL without a host.
+    ///
+    /// Cancellation: ignored. The call takes at most fifteen seconds.
     package func pacDecision(for url: URL) async -> PACDecision? {
         guard let script, let subject = PACSubject(url: url.absoluteString) else { return nil }
         let parameters = NWParameters.tcp
         guard let settings = try? parameters.makeSocketSettings(usesProxies: true) else { return nil }
         let report = await withCheckedContinuation { continuation in
-            // Bounded by the limits of fetching and of evaluating.
+            // The time limits of fetch and evaluation apply.
             PACRun(script, subject, parameters, settings, on: Engine.nextLoop()) { report in
                 continuation.resume(returning: report)
             }.start()

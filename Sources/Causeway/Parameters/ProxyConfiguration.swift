@@ -3,36 +3,36 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection goes through the first proxy of its context that is meant for its endpoint, through the next one where that
-/// fails, and directly only where all of them allow it. The proxy resolves names. SOCKS 5 and HTTP CONNECT exist, and SOCKS 5 carries UDP
-/// as well (RFC 1928 §7); relays do not exist. A connection that has nothing but proxies that cannot carry it, and may not go directly,
-/// fails with `.posix(.ENOTSUP)`. Unix-domain sockets and services of the link never go through a proxy.
+/// A connection uses the first proxy of its context that applies to its endpoint, then the next one if that fails. It connects directly
+/// only if all of them allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and SOCKS 5 also carries UDP (RFC 1928
+/// §7); relays are not supported. If no proxy can carry a connection and a direct connection is not allowed, it fails with
+/// `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
-    /// What kind of proxy it is, and where.
+    /// The kind of proxy and its location.
     package enum Kind: Sendable {
         case socksV5(NWEndpoint)
         case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
         case relay([RelayHop])
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
-        /// One through the other.
+        /// Several proxies, each reached through the one before.
         case chain([ProxyConfiguration])
-        /// Whichever a script names.
+        /// The proxies that a script selects.
         case script(PACSource)
     }
 
-    /// Whose name and password the proxy asks for.
+    /// The user name and password for the proxy.
     package struct Credential: Equatable, Sendable, CustomDebugStringConvertible, CustomReflectable {
         package let username: String
         package let password: String
 
-        /// Neither the name nor the password, wherever it is printed.
+        /// A placeholder, so that logs never contain the name or the password.
         package var debugDescription: String { "(credential)" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Copies share it, because a credential can be applied to a constant.
+    /// Copies share the credential, because a program can apply it to a constant.
     private final class CredentialBox: Sendable {
         let credential = LockedValue<Credential?>(nil)
     }
@@ -40,44 +40,44 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     package let kind: Kind
     private var box = CredentialBox()
 
-    /// Whether to connect directly when the proxy fails. Default `false`.
+    /// Whether to connect directly if the proxy fails. Default `false`.
     public var allowFailover = false
 
-    /// The domains to use the proxy for, each with everything in it. Empty, the default, means all.
+    /// The domains for which to use the proxy, including their subdomains. Empty, the default, means all.
     ///
-    /// An empty word means every host. Here an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*` may stand as well, and a port
-    /// behind a domain or an address. Something else makes connections fail with `.posix(.EINVAL)`.
+    /// An empty word means all hosts. On Linux an entry may also be an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*`, and a port
+    /// may follow a domain or an address. Invalid entries make connections fail with `.posix(.EINVAL)`.
     public var matchDomains: [String] = []
 
-    /// The domains never to use the proxy for, written as in ``matchDomains``, without empty words. Default none.
+    /// The domains for which not to use the proxy, in the format of ``matchDomains``, without empty words. Default: none.
     public var excludedDomains: [String] = []
 
-    /// A SOCKS version 5 proxy (RFC 1928).
+    /// Creates a SOCKS version 5 proxy (RFC 1928).
     public init(socksv5Proxy: NWEndpoint) {
         kind = .socksV5(socksv5Proxy)
     }
 
-    /// An HTTP proxy with the CONNECT method (RFC 9110 §9.3.6).
+    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6).
     ///
     /// - Parameters:
-    ///   - httpCONNECTProxy: Where the proxy is.
-    ///   - tlsOptions: How to encrypt the way to the proxy; `nil` for clear text.
+    ///   - httpCONNECTProxy: The endpoint of the proxy.
+    ///   - tlsOptions: The TLS options for the connection to the proxy; `nil` for no TLS.
     public init(httpCONNECTProxy: NWEndpoint, tlsOptions: NWProtocolTLS.Options? = nil) {
         kind = .httpCONNECT(httpCONNECTProxy, tls: tlsOptions)
     }
 
-    /// One or two MASQUE relays (RFC 9298), nearest first.
+    /// Creates a proxy with one or two MASQUE relays (RFC 9298), nearest first.
     public init(relayHops: [ProxyConfiguration.RelayHop]) {
         kind = .relay(relayHops)
     }
 
-    /// An oblivious HTTP relay (RFC 9458). It is for HTTP only.
+    /// Creates an oblivious HTTP relay (RFC 9458), for HTTP only.
     ///
     /// - Parameters:
     ///   - obliviousHTTPRelay: The relay.
     ///   - relayResourcePath: The path of the relay's resource.
     ///   - gatewayKeyConfig: The key configuration of the gateway (RFC 9458 §3).
-    ///   - matchDomains: The domains to use the relay for.
+    ///   - matchDomains: The domains for which to use the relay.
     public init(
         obliviousHTTPRelay: ProxyConfiguration.RelayHop, relayResourcePath: String, gatewayKeyConfig: Data,
         matchDomains: [String]
@@ -87,55 +87,55 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         self.matchDomains = matchDomains
     }
 
-    /// Several proxies, the nearest first: each is reached through the one before it. Only on Linux.
+    /// Creates a chain of proxies, nearest first: each one is reached through the one before. Only on Linux.
     ///
-    /// Their own domains and ``allowFailover`` do not count, those of the chain do. A credential belongs to the proxy it was applied to.
+    /// The domains and ``allowFailover`` of the chain apply, those of its elements are ignored. Each element keeps its own credential.
     ///
-    /// - Parameter chain: Proxies of SOCKS 5 and HTTP CONNECT, at least one.
+    /// - Parameter chain: SOCKS 5 and HTTP CONNECT proxies, at least one.
     public init(chain: [ProxyConfiguration]) {
         kind = .chain(chain)
     }
 
-    /// Whichever proxies a script names (proxy auto-configuration, PAC), asked anew for each connection. Only on Linux.
+    /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
-    /// The script is fetched, past all proxies, when a connection first needs it, and kept as long as its server allows: an hour at
-    /// most, five minutes where it says nothing. It runs in a process of its own that can do nothing but compute and look up names, for
-    /// five seconds at most. Running it takes Duktape 2.7 (`libduktape.so.207`), which is loaded when it is needed.
+    /// The script is fetched, without any proxy, when a connection first needs it. It is cached as long as its server allows: at most one
+    /// hour, five minutes by default. It runs in a separate process that can only compute and look up names, for at most five seconds. The
+    /// engine is Duktape 2.7 (`libduktape.so.207`), which is loaded when it is needed.
     ///
-    /// The proxies that the script names are tried in order, and the direct way where the script says `DIRECT`. It is told the URL
-    /// that is connected to, without credentials, and without path and query where it is encrypted; of a host and port,
-    /// `https://host:port/`. A script that cannot be had, or fails, counts as a proxy that fails: without ``allowFailover`` the
-    /// connection waits, with an error of the fetch, or `ENOEXEC` for an error in the script, `ETIMEDOUT`, `ELIBACC` without Duktape, or
-    /// `ENOTSUP` for a result that names nothing usable. ``NWConnection/proxyFailureReason`` tells more.
+    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the URL of the
+    /// destination, without credentials, and without path and query for an encrypted scheme; for a host and port it receives
+    /// `https://host:port/`. If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
+    /// connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script, `ETIMEDOUT`, `ELIBACC` without
+    /// Duktape, or `ENOTSUP` for a result without a usable entry. ``NWConnection/proxyFailureReason`` has details.
     ///
-    /// - Parameter url: Where the script is: a URL of the scheme `http` or `https`. A credential that is
-    ///   applied to the configuration is given to the proxies of a script that came by `https`, and not to those of others.
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` for URLs of other schemes, `.posix(.EINVAL)` for what has no host.
+    /// - Parameter url: The `http` or `https` URL of the script. The credential of the configuration is sent to the proxies only if the
+    ///   script was fetched with `https`.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for other schemes, `.posix(.EINVAL)` for a URL without a host.
     public init(automaticConfiguration url: URL) throws(NWError) {
         kind = .script(.location(try PACLocation(url)))
     }
 
-    /// Whichever proxies this script names, as for ``init(automaticConfiguration:)``. Only on Linux.
+    /// Creates a configuration with a given script, like ``init(automaticConfiguration:)``. Only on Linux.
     ///
-    /// - Parameter script: JavaScript in UTF-8, 1 MiB at most: a longer one makes connections wait with `EFBIG`. A credential is given to
-    ///   all proxies that it names.
+    /// - Parameter script: JavaScript in UTF-8, at most 1 MiB: a longer script makes connections wait with `EFBIG`. The credential is sent
+    ///   to all proxies that the script selects.
     public init(script: Data) {
         kind = .script(.text([UInt8](script)))
     }
 
-    /// Whichever proxies this script names, as for ``init(automaticConfiguration:)``. Only on Linux.
+    /// Creates a configuration with a given script, like ``init(automaticConfiguration:)``. Only on Linux.
     ///
-    /// - Parameter script: JavaScript, 1 MiB at most.
+    /// - Parameter script: JavaScript, at most 1 MiB.
     public init(script: String) {
         kind = .script(.text(Array(script.utf8)))
     }
 
-    /// Sets the user name and password to give to the proxy, in this value and in all copies of it.
+    /// Sets the user name and password for the proxy, in this value and all its copies.
     public func applyCredential(username: String, password: String) {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Unpacks the object form.
+    /// Creates a configuration from its object form.
     public init(_nw: nw_proxy_config_t) {
         self = _nw.configuration
     }
@@ -145,7 +145,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     package var credential: Credential? { box.credential.withLock { $0 } }
 
-    /// The kind of proxy and where it is, without the credential.
+    /// The kind and location of the proxy, without the credential.
     public var debugDescription: String {
         switch kind {
         case .socksV5(let endpoint): "SOCKSv5 \(endpoint.debugDescription)"
@@ -158,7 +158,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// One MASQUE relay.
+    /// A MASQUE relay.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public struct RelayHop: CustomDebugStringConvertible, Sendable {
@@ -167,7 +167,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         package let tlsOptions: NWProtocolTLS.Options
         package let headerFields: [String: String]
 
-        /// A relay that speaks HTTP/3, with an HTTP/2 relay to fall back to.
+        /// Creates an HTTP/3 relay, with an optional HTTP/2 relay as fallback.
         public init(
             http3RelayEndpoint: NWEndpoint, http2RelayEndpoint: NWEndpoint? = nil,
             tlsOptions: NWProtocolTLS.Options = .init(), additionalHTTPHeaderFields: [String: String] = [:]
@@ -178,7 +178,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
             headerFields = additionalHTTPHeaderFields
         }
 
-        /// A relay that speaks HTTP/2 only.
+        /// Creates an HTTP/2 relay.
         public init(
             http2RelayEndpoint: NWEndpoint, tlsOptions: NWProtocolTLS.Options = .init(),
             additionalHTTPHeaderFields: [String: String] = [:]
@@ -189,7 +189,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
             headerFields = additionalHTTPHeaderFields
         }
 
-        /// Where the relay is, for each version of HTTP.
+        /// The location of the relay for each HTTP version.
         public var debugDescription: String {
             let http3 = http3Endpoint.map { "h3 \($0.debugDescription)" }
             let http2 = http2Endpoint.map { "h2 \($0.debugDescription)" }
@@ -198,7 +198,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     }
 }
 
-/// A ``ProxyConfiguration`` as an object, the form that Apple's C interface uses.
+/// A ``ProxyConfiguration`` as an object, as in Apple's C interface.
 public final class OS_nw_proxy_config: Sendable {
     fileprivate let configuration: ProxyConfiguration
 
@@ -207,7 +207,7 @@ public final class OS_nw_proxy_config: Sendable {
     }
 }
 
-/// The name by which programs refer to a proxy configuration object.
+/// The C name of a proxy configuration object.
 ///
 /// Counterpart: macOS 14, iOS 17.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

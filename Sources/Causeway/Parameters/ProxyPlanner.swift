@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// What these parameters mean for one connection, with the ways through the context's proxies or how to find them.
+    /// Creates the settings for one connection, with its routes through the context's proxies, or a planner that finds them.
     func makeConnectionSettings(to endpoint: NWEndpoint) throws(NWError) -> FrozenSettings {
         let settings = try makeSocketSettings(usesProxies: true)
         let meant = try meantProxies(for: endpoint)
@@ -18,12 +18,12 @@ extension NWParameters {
 }
 
 extension ProxyConfiguration {
-    /// The script that names proxies, if this is one.
+    /// The script that selects proxies, if this is a script configuration.
     var script: PACSource? {
         if case .script(let source) = kind { source } else { nil }
     }
 
-    /// The proxies that a script named, with what was said about it.
+    /// Creates the configuration for a proxy that the script selected; `nil` if it is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
         if let credential, script?.isTrusted == true {
@@ -33,14 +33,14 @@ extension ProxyConfiguration {
     }
 }
 
-/// Makes the ways to an endpoint of whose proxies some are named by scripts.
+/// Plans the routes to an endpoint if scripts select some of its proxies.
 final class ProxyPlanner: RoutePlanner {
     let parameters: NWParameters
     let settings: SocketSettings
     let endpoint: NWEndpoint
     let destination: TunnelDestination
     let subject: PACSubject
-    /// Best first.
+    /// The proxies, best first.
     let proxies: [ProxyConfiguration]
 
     init(
@@ -69,7 +69,7 @@ final class ProxyPlanner: RoutePlanner {
 
     var mayGoDirect: Bool { parameters.preferNoProxies || proxies.allSatisfy(\.allowFailover) }
 
-    /// The ways that one entry of a script's result means; none where it cannot carry the connection.
+    /// Returns the routes for one entry of a script's result; empty if it cannot carry the connection.
     func routes(for entry: PACResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
         switch entry {
         case .direct: (try? parameters.directRoute(to: endpoint)).map { [$0] } ?? []
@@ -82,7 +82,7 @@ final class ProxyPlanner: RoutePlanner {
         return (try? parameters.route(through: proxy, to: endpoint, destination)).map { [$0] } ?? []
     }
 
-    /// All ways, or why there are none.
+    /// Returns all routes, or the reason why there are none.
     func outcome(_ routes: [Route], _ problem: RouteProblem?) -> Result<[Route], RouteProblem> {
         var routes = routes
         if mayGoDirect, let direct = try? parameters.directRoute(to: endpoint) {
@@ -90,17 +90,17 @@ final class ProxyPlanner: RoutePlanner {
         }
         if !routes.isEmpty { return .success(routes) }
         let unusable = RouteProblem(
-            Failure(.posix(.ENOTSUP)), "the proxies that are named cannot carry this connection")
+            Failure(.posix(.ENOTSUP)), "none of the configured proxies can carry this connection")
         return .failure(problem ?? unusable)
     }
 }
 
-/// Asks one script after the other.
+/// Evaluates the scripts one after another.
 private final class ProxyPlanning: RoutePlanning {
     private struct State {
         var position = 0
         var routes: [Route] = []
-        /// The first.
+        /// The first problem.
         var problem: RouteProblem?
         var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?
@@ -166,7 +166,7 @@ private final class ProxyPlanning: RoutePlanning {
             if found.isEmpty {
                 let said = result.unusable.isEmpty ? text : result.unusable.joined(separator: "; ")
                 problem = RouteProblem(
-                    Failure(.posix(.ENOTSUP)), "the script names no proxy that can be used here: \(said)")
+                    Failure(.posix(.ENOTSUP)), "the script names no usable proxy: \(said)")
             }
         }
         let (routes, failure) = (found, problem)

@@ -1,59 +1,59 @@
 extension NWParameters {
-    /// What kind of traffic a connection carries. It becomes the DSCP field of sent packets.
+    /// The kind of traffic of a connection. It determines the DSCP field of sent packets.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ServiceClass: Sendable, Equatable, Hashable {
-        /// Anything without special needs: the default.
+        /// Traffic without special needs: the default.
         case bestEffort
-        /// Transfers that nobody waits for.
+        /// Transfers for which no user is waiting.
         case background
         /// Video calls.
         case interactiveVideo
         /// Voice calls.
         case interactiveVoice
-        /// Data that somebody waits for.
+        /// Data for which a user is waiting.
         case responsiveData
         /// Call control.
         case signaling
     }
 
-    /// When Multipath TCP (RFC 8684) uses its second path.
+    /// The use of additional paths by Multipath TCP (RFC 8684).
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum MultipathServiceType: Sendable, Equatable, Hashable {
-        /// Never: plain TCP, the default.
+        /// None: plain TCP, the default.
         case disabled
-        /// When the first path fails.
+        /// A second path if the first one fails.
         case handover
-        /// Early, to keep latency low.
+        /// A second path early, for low latency.
         case interactive
-        /// Always, for throughput.
+        /// All paths at the same time, for throughput.
         case aggregate
     }
 
-    /// Whether DNS answers past their time to live may be used (RFC 8767 §4).
+    /// Whether to use DNS answers with an expired TTL (RFC 8767 §4).
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ExpiredDNSBehavior: Sendable, Equatable, Hashable {
         /// The system decides: the default.
         case systemDefault
-        /// At once, while a fresh query runs.
+        /// Use them immediately while a new query runs.
         case allow
-        /// Never.
+        /// Never use them.
         case prohibit
-        /// As `allow`, and answers survive the process.
+        /// Like `allow`, and store answers beyond the life of the process.
         ///
         /// Counterpart: macOS 15, iOS 18.
         case persistent
     }
 
-    /// Who chose the destination of a connection.
+    /// The party that chose the destination of a connection.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: Sendable, Equatable, Hashable {
         /// The program: the default.
         case developer
-        /// The person who uses the program.
+        /// The user of the program.
         case user
     }
 }
@@ -71,7 +71,7 @@ extension NWParameters.ServiceClass {
         }
     }
 
-    /// The class that a received codepoint stands for; `.bestEffort` when it stands for none.
+    /// The class for a received codepoint; `.bestEffort` for unknown ones.
     package init(dscp: UInt8) {
         switch dscp {
         case 8: self = .background

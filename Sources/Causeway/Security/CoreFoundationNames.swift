@@ -1,26 +1,26 @@
 public import Dispatch
 public import FoundationEssentials
 
-// The names of Core Foundation that signatures of the Security interface mention, as the Swift values that a cast to
-// them yields on Apple platforms: `data as CFData`, `[certificate] as CFArray`, `options as CFDictionary`.
+// Core Foundation names in signatures of the Security interface, as the Swift values that a cast to them gives on Apple platforms: `data as
+// CFData`, `[certificate] as CFArray`, `options as CFDictionary`.
 
 /// Bytes.
 public typealias CFData = Data
 /// Text.
 public typealias CFString = String
-/// A list of anything.
+/// An array of any values.
 public typealias CFArray = [Any]
-/// Values by name.
+/// A dictionary with string keys.
 public typealias CFDictionary = [String: Any]
 
-/// A time.
+/// A point in time.
 public typealias CFDate = Date
 /// Any object.
 public typealias CFTypeRef = AnyObject
-/// Which kind of object something is.
+/// The type of an object.
 public typealias CFTypeID = UInt
 
-/// Which kind of object something is, of those of the Security interface; 0 for all others.
+/// Returns the type of an object of the Security interface; 0 for all other objects.
 public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID {
     switch cf {
     case is SecCertificate: SecCertificateGetTypeID()
@@ -32,48 +32,49 @@ public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID {
     }
 }
 
-/// The kind of certificates.
+/// Returns the type of certificates.
 public func SecCertificateGetTypeID() -> CFTypeID { 1 }
-/// The kind of identities.
+/// Returns the type of identities.
 public func SecIdentityGetTypeID() -> CFTypeID { 2 }
-/// The kind of keys.
+/// Returns the type of keys.
 public func SecKeyGetTypeID() -> CFTypeID { 3 }
-/// The kind of policies.
+/// Returns the type of policies.
 public func SecPolicyGetTypeID() -> CFTypeID { 4 }
-/// The kind of trusts.
+/// Returns the type of trust objects.
 public func SecTrustGetTypeID() -> CFTypeID { 5 }
 
-/// Where memory comes from. There is one answer, ``kCFAllocatorDefault``.
+/// A memory allocator. The only value is ``kCFAllocatorDefault``.
 public enum CFAllocator: Sendable {}
 
-/// The only allocator.
+/// The default allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil
 
-/// Why a function of the Security interface failed.
+/// An error of the Security interface.
 public final class CFError: Error, CustomStringConvertible, Sendable {
-    /// The same error as the rest of the API reports it.
+    /// The error as the rest of the API reports it.
     public let underlyingError: NWError
 
     package init(_ error: NWError) {
         underlyingError = error
     }
 
+    /// A description for people.
     public var description: String { underlyingError.debugDescription }
 }
 
-/// What an error says, for a person.
+/// Returns a description of an error for people.
 public func CFErrorCopyDescription(_ error: CFError) -> CFString { error.description }
 
-/// The number of an error within its domain: `errSecCertificateExpired`.
+/// Returns the number of an error within its domain, such as `errSecCertificateExpired`.
 public func CFErrorGetCode(_ error: CFError) -> Int { Int(error.status) }
 
-/// Whose numbers those of an error are.
+/// The domain of an error's number.
 public typealias CFErrorDomain = CFString
 
-/// Whose numbers those of an error are: the Security interface's.
+/// Returns the domain of an error's number: always that of the Security interface.
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { "NSOSStatusErrorDomain" }
 
-/// What stands in for `Unmanaged<CFArray>`, which is for classes only: a list that can be taken either way.
+/// Replaces `Unmanaged<CFArray>`, which exists only for classes. Both methods return the array.
 public struct UnmanagedArray {
     private let array: CFArray
 
@@ -81,14 +82,14 @@ public struct UnmanagedArray {
         self.array = array
     }
 
-    /// The list.
+    /// Returns the array.
     public func takeRetainedValue() -> CFArray { array }
 
-    /// The list.
+    /// Returns the array.
     public func takeUnretainedValue() -> CFArray { array }
 }
 
-/// The imported name of C's object, which programs cast to when they call the `sec_*` functions.
+/// The Swift name of C's dispatch data object, to which programs cast for calls of `sec_*` functions.
 public typealias __DispatchData = DispatchData
-/// The same by its name in C.
+/// The C name of the dispatch data object.
 public typealias dispatch_data_t = DispatchData

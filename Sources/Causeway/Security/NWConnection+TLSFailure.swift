@@ -1,10 +1,11 @@
 internal import CausewayRuntime
 
 extension NWConnection {
-    /// Why TLS failed, for a person: which certificate, which rule and what to do. Only on Linux: Apple's tells a number.
+    /// A description of the TLS failure for people: the certificate, the violated rule, and advice. Only on Linux: Apple reports only a
+    /// number.
     ///
-    /// Ask when the connection waits or a request fails with `NWError.tls`. `nil` when TLS has not failed since the last
-    /// attempt began, and once the connection has ended. A program decides by the number, not by this text.
+    /// Read this when the connection waits or a request fails with `NWError.tls`. `nil` if TLS has not failed since the start of the last
+    /// attempt, and after the connection has ended. Programs should decide by the error number, not by this text.
     public var tlsFailureReason: String? {
         driver.channel?.delegates.lazy.compactMap { delegate in
             (delegate as? TLSDelegate)?.failureReason

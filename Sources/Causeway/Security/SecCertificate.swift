@@ -1,12 +1,14 @@
 public import CausewayTypes
 public import FoundationEssentials
 
-/// A certificate (RFC 5280 §4.1) in its encoded form.
+/// An encoded certificate (RFC 5280 §4.1).
 public final class SecCertificate: Hashable, Sendable {
-    /// DER.
+    /// The certificate in DER.
     package let data: Data
 
-    /// - Parameter data: DER. It is not looked into.
+    /// Creates a certificate without parsing it.
+    ///
+    /// - Parameter data: The certificate in DER.
     package init(data: Data) {
         self.data = data
     }
@@ -16,9 +18,9 @@ public final class SecCertificate: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
-/// A private or public key, in its encoded form or inside a TLS engine.
+/// A private or public key, encoded or held by the TLS engine.
 public final class SecKey: Sendable {
-    /// Where the key is.
+    /// The storage of a key.
     package enum Material: Sendable {
         /// DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public one.
         case encoded(Data)
@@ -33,12 +35,12 @@ public final class SecKey: Sendable {
     }
 }
 
-/// A certificate and the private key that belongs to it.
+/// A certificate and its private key.
 public final class SecIdentity: Hashable, Sendable {
     package let certificate: SecCertificate
     package let privateKey: SecKey
 
-    /// Joins both. That they belong together is for the TLS engine to find out.
+    /// Creates an identity. The TLS engine checks later whether certificate and key match.
     package init(certificate: SecCertificate, privateKey: SecKey) {
         self.certificate = certificate
         self.privateKey = privateKey
@@ -51,17 +53,17 @@ public final class SecIdentity: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 }
 
-/// Makes a certificate from DER. `nil` if the bytes are not one ASN.1 SEQUENCE and nothing else.
+/// Creates a certificate from DER. Returns `nil` unless the bytes are exactly one ASN.1 SEQUENCE.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     isOneSequence(data) ? SecCertificate(data: data) : nil
 }
 
-/// The certificate as DER.
+/// Returns the certificate in DER.
 @discardableResult
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.data }
 
-/// Gives the certificate of an identity.
+/// Returns the certificate of an identity.
 @discardableResult
 public func SecIdentityCopyCertificate(
     _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
@@ -70,7 +72,7 @@ public func SecIdentityCopyCertificate(
     return errSecSuccess
 }
 
-/// Gives the private key of an identity.
+/// Returns the private key of an identity.
 @discardableResult
 public func SecIdentityCopyPrivateKey(
     _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
@@ -79,7 +81,7 @@ public func SecIdentityCopyPrivateKey(
     return errSecSuccess
 }
 
-/// Whether bytes are one SEQUENCE whose length, in DER, is what follows (X.690 §8.1.3).
+/// Whether the bytes are exactly one SEQUENCE with a matching DER length (X.690 §8.1.3).
 private func isOneSequence(_ data: Data) -> Bool {
     let bytes = Array(data.prefix(6))
     guard bytes.count >= 2, bytes[0] == 0x30 else { return false }

@@ -12,11 +12,10 @@ extension SecIdentity {
     /// Reads certificates and a private key from PEM. Only on Linux, which has no keychain.
     ///
     /// - Parameters:
-    ///   - pem: The certificate of the key, then those of its issuers, which are sent along.
-    ///   - key: The private key; `nil` if it is in `pem` as well.
-    ///   - password: What the key is encrypted with.
-    /// - Throws: `.tls` with `errSSLBadCert` when there is no certificate or no key, the key is another's, or the password
-    ///   is wrong.
+    ///   - pem: The certificate of the key, followed by intermediate certificates to send.
+    ///   - key: The private key; `nil` if `pem` contains it too.
+    ///   - password: The password of the encrypted key.
+    /// - Throws: `.tls` with `errSSLBadCert` if there is no certificate or no key, if they do not match, or if the password is wrong.
     public convenience init(pem: Data, key: Data? = nil, password: String? = nil) throws(NWError) {
         do throws(TLSFailure) {
             self.init(
@@ -26,10 +25,10 @@ extension SecIdentity {
         }
     }
 
-    /// Reads certificates and a private key from files in PEM. Only on Linux, which has no keychain.
+    /// Reads certificates and a private key from PEM files. Only on Linux, which has no keychain.
     ///
-    /// - Parameters: Paths; without one for the key, it is in the file of the certificates.
-    /// - Throws: `.posix` with `ENOENT` when a file cannot be read; else as ``init(pem:key:password:)``.
+    /// - Parameters: The paths of the files. Without a path for the key, the certificate file must contain the key.
+    /// - Throws: `.posix` with `ENOENT` if a file cannot be read; otherwise as ``init(pem:key:password:)``.
     public convenience init(
         certificateFile: String, keyFile: String? = nil, password: String? = nil
     ) throws(NWError) {
@@ -38,10 +37,10 @@ extension SecIdentity {
         try self.init(pem: certificates, key: key, password: password)
     }
 
-    /// Reads the identity of an archive (PKCS #12, RFC 7292). Only on Linux; portable programs call
-    /// ``SecPKCS12Import(_:_:_:)``.
+    /// Reads the identity in an archive (PKCS #12, RFC 7292). Only on Linux; portable programs call ``SecPKCS12Import(_:_:_:)``.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` when there is none, the password is wrong, or OpenSSL no longer has its ciphers.
+    /// - Throws: `.tls` with `errSSLBadCert` if there is no identity, the password is wrong, or OpenSSL does not support the archive's
+    ///   ciphers.
     public convenience init(pkcs12: Data, password: String) throws(NWError) {
         do throws(TLSFailure) {
             self.init(try TLSIdentity(pkcs12: [UInt8](pkcs12), password: password))
@@ -57,9 +56,9 @@ extension SecIdentity {
 }
 
 extension sec_identity_t {
-    /// The same for the engine.
+    /// Returns the identity for the TLS engine.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` when certificate and key cannot be read or do not belong together.
+    /// - Throws: `.tls` with `errSSLBadCert` if certificate and key are malformed or do not match.
     func engineIdentity() throws(NWError) -> TLSIdentity {
         do throws(TLSFailure) {
             switch identity.privateKey.material {
@@ -80,11 +79,11 @@ extension sec_identity_t {
     }
 }
 
-/// Reads the identity out of a PKCS #12 file (RFC 7292).
+/// Reads the identity in a PKCS #12 file (RFC 7292).
 ///
 /// - Returns: ``errSecSuccess`` and one item with the keys ``kSecImportItemIdentity``, ``kSecImportItemCertChain`` and
-///   ``kSecImportItemTrust``; ``errSecAuthFailed`` when the password is wrong or missing; ``errSecDecode`` when there is no identity, or
-///   OpenSSL no longer has the ciphers of the file.
+///   ``kSecImportItemTrust``; ``errSecAuthFailed`` if the password is wrong or missing; ``errSecDecode`` if there is no identity, or if
+///   OpenSSL does not support the ciphers of the file.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>

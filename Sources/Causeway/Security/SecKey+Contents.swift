@@ -1,9 +1,9 @@
 internal import CausewayTLS
 public import FoundationEssentials
 
-// What pins are made of: the public key of a certificate, and its bytes.
+// Access to public keys and their bytes, for certificate pinning.
 
-/// The public key of a certificate; `nil` for what is no certificate.
+/// Returns the public key of a certificate; `nil` if the certificate is malformed.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -11,7 +11,7 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     certificate.read().map { SecKey(.encoded(Data($0.subjectPublicKeyInfo))) }
 }
 
-/// The public key of the peer's own certificate. Nothing is judged.
+/// Returns the public key of the peer's own certificate, without validation.
 ///
 /// Counterpart: macOS 11, iOS 14.
 @discardableResult
@@ -19,13 +19,13 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
     trust.values.certificates.first.flatMap { SecCertificateCopyKey($0) }
 }
 
-/// The same by its older name.
+/// The older name of ``SecTrustCopyKey(_:)``.
 ///
 /// Counterpart: macOS 10.7, iOS 2.
 @discardableResult
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// The public key that belongs to a key: itself if it is one, that of the certificate for the key of an identity.
+/// Returns the public key for a key: a public key itself, or the public key of an identity's certificate.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -33,10 +33,10 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.publicInfo.map { SecKey(.encoded(Data($0.der))) }
 }
 
-/// The bytes of a key: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1) for RSA, the uncompressed point, with the private number
-/// behind it, for curves (ANSI X9.63).
+/// Returns the bytes of a key. RSA: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1). Elliptic curves: the uncompressed point, followed
+/// by the private number for a private key (ANSI X9.63).
 ///
-/// - Returns: `nil`, with `errSecUnimplemented`, for keys of other kinds.
+/// - Returns: `nil`, with `errSecUnimplemented`, for other types of keys.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -51,7 +51,7 @@ public func SecKeyCopyExternalRepresentation(
     return nil
 }
 
-/// What a key is: ``kSecAttrKeyType``, ``kSecAttrKeySizeInBits``, ``kSecAttrKeyClass``. `nil` for keys of unknown kinds.
+/// Returns the attributes of a key: ``kSecAttrKeyType``, ``kSecAttrKeySizeInBits``, ``kSecAttrKeyClass``. `nil` for unknown types of keys.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -70,7 +70,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     ]
 }
 
-/// Bytes of a block of the key: of the modulus, or of a number of the curve. 0 for keys of unknown kinds.
+/// Returns the block size of a key in bytes: the size of the modulus, or of a number of the curve. 0 for unknown types of keys.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult
@@ -78,7 +78,7 @@ public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     key.publicInfo.map { ($0.info.bitCount + 7) / 8 } ?? 0
 }
 
-/// A word for a person: the common name, else the whole subject. `nil` for what is no certificate.
+/// Returns a short description for people: the common name, or else the whole subject. `nil` if the certificate is malformed.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult
@@ -86,9 +86,9 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
     certificate.read().map { $0.commonName ?? $0.description }
 }
 
-/// Gives the innermost common name of the subject, or `nil` if it has none.
+/// Returns the most specific common name of the subject, or `nil` if there is none.
 ///
-/// - Returns: ``errSecDecode`` for what is no certificate.
+/// - Returns: ``errSecDecode`` if the certificate is malformed.
 ///
 /// Counterpart: macOS 10.5, iOS 10.3.
 @discardableResult
@@ -100,7 +100,7 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// The serial number, most significant byte first.
+/// Returns the serial number, most significant byte first.
 ///
 /// Counterpart: macOS 10.13, iOS 11.
 @discardableResult
@@ -117,12 +117,12 @@ extension SecCertificate {
 }
 
 extension SecKey {
-    /// The identity whose private key this is; `nil` for public keys.
+    /// The identity of a private key; `nil` for public keys.
     fileprivate var identity: TLSIdentity? {
         if case .engine(let material) = material { material as? TLSIdentity } else { nil }
     }
 
-    /// The public half; `nil` for what is none.
+    /// The public key; `nil` if it is malformed.
     fileprivate var publicInfo: (info: PublicKeyInfo, der: [UInt8])? {
         let der =
             switch material {
@@ -133,7 +133,8 @@ extension SecKey {
     }
 }
 
-/// Keys are equal if they are the same half of the same pair, wherever they come from: pins are compared so.
+/// Keys are equal if both are public or both private and they have the same value, regardless of their origin. Certificate pinning needs
+/// this comparison.
 extension SecKey: Hashable {
     public static func == (lhs: SecKey, rhs: SecKey) -> Bool {
         if lhs === rhs { return true }
@@ -148,7 +149,7 @@ extension SecKey: Hashable {
         var bytes: Data
     }
 
-    /// `nil` for what is only known to be itself.
+    /// The values to compare; `nil` for a key that equals only itself.
     private var likeness: Likeness? {
         switch material {
         case .encoded(let data): Likeness(isPrivate: false, bytes: data)

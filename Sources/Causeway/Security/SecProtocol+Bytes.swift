@@ -1,10 +1,10 @@
 public import Dispatch
 
-// Functions of C take text from pointers to bytes with a sign or without. These are the latter; where both would do, as with a
-// string, the former are meant.
+// Overloads for pointers to unsigned bytes. C functions accept text as signed or unsigned bytes. If both overloads match, as for a string
+// literal, Swift prefers the signed one.
 
-/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done, and for a
-/// length that is not positive.
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is
+/// not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload
@@ -15,8 +15,8 @@ public func sec_protocol_metadata_create_secret(
     signed(label, label_len) { sec_protocol_metadata_create_secret(metadata, label_len, $0, exporter_length) }
 }
 
-/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done,
-/// and for lengths that are not positive.
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if
+/// a length is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload
@@ -31,7 +31,7 @@ public func sec_protocol_metadata_create_secret_with_context(
     }
 }
 
-/// Adds an application protocol to offer or to accept (RFC 7301 §3.1); the first one added is preferred.
+/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The first one added has the highest preference.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload
@@ -42,7 +42,7 @@ public func sec_protocol_options_add_tls_application_protocol(
     sec_protocol_options_add_tls_application_protocol(options, name)
 }
 
-/// Sets the name to ask for (RFC 6066 §3) and to check the certificate against. Default: the host of the endpoint.
+/// Sets the server name to request (RFC 6066 §3) and to match against the certificate. Default: the host of the endpoint.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload

@@ -1,7 +1,7 @@
 public import Dispatch
 internal import FoundationEssentials
 
-/// The application protocol that was agreed on (RFC 7301 §3.2), valid as long as the metadata. `nil` if there is none.
+/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The pointer is valid as long as the metadata.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -11,7 +11,7 @@ public func sec_protocol_metadata_get_negotiated_protocol(
     metadata.values.applicationProtocol.map { metadata.lend($0) }
 }
 
-/// The application protocol that was agreed on (RFC 7301 §3.2); the caller frees it. `nil` if there is none.
+/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The caller must free the result.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
 @discardableResult
@@ -21,7 +21,7 @@ public func sec_protocol_metadata_copy_negotiated_protocol(
     metadata.values.applicationProtocol?.makeCString()
 }
 
-/// The peer's public key. `nil` if it presented none.
+/// Returns the peer's public key, or `nil` if the peer sent no certificate.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -29,7 +29,7 @@ public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_
     metadata.values.peerPublicKey?.dispatchData
 }
 
-/// The version that was agreed on. Before the handshake it is TLS 1.2, the lowest that is.
+/// Returns the negotiated version. Before the handshake this is TLS 1.2, the default minimum.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -39,7 +39,7 @@ public func sec_protocol_metadata_get_negotiated_tls_protocol_version(
     metadata.values.version ?? .TLSv12
 }
 
-/// The old form of ``sec_protocol_metadata_get_negotiated_tls_protocol_version(_:)``.
+/// The deprecated form of ``sec_protocol_metadata_get_negotiated_tls_protocol_version(_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_protocol_version")
@@ -50,7 +50,7 @@ public func sec_protocol_metadata_get_negotiated_protocol_version(
     metadata.values.version.map { SSLProtocol($0) } ?? .sslProtocolUnknown
 }
 
-/// The cipher suite that was agreed on. Before the handshake its number is 0.
+/// Returns the negotiated cipher suite. Before the handshake its number is 0.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -60,7 +60,7 @@ public func sec_protocol_metadata_get_negotiated_tls_ciphersuite(
     metadata.values.cipherSuite ?? tls_ciphersuite_t(number: 0)
 }
 
-/// The old form of ``sec_protocol_metadata_get_negotiated_tls_ciphersuite(_:)``.
+/// The deprecated form of ``sec_protocol_metadata_get_negotiated_tls_ciphersuite(_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_ciphersuite")
@@ -69,7 +69,7 @@ public func sec_protocol_metadata_get_negotiated_ciphersuite(_ metadata: sec_pro
     metadata.values.cipherSuite?.rawValue ?? 0
 }
 
-/// Whether the server has taken early data (RFC 8446 §2.3).
+/// Returns whether the server accepted early data (RFC 8446 §2.3).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -79,7 +79,7 @@ public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protoc
 
 /// Calls a closure with each certificate of the peer, its own first.
 ///
-/// - Returns: `false`, without a call, when it presented none.
+/// - Returns: `false`, without a call, if the peer sent none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -89,9 +89,9 @@ public func sec_protocol_metadata_access_peer_certificate_chain(
     forEach(metadata.values.peerCertificates) { handler(sec_certificate_t($0)) }
 }
 
-/// Calls a closure with each stapled status (RFC 6066 §8).
+/// Calls a closure with each stapled OCSP response (RFC 6066 §8).
 ///
-/// - Returns: `false`, without a call, when there is none.
+/// - Returns: `false`, without a call, if there is none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -103,7 +103,7 @@ public func sec_protocol_metadata_access_ocsp_response(
 
 /// Calls a closure with each signature algorithm that the peer accepts (RFC 8446 §4.2.3).
 ///
-/// - Returns: `false`, without a call, when it named none.
+/// - Returns: `false`, without a call, if the peer sent none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -113,9 +113,9 @@ public func sec_protocol_metadata_access_supported_signature_algorithms(
     forEach(metadata.values.signatureAlgorithms, handler)
 }
 
-/// Calls a closure with each issuer that the server accepts (RFC 8446 §4.2.4), DER.
+/// Calls a closure with each issuer that the server accepts (RFC 8446 §4.2.4), in DER.
 ///
-/// - Returns: `false`, without a call, when it named none.
+/// - Returns: `false`, without a call, if the server sent none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -127,7 +127,7 @@ public func sec_protocol_metadata_access_distinguished_names(
 
 /// Calls a closure with each of the program's own pre-shared keys and its identity.
 ///
-/// - Returns: `false`, without a call, when there is none.
+/// - Returns: `false`, without a call, if there is none.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -137,7 +137,7 @@ public func sec_protocol_metadata_access_pre_shared_keys(
     forEach(metadata.values.preSharedKeys) { handler($0.key.dispatchData, $0.identity.dispatchData) }
 }
 
-/// The name that the client asked for (RFC 6066 §3), valid as long as the metadata. `nil` if there is none.
+/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The pointer is valid as long as the metadata.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -145,7 +145,7 @@ public func sec_protocol_metadata_get_server_name(_ metadata: sec_protocol_metad
     metadata.values.serverName.map { metadata.lend($0) }
 }
 
-/// The name that the client asked for (RFC 6066 §3); the caller frees it. `nil` if there is none.
+/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The caller must free the result.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
 @discardableResult
@@ -153,7 +153,7 @@ public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_meta
     metadata.values.serverName?.makeCString()
 }
 
-/// Whether both sessions are with the same peer: one that presented the same certificates, and presented some.
+/// Returns whether both peers sent the same certificates, at least one.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -164,7 +164,7 @@ public func sec_protocol_metadata_peers_are_equal(
     return !peer.isEmpty && peer == metadataB.values.peerCertificates
 }
 
-/// Whether both servers asked for a certificate with the same conditions.
+/// Returns whether both servers requested a certificate with the same conditions.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -176,8 +176,8 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
         && left.distinguishedNames == right.distinguishedNames && left.peerCertificates == right.peerCertificates
 }
 
-/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done, and for a
-/// length that is not positive.
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is
+/// not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -187,8 +187,8 @@ public func sec_protocol_metadata_create_secret(
     export(metadata, bytes(label, label_len), nil, exporter_length)
 }
 
-/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done,
-/// and for lengths that are not positive.
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if
+/// a length is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -1,41 +1,41 @@
 internal import CausewaySystem
 package import FoundationEssentials
 
-/// What a TLS handshake negotiated, in the form in which the TLS engine hands it over.
+/// The negotiated parameters of a TLS handshake, as the TLS engine reports them.
 package struct SecProtocolMetadataValues: Sendable {
     package var applicationProtocol: String?
     package var serverName: String?
     package var version: tls_protocol_version_t?
     package var cipherSuite: tls_ciphersuite_t?
-    /// The number of the group of the key exchange (RFC 8446 §4.2.7).
+    /// The number of the key exchange group (RFC 8446 §4.2.7).
     package var group: UInt16?
     package var isEarlyDataAccepted = false
-    /// Leaf first.
+    /// The peer's certificates, leaf first.
     package var peerCertificates: [SecCertificate] = []
-    /// The peer's SubjectPublicKeyInfo, DER.
+    /// The peer's SubjectPublicKeyInfo in DER.
     package var peerPublicKey: Data?
     package var ocspResponses: [Data] = []
     package var signatureAlgorithms: [UInt16] = []
-    /// The issuers that a server accepts, DER.
+    /// The issuers that the server accepts, in DER.
     package var distinguishedNames: [Data] = []
     package var preSharedKeys: [SecProtocolOptionValues.PreSharedKey] = []
-    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5): label, context, count of bytes.
+    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Arguments: label, context, number of bytes.
     package var export: (@Sendable (Data, Data?, Int) -> Data?)?
-    /// What fits a datagram of DTLS: bytes of the longest message, and those that are added to a message.
+    /// The DTLS datagram limits: maximum message size, and maximum overhead per message, in bytes.
     package var datagrams: (longestMessage: Int, overhead: Int)?
 
     package init() {}
 }
 
-/// What a TLS handshake negotiated, as `sec_protocol_metadata_*` functions take it.
+/// The negotiated parameters of a TLS handshake, for the `sec_protocol_metadata_*` functions.
 ///
-/// The TLS engine fills it. Before that it tells nothing.
+/// Empty until the TLS engine sets the values.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_metadata_t: Sendable {
     private let storage: LockedValue<SecProtocolMetadataValues>
-    /// Strings that functions have lent out. They live as long as this object.
+    /// Strings that functions returned. They stay valid as long as this object.
     private let lent = LockedValue<[String: BorrowedString]>([:])
 
     package init(_ values: SecProtocolMetadataValues = SecProtocolMetadataValues()) {
@@ -48,7 +48,7 @@ public final class sec_protocol_metadata_t: Sendable {
         storage.withLock { body(&$0) }
     }
 
-    /// A C string that stays valid as long as this object.
+    /// Returns a C string that stays valid as long as this object.
     func lend(_ text: String) -> UnsafePointer<CChar> {
         let string = lent.withLock { lent in
             if let string = lent[text] { return string }
@@ -68,15 +68,15 @@ private final class BorrowedString: Sendable {
         address = UInt(bitPattern: text.makeCString())
     }
 
-    // The address came from an allocation that this object owns, and is never 0.
+    // The address is that of an allocation that this object owns, so it is never 0.
     var pointer: UnsafePointer<CChar> { UnsafePointer(bitPattern: address)! }
 
     deinit { UnsafePointer<CChar>(bitPattern: address)?.deallocate() }
 }
 
 extension String {
-    /// A copy with a zero at its end, from `malloc`, as Swift allocates whatever needs no unusual alignment: the caller
-    /// may call `free`.
+    /// Returns a copy with a terminating zero. The memory comes from `malloc`, because Swift uses `malloc` for allocations with normal
+    /// alignment, so the caller may call `free`.
     func makeCString() -> UnsafePointer<CChar> {
         let bytes = utf8CString
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)

@@ -1,9 +1,9 @@
 public import Dispatch
 internal import FoundationEssentials
 
-// Each function stores what it is given; the TLS engine reads it when a connection is made.
+// Each function stores its arguments. The TLS engine reads them when a connection is created.
 
-/// Whether two options have the same settings. Blocks are the same when they come from the same call.
+/// Returns whether two options have the same settings. Blocks are equal if the same call set them.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -13,14 +13,14 @@ public func sec_protocol_options_are_equal(
     optionsA === optionsB || optionsA.values == optionsB.values
 }
 
-/// Sets the certificate and key to present. A TLS listener needs them, or pre-shared keys.
+/// Sets the local certificate and key. A TLS listener needs an identity or pre-shared keys.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_local_identity(_ options: sec_protocol_options_t, _ identity: sec_identity_t) {
     options.update { $0.localIdentity = identity }
 }
 
-/// Adds a cipher suite to those allowed. With none added, the engine's own choice is allowed.
+/// Adds an allowed cipher suite. If none is added, the engine's defaults apply.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_append_tls_ciphersuite(
@@ -29,7 +29,7 @@ public func sec_protocol_options_append_tls_ciphersuite(
     options.update { $0.cipherSuites.append(ciphersuite) }
 }
 
-/// The old form of ``sec_protocol_options_append_tls_ciphersuite(_:_:)``.
+/// The deprecated form of ``sec_protocol_options_append_tls_ciphersuite(_:_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_append_tls_ciphersuite")
@@ -39,7 +39,7 @@ public func sec_protocol_options_add_tls_ciphersuite(
     options.update { $0.cipherSuites.append(tls_ciphersuite_t(number: ciphersuite)) }
 }
 
-/// Adds a named set of cipher suites to those allowed.
+/// Adds a named group of allowed cipher suites.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_append_tls_ciphersuite_group(
@@ -48,7 +48,7 @@ public func sec_protocol_options_append_tls_ciphersuite_group(
     options.update { $0.cipherSuiteGroups.append(group) }
 }
 
-/// The old form of ``sec_protocol_options_append_tls_ciphersuite_group(_:_:)``.
+/// The deprecated form of ``sec_protocol_options_append_tls_ciphersuite_group(_:_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_append_tls_ciphersuite_group")
@@ -58,7 +58,7 @@ public func sec_protocol_options_add_tls_ciphersuite_group(
     options.update { $0.cipherSuiteGroups.append(group.group) }
 }
 
-/// The old form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions without a new name change nothing.
+/// The deprecated form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions without a new name have no effect.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_set_min_tls_protocol_version")
@@ -67,7 +67,7 @@ public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_opt
     options.update { $0.minimumVersion = version }
 }
 
-/// Sets the lowest version to agree to. Default TLS 1.2, DTLS 1.2.
+/// Sets the minimum version. Default TLS 1.2, DTLS 1.2.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_min_tls_protocol_version(
@@ -76,7 +76,7 @@ public func sec_protocol_options_set_min_tls_protocol_version(
     options.update { $0.minimumVersion = version }
 }
 
-/// The old form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions without a new name change nothing.
+/// The deprecated form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions without a new name have no effect.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_set_max_tls_protocol_version")
@@ -85,7 +85,7 @@ public func sec_protocol_options_set_tls_max_version(_ options: sec_protocol_opt
     options.update { $0.maximumVersion = version }
 }
 
-/// Sets the highest version to agree to. Default TLS 1.3, DTLS 1.2.
+/// Sets the maximum version. Default TLS 1.3, DTLS 1.2.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_max_tls_protocol_version(
@@ -94,31 +94,31 @@ public func sec_protocol_options_set_max_tls_protocol_version(
     options.update { $0.maximumVersion = version }
 }
 
-/// The lowest version of TLS that is agreed to unless the program says otherwise.
+/// Returns the default minimum version of TLS.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
 public func sec_protocol_options_get_default_min_tls_protocol_version() -> tls_protocol_version_t { .TLSv12 }
 
-/// The lowest version of DTLS that is agreed to unless the program says otherwise.
+/// Returns the default minimum version of DTLS.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
 public func sec_protocol_options_get_default_min_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
-/// The highest version of TLS that is agreed to unless the program says otherwise.
+/// Returns the default maximum version of TLS.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
 public func sec_protocol_options_get_default_max_tls_protocol_version() -> tls_protocol_version_t { .TLSv13 }
 
-/// The highest version of DTLS that is agreed to unless the program says otherwise.
+/// Returns the default maximum version of DTLS.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
 public func sec_protocol_options_get_default_max_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
-/// Adds an application protocol to offer or to accept (RFC 7301 §3.1); the first one added is preferred.
+/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The first one added has the highest preference.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_add_tls_application_protocol(
@@ -128,7 +128,7 @@ public func sec_protocol_options_add_tls_application_protocol(
     options.update { $0.applicationProtocols.append(name) }
 }
 
-/// Sets the name to ask for (RFC 6066 §3) and to check the certificate against. Default: the host of the endpoint.
+/// Sets the server name to request (RFC 6066 §3) and to match against the certificate. Default: the host of the endpoint.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_server_name(
@@ -138,7 +138,7 @@ public func sec_protocol_options_set_tls_server_name(
     options.update { $0.serverName = name }
 }
 
-/// Without effect: groups are negotiated.
+/// Has no effect: key exchange groups are negotiated.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, message: "It has no effect")
@@ -146,8 +146,7 @@ public func sec_protocol_options_set_tls_diffie_hellman_parameters(
     _ options: sec_protocol_options_t, _ params: DispatchData
 ) {}
 
-/// Adds a pre-shared key and the identity by which the peers name it (RFC 4279 §2, RFC 8446 §4.2.11). The identity ends before its
-/// first zero byte.
+/// Adds a pre-shared key and its identity (RFC 4279 §2, RFC 8446 §4.2.11). The identity ends before its first zero byte.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_add_pre_shared_key(
@@ -157,7 +156,7 @@ public func sec_protocol_options_add_pre_shared_key(
     options.update { $0.preSharedKeys.append(key) }
 }
 
-/// Sets the hint by which a server tells which pre-shared key it means (RFC 4279 §2).
+/// Sets the hint that tells clients which pre-shared key to use (RFC 4279 §2). For servers.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
@@ -167,7 +166,7 @@ public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
     options.update { $0.preSharedKeyIdentityHint = hint }
 }
 
-/// Sets the block that chooses a client's pre-shared key by the server's hint. It is called on the queue.
+/// Sets the block that selects a client's pre-shared key by the server's hint. The block is called on the queue.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_pre_shared_key_selection_block(
@@ -178,14 +177,14 @@ public func sec_protocol_options_set_pre_shared_key_selection_block(
     options.update { $0.preSharedKeySelection = block }
 }
 
-/// Whether sessions may be resumed by tickets (RFC 5077, RFC 8446 §4.6.1).
+/// Sets whether sessions may be resumed with tickets (RFC 5077, RFC 8446 §4.6.1).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_tickets_enabled(_ options: sec_protocol_options_t, _ tickets_enabled: Bool) {
     options.update { $0.ticketsEnabled = tickets_enabled }
 }
 
-/// Marks a retry with a lower version (RFC 7507 §4). Default `false`.
+/// Sets whether this connection is a retry with a lower version (RFC 7507 §4). Default `false`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_is_fallback_attempt(
@@ -194,7 +193,7 @@ public func sec_protocol_options_set_tls_is_fallback_attempt(
     options.update { $0.isFallbackAttempt = is_fallback_attempt }
 }
 
-/// Whether sessions may be resumed at all.
+/// Sets whether sessions may be resumed.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_resumption_enabled(
@@ -203,7 +202,7 @@ public func sec_protocol_options_set_tls_resumption_enabled(
     options.update { $0.resumptionEnabled = resumption_enabled }
 }
 
-/// Whether content may leave before the handshake is finished (RFC 7918 §3).
+/// Sets whether content may be sent before the handshake is complete (RFC 7918 §3).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_false_start_enabled(
@@ -212,21 +211,21 @@ public func sec_protocol_options_set_tls_false_start_enabled(
     options.update { $0.falseStartEnabled = false_start_enabled }
 }
 
-/// Whether to ask for a stapled status of the certificate (RFC 6066 §8).
+/// Sets whether to request a stapled OCSP response (RFC 6066 §8).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_options_t, _ ocsp_enabled: Bool) {
     options.update { $0.ocspEnabled = ocsp_enabled }
 }
 
-/// Whether to ask for signed certificate timestamps (RFC 6962 §3.3.1).
+/// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_options_t, _ sct_enabled: Bool) {
     options.update { $0.sctEnabled = sct_enabled }
 }
 
-/// Whether TLS 1.2 may negotiate anew (RFC 5746 §3).
+/// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_renegotiation_enabled(
@@ -235,7 +234,7 @@ public func sec_protocol_options_set_tls_renegotiation_enabled(
     options.update { $0.renegotiationEnabled = renegotiation_enabled }
 }
 
-/// Whether the peer has to present a certificate. Default `true` for clients, `false` for servers.
+/// Sets whether the peer must send a certificate. Default `true` for clients, `false` for servers.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_peer_authentication_required(
@@ -247,7 +246,7 @@ public func sec_protocol_options_set_peer_authentication_required(
     }
 }
 
-/// Sets the block that is told when keys have to change. It is called on the queue and has to call its completion.
+/// Sets the block that is called when keys must change. The block is called on the queue and must call its completion.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_key_update_block(
@@ -258,7 +257,7 @@ public func sec_protocol_options_set_key_update_block(
     options.update { $0.keyUpdate = block }
 }
 
-/// Sets the block that chooses a client's identity when the server asks for one. It is called on the queue.
+/// Sets the block that selects a client's identity when the server requests one. The block is called on the queue.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_challenge_block(
@@ -269,8 +268,8 @@ public func sec_protocol_options_set_challenge_block(
     options.update { $0.challenge = block }
 }
 
-/// Sets the block that decides about the peer, instead of the evaluation by the system. It is called on the queue, and
-/// the handshake waits for its completion.
+/// Sets the block that validates the peer instead of the system. The block is called on the queue, and the handshake waits for its
+/// completion.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_verify_block(

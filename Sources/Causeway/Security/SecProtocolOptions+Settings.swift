@@ -3,12 +3,12 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension SecProtocolOptionValues {
-    /// The same in the engine's terms.
+    /// Converts the options to settings of the TLS engine.
     ///
-    /// What only makes things faster or tells more (false start, signed timestamps, the block for new keys) is left out, and so is
-    /// renegotiation, which is safer not done.
+    /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block), and
+    /// renegotiation, which is safer disabled.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
-        // The key would be chosen without asking whoever wants to be asked.
+        // OpenSSL would select a key without calling the block.
         guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
         var settings = TLSSettings(isServer ? .server : .client)
         settings.usesDatagrams = isDatagram
@@ -35,7 +35,7 @@ extension SecProtocolOptionValues {
 
     private func setAuthentication(in settings: inout TLSSettings) {
         switch peerAuthentication {
-        // A block that judges the server has to be asked, or the server goes unjudged.
+        // A verify block must be called, or the server would not be validated at all.
         case .some(.none): settings.peerAuthentication = settings.side == .client && verify != nil ? .required : .none
         case .optional: settings.peerAuthentication = .optional
         case .required: settings.peerAuthentication = .required
@@ -45,7 +45,7 @@ extension SecProtocolOptionValues {
         settings.asksForIdentity = settings.side == .client && challenge != nil
     }
 
-    /// The suites that were named, then those of the groups. Empty for what the engine does by itself.
+    /// The individual suites, followed by those of the groups. Empty for the engine's defaults.
     private var allCipherSuites: [UInt16] {
         var numbers: [UInt16] = []
         for number in cipherSuites.map(\.rawValue) + cipherSuiteGroups.flatMap(\.numbers)
@@ -57,7 +57,7 @@ extension SecProtocolOptionValues {
 }
 
 extension tls_protocol_version_t {
-    /// The version for this transport: DTLS 1.2 is TLS 1.2 over datagrams (RFC 6347 §1), DTLS 1.0 is TLS 1.1.
+    /// Returns the version for this transport: DTLS 1.2 is TLS 1.2 over datagrams (RFC 6347 §1), DTLS 1.0 is TLS 1.1.
     fileprivate func settled(isDatagram: Bool, isMinimum: Bool) throws(NWError) -> TLSVersion {
         switch (self, isDatagram) {
         case (.TLSv10, false): .tls10
@@ -67,7 +67,7 @@ extension tls_protocol_version_t {
         case (.TLSv10, true), (.TLSv11, true), (.DTLSv10, true): .dtls10
         case (.TLSv12, true), (.DTLSv12, true): .dtls12
         case (.TLSv13, true):
-            // The library has no DTLS 1.3: asking for less than that is not what the program wants.
+            // OpenSSL has no DTLS 1.3. A minimum of 1.3 is an error, because a lower version would violate it.
             if isMinimum { throw .posix(.ENOTSUP) } else { .dtls12 }
         }
     }
@@ -83,7 +83,7 @@ extension tls_ciphersuite_group_t {
     private static let withoutForwardSecrecy: [UInt16] = [0x009d, 0x009c, 0x003d, 0x003c, 0x0035, 0x002f]
     private static let tripleDES: [UInt16] = [0xc008, 0xc012, 0x000a]
 
-    /// The suites of the group, in the order of preference.
+    /// The suites of the group in order of preference.
     var numbers: [UInt16] {
         switch self {
         case .default: Self.forwardSecret

@@ -3,37 +3,37 @@ public import Dispatch
 package import FoundationEssentials
 internal import Synchronization
 
-/// Told whether a verify block trusts the peer.
+/// Completion of a verify block; the argument is whether the peer is trusted.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
-/// Decides whether to trust a peer, instead of the evaluation by the system.
+/// A block that decides whether to trust a peer, instead of the system.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
 ) -> Void
 
-/// Told with which identity a client answers; `nil` for none.
+/// Completion of a challenge block; the argument is the client's identity, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_challenge_complete_t = (sec_identity_t?) -> Void
-/// Chooses a client's identity when the server asks for one.
+/// A block that selects a client's identity when the server requests one.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_challenge_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_challenge_complete_t
 ) -> Void
 
-/// Told that the program is ready for new keys.
+/// Completion of a key update block; called when the program is ready for new keys.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_key_update_complete_t = () -> Void
-/// Called when keys have to change.
+/// A block that is called when keys must change.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_key_update_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_key_update_complete_t
 ) -> Void
 
-/// Told which pre-shared key identity to use; `nil` for none.
+/// Completion of a pre-shared key selection block; the argument is the identity of the key, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_pre_shared_key_selection_complete_t = (DispatchData?) -> Void
-/// Chooses a pre-shared key by the server's hint.
+/// A block that selects a pre-shared key by the server's hint.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_pre_shared_key_selection_t = (
     sec_protocol_metadata_t, DispatchData?, @escaping sec_protocol_pre_shared_key_selection_complete_t
@@ -41,11 +41,11 @@ public typealias sec_protocol_pre_shared_key_selection_t = (
 
 private let blockCount = Atomic<UInt64>(0)
 
-/// A block of the program's and the queue to call it on.
+/// A block of the program and the queue on which to call it.
 package struct SecProtocolBlock<Block>: Sendable, Equatable {
     package let block: Unchecked<Block>
     package let queue: DispatchQueue
-    /// Of no other block in this process.
+    /// A number that is unique in this process.
     package let number: UInt64
 
     package init(_ block: Block, _ queue: DispatchQueue) {
@@ -54,11 +54,11 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
         self.queue = queue
     }
 
-    /// Whether both are from the same call.
+    /// Whether the same call set both blocks.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
 }
 
-/// What `sec_protocol_options_*` functions have set. `nil` and empty mean "as the TLS engine does by itself".
+/// The values that `sec_protocol_options_*` functions set. `nil` and empty values mean the TLS engine's default.
 package struct SecProtocolOptionValues: Sendable, Equatable {
     package struct PreSharedKey: Sendable, Equatable {
         package var key: Data
@@ -70,7 +70,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var cipherSuiteGroups: [tls_ciphersuite_group_t] = []
     package var minimumVersion: tls_protocol_version_t?
     package var maximumVersion: tls_protocol_version_t?
-    /// Bytes that are no text are legal (RFC 7301 §3.1), but a C string brings none.
+    /// Application protocols may be arbitrary bytes (RFC 7301 §3.1), but the C functions accept only strings.
     package var applicationProtocols: [String] = []
     package var serverName: String?
     package var preSharedKeys: [PreSharedKey] = []
@@ -83,7 +83,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var sctEnabled: Bool?
     package var renegotiationEnabled: Bool?
     package var earlyDataEnabled = false
-    /// `nil`: a client asks for the server's certificate, a server not for the client's.
+    /// `nil` for the default: a client requires the server's certificate, a server does not request the client's.
     package var peerAuthentication: PeerAuthentication?
     package var trustRules = NWProtocolTLS.Options.TrustRules()
     package var verify: SecProtocolBlock<sec_protocol_verify_t>?
@@ -91,7 +91,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var keyUpdate: SecProtocolBlock<sec_protocol_key_update_t>?
     package var preSharedKeySelection: SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>?
 
-    /// Whether the peer has to prove who it is.
+    /// Whether the peer must authenticate itself.
     package enum PeerAuthentication: Sendable, Equatable {
         case none, optional, required
     }
@@ -117,9 +117,9 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     }
 }
 
-/// The TLS settings of one ``NWProtocolTLS/Options``, as `sec_protocol_options_*` functions take them.
+/// The TLS settings of an ``NWProtocolTLS/Options``, for the `sec_protocol_options_*` functions.
 ///
-/// They may be read and written from any thread, and are read when a connection or listener is made.
+/// Thread-safe. The settings are read when a connection or listener is created.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -133,7 +133,7 @@ public final class sec_protocol_options_t: Sendable {
     package var values: SecProtocolOptionValues { storage.withLock { $0 } }
 
     package func update(_ body: @Sendable (inout SecProtocolOptionValues) -> Void) {
-        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+        // The old values may hold the last reference to a program's object, so release them outside the lock.
         let old = storage.withLock { values in
             let old = values
             body(&values)
@@ -142,6 +142,6 @@ public final class sec_protocol_options_t: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// A deep copy.
+    /// Returns a deep copy.
     package func copy() -> sec_protocol_options_t { sec_protocol_options_t(values) }
 }

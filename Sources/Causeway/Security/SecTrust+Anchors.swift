@@ -2,12 +2,12 @@ internal import CausewayTLS
 public import CausewayTypes
 internal import FoundationEssentials
 
-/// Reads the certificates of this system's authorities, which are the default anchors of every trust.
+/// Returns the certificates of the system's authorities, which are the default anchors of every trust object.
 ///
-/// They are read from the disk at each call: milliseconds, and some hundred certificates.
+/// Reads some hundred certificates from disk on each call, which takes milliseconds.
 ///
-/// - Parameter anchors: Set to an array of ``SecCertificate``.
-/// - Returns: `errSecSuccess`, or `errSecItemNotFound` where no authorities are installed.
+/// - Parameter anchors: Receives an array of ``SecCertificate``.
+/// - Returns: `errSecSuccess`, or `errSecItemNotFound` if no authorities are installed.
 ///
 /// Counterpart: macOS 10.3.
 @discardableResult
@@ -17,11 +17,11 @@ public func SecTrustCopyAnchorCertificates(_ anchors: UnsafeMutablePointer<CFArr
     return found.isEmpty ? errSecItemNotFound : errSecSuccess
 }
 
-/// Reads the anchors that ``SecTrustSetAnchorCertificates(_:_:)`` has set.
+/// Returns the anchors that ``SecTrustSetAnchorCertificates(_:_:)`` set.
 ///
 /// - Parameters:
-///   - trust: The trust to read.
-///   - anchors: Set to an array of ``SecCertificate``, or to `nil` if none were set.
+///   - trust: The trust object.
+///   - anchors: Receives an array of ``SecCertificate``, or `nil` if none were set.
 /// - Returns: `errSecSuccess`.
 ///
 /// Counterpart: macOS 10.5, iOS 7.

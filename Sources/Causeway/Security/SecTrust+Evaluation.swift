@@ -3,21 +3,21 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension SecTrust {
-    /// What the engine asks a verify block about.
+    /// Creates the trust object for a verify block from the engine's validation.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
-        // Of a host that no certificate can name the certificate is refused, not taken for anybody's.
+        // With a host that no certificate can name, validation must fail instead of accepting any name.
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])
-        // It holds as long as the program has changed nothing.
+        // The original validation applies as long as the program does not change the trust object.
         values.original = (trust, policy)
         self.init(values)
     }
 
-    /// Why the chain is not trusted; `nil` if it is.
+    /// Returns the reason why the chain is not trusted, or `nil` if it is trusted.
     ///
-    /// - Parameter isStrict: Nothing is overlooked, whatever the program has said.
+    /// - Parameter isStrict: Whether to ignore the exceptions that the program has set.
     func failure(isStrict: Bool = false) -> NWError? {
         let values = values
         do {
@@ -26,7 +26,7 @@ extension SecTrust {
                 let question = try question(policy, values)
                 let faults = isStrict ? nil : values.exceptions?.faults[policy.question]
                 let chain = try question.evaluate(overlooking: faults ?? [])
-                // Before TLS 1.3 a statement comes after the certificates, and nobody can say here that none will.
+                // Before TLS 1.3 an OCSP response arrives after the certificates, so a missing response cannot be an error here.
                 if let response = values.original?.question.stapledResponse,
                     let failure = question.judgeStatus(response, of: chain)
                 {
@@ -45,7 +45,7 @@ extension SecTrust {
         }
     }
 
-    /// The question that one policy asks, by what the program and the connection are to go by.
+    /// Returns the validation for one policy, with the settings of the program and the connection.
     func question(_ policy: SecPolicy, _ values: Values) throws(TLSFailure) -> PeerTrust {
         let question =
             if let original = values.original, original.policy == policy {
@@ -57,7 +57,7 @@ extension SecTrust {
         return question.judged(by: settings)
     }
 
-    /// What the program set, in place of what the connection was to go by; `nil` if it set nothing.
+    /// Returns the settings with the program's changes; `nil` if the program changed nothing.
     private static func settings(
         _ values: Values, instead old: TrustSettings
     ) throws(TLSFailure) -> TrustSettings? {
@@ -72,7 +72,7 @@ extension SecTrust {
         return settings == old ? nil : settings
     }
 
-    /// The question that one policy asks.
+    /// Creates the validation for one policy.
     private static func question(
         _ policy: SecPolicy, _ values: Values, settings: TrustSettings?
     ) throws(TLSFailure) -> PeerTrust {
@@ -84,7 +84,7 @@ extension SecTrust {
         case .basicX509:
             return PeerTrust(certificates: certificates, role: .any, reference: nil, settings: settings)
         case .tls(let isServer, let hostName):
-            // A name that cannot be one matches nobody; that there is none is the program's wish.
+            // An invalid name matches no certificate. No name at all means that the program checks no name.
             let reference = hostName.flatMap { ReferenceName(NWEndpoint.Host($0)) }
             return PeerTrust(
                 certificates: certificates, role: isServer ? .server : .client, reference: reference,

@@ -2,11 +2,11 @@ internal import CausewayTLS
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// What a person has decided to overlook: in one certificate, asked for by one policy, the rules that it broke then.
+/// Violations that the user accepted for one certificate: for each policy, the rules that the certificate violated at that time.
 package struct TrustExceptions: Hashable, Sendable {
-    /// ``Certificate/fingerprint`` of the leaf.
+    /// The ``Certificate/fingerprint`` of the leaf.
     let fingerprint: [UInt8]
-    /// By what was asked; without those that nothing was wrong with.
+    /// The violated rules by policy question; only questions with violations.
     let faults: [String: Set<TrustFailure.Rule>]
 
     private static let heading = "causeway-trust-exceptions 1"
@@ -17,7 +17,7 @@ package struct TrustExceptions: Hashable, Sendable {
         self.faults = faults
     }
 
-    /// The exceptions that ``encoded`` gave; `nil` for anything else.
+    /// Decodes the format of ``encoded``; `nil` for other data.
     init?(_ data: Data) {
         guard let text = String(data: data, encoding: .utf8) else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -45,29 +45,29 @@ package struct TrustExceptions: Hashable, Sendable {
         return Data((text + "\n" + (lines.sorted() + [Self.ending]).map { $0 + "\n" }.joined()).utf8)
     }
 
-    /// By the names of their cases, which tell more to a reader than numbers.
+    /// The rules by case name, which is more readable than a number.
     private static let rules = Dictionary(
         uniqueKeysWithValues: TrustFailure.Rule.allCases.map { ("\($0)", $0) })
 }
 
 extension SecPolicy {
-    /// What it asks. A name that was wrong for one host is not forgiven for another.
+    /// A text that identifies the policy. It contains the host name, so that an accepted name mismatch does not apply to another host.
     var question: String {
         switch purpose {
         case .basicX509: "any"
         case .tls(let isServer, let hostName):
-            // No host's name has white space in it.
+            // Host names contain no white space.
             (isServer ? "server " : "client ") + (hostName ?? "").split(whereSeparator: \.isWhitespace).joined()
         }
     }
 }
 
-/// What is wrong with the leaf now, as bytes to keep: given to ``SecTrustSetExceptions(_:_:)`` later, they let the same leaf pass in spite
-/// of it. Whether to overlook it a person decides before that.
+/// Returns the leaf's current violations as data to store. With this data, ``SecTrustSetExceptions(_:_:)`` later accepts the leaf in spite
+/// of them. The program must ask the user first.
 ///
-/// What cannot be overlooked is left out: a certificate that cannot be read, a weak key or digest, a revocation, a pin that does not fit.
+/// Violations that cannot be ignored are left out: a malformed certificate, a weak key or digest, a revocation, a pin mismatch.
 ///
-/// Counterpart: macOS 10.9, iOS 4. `nil` if there is no leaf that can be read.
+/// Counterpart: macOS 10.9, iOS 4. `nil` if there is no valid leaf certificate.
 public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     let values = trust.values
     guard let leaf = values.certificates.first, let own = try? Certificate(der: [UInt8](leaf.data)) else { return nil }
@@ -79,13 +79,13 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Has judgements from now on overlook what ``SecTrustCopyExceptions(_:)`` found wrong with this leaf. Without bytes, or with none, nothing
-/// is overlooked any more.
+/// Ignores in further evaluations the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf. `nil` or empty data removes
+/// the exceptions.
 ///
-/// Whatever else is wrong is as bad as before: so is the same in a certificate of another host's.
+/// All other violations still fail, including the same violation in the certificate of another host.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
-/// - Returns: Whether the bytes are for this leaf. If not, nothing is overlooked any more either.
+/// - Returns: Whether the data is for this leaf. If not, the exceptions are removed too.
 @discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     let leaf = trust.values.certificates.first.flatMap { try? Certificate(der: [UInt8]($0.data)) }
@@ -95,14 +95,14 @@ public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> B
     return fitting != nil
 }
 
-/// When it was judged.
+/// The time of the evaluation.
 public let kSecTrustEvaluationDate: CFString = "TrustEvaluationDate"
-/// The outcome: the number of a ``SecTrustResultType``.
+/// The result: the number of a ``SecTrustResultType``.
 public let kSecTrustResultValue: CFString = "TrustResultValue"
 
-/// Judges, and gives the outcome and the time.
+/// Evaluates the trust object, and returns the result and the time.
 ///
-/// Counterpart: macOS 10.9, iOS 7. Apple's has more keys, of what is not done here.
+/// Counterpart: macOS 10.9, iOS 7. Apple's dictionary has more keys, for checks that this library does not make.
 public func SecTrustCopyResult(_ trust: SecTrust) -> CFDictionary? {
     var result = SecTrustResultType.invalid
     SecTrustEvaluate(trust, &result)

@@ -2,32 +2,32 @@ internal import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-// The older ways to ask whether a trust holds, and those that answer on a queue.
+// The older evaluation functions, and those that report on a queue.
 
-/// The outcome of a judgement.
+/// The result of an evaluation.
 public enum SecTrustResultType: UInt32, Sendable {
-    /// There was none.
+    /// Not evaluated.
     case invalid = 0
-    /// Trusted, because a person said so.
+    /// Trusted by the user's decision.
     case proceed = 1
-    /// Not trusted, because a person said so.
+    /// Not trusted by the user's decision.
     case deny = 3
-    /// Trusted, by the rules.
+    /// Trusted by the rules.
     case unspecified = 4
-    /// Not trusted, by the rules.
+    /// Not trusted by the rules.
     case recoverableTrustFailure = 5
-    /// Not trusted, and nothing could change that.
+    /// Not trusted, and no setting can change that.
     case fatalTrustFailure = 6
-    /// It could not be judged.
+    /// The evaluation failed.
     case otherError = 7
 }
 
-/// Told what was judged, and how.
+/// Called with the trust object and its result.
 public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
-/// Told what was judged, whether it is trusted, and why not.
+/// Called with the trust object, whether it is trusted, and the error if it is not.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
-/// Judges like ``SecTrustEvaluateWithError(_:_:)``, and gives `.unspecified`, `.proceed` where exceptions made it pass, or
+/// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified`, `.proceed` if it depends on exceptions, or
 /// `.recoverableTrustFailure`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
@@ -37,7 +37,7 @@ public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<S
     return errSecSuccess
 }
 
-/// Gives the outcome of a judgement as the trust is now.
+/// Evaluates the trust object in its current state and returns the result.
 ///
 /// Counterpart: macOS 10.7, iOS 7.
 @discardableResult
@@ -45,7 +45,7 @@ public func SecTrustGetTrustResult(
     _ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>
 ) -> OSStatus { SecTrustEvaluate(trust, result) }
 
-/// Judges on a queue, and tells there. Without a queue that is the main one.
+/// Evaluates on a queue and reports the result there. The default is the main queue.
 ///
 /// Counterpart: macOS 10.7, iOS 7.
 @discardableResult
@@ -57,7 +57,7 @@ public func SecTrustEvaluateAsync(
     return errSecSuccess
 }
 
-/// Judges on a queue, and tells there.
+/// Evaluates on a queue and reports the result there.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -72,7 +72,7 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Sets the time to judge by, instead of now.
+/// Sets the validation time; the default is the current time.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
@@ -81,13 +81,13 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
     return errSecSuccess
 }
 
-/// Without effect: nothing is ever fetched to judge.
+/// Has no effect: evaluation never uses the network.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @discardableResult
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus { errSecSuccess }
 
-/// Gives `false`: nothing is ever fetched to judge.
+/// Returns `false` in `allowFetch`: evaluation never uses the network.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @discardableResult
@@ -96,7 +96,7 @@ public func SecTrustGetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Unsa
     return errSecSuccess
 }
 
-/// What a number means, in English; `nil` for numbers that no function here returns.
+/// Returns the English description of a number; `nil` for numbers that no function here returns.
 ///
 /// Counterpart: macOS 10.3, iOS 11.3.
 @discardableResult
@@ -105,7 +105,7 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 }
 
 extension SecTrust {
-    /// Why it is not trusted; `nil` if it is.
+    /// Evaluates and returns the error; `nil` if the chain is trusted.
     fileprivate func judge() -> CFError? {
         var error: CFError?
         SecTrustEvaluateWithError(self, &error)

@@ -2,12 +2,12 @@ internal import CausewaySystem
 internal import CausewayTLS
 public import CausewayTypes
 
-/// What a certificate chain is to be good for.
+/// The purpose for which a certificate chain must be valid.
 public final class SecPolicy: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
-        /// Any.
+        /// Any purpose.
         case basicX509
-        /// TLS: `isServer` tells whose certificate it is, `hostName` what it has to be for.
+        /// TLS: `isServer` is the side of the certificate's owner, `hostName` the name that the certificate must contain.
         case tls(isServer: Bool, hostName: String?)
     }
 
@@ -22,22 +22,22 @@ public final class SecPolicy: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(purpose) }
 }
 
-/// A certificate chain, and what is needed to decide whether to trust it. Two are equal if they are one object.
+/// A certificate chain with the settings for its evaluation. Two values are equal if they are the same object.
 public final class SecTrust: Hashable, Sendable {
     package struct Values: Sendable {
-        /// Leaf first.
+        /// The certificates, leaf first.
         package var certificates: [SecCertificate]
         package var policies: [SecPolicy]
         package var anchors: [SecCertificate]?
-        /// Whether the system's own anchors count as well.
+        /// Whether to trust the system's anchors too.
         package var trustsSystemAnchors = true
-        /// The time to judge by, in seconds since 1970; `nil` for now.
+        /// The validation time in seconds since 1970; `nil` for now.
         package var time: Int64?
-        /// Decides in place of the rules, if set: `nil` for trusted, else why not.
+        /// Replaces the rules if set; returns `nil` for trusted, or else the error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
-        /// What the TLS engine asks, and the policy that stands for it.
+        /// The TLS engine's validation, and the policy that represents it.
         var original: (question: PeerTrust, policy: SecPolicy)?
-        /// What the program overlooks.
+        /// The violations that the program accepts.
         package var exceptions: TrustExceptions?
 
         package init(certificates: [SecCertificate], policies: [SecPolicy]) {
@@ -61,21 +61,21 @@ public final class SecTrust: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A policy for TLS: for a server's certificate that has to be good for a host name, or for a client's.
+/// Creates a policy for TLS: for the certificate of a server with the host name `hostname`, or of a client.
 ///
-/// Without a host name any name will do: the program knows its peer by something else.
+/// Without a host name, every name is accepted: the program must identify its peer by other means.
 @discardableResult
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     SecPolicy(.tls(isServer: server, hostName: hostname))
 }
 
-/// A policy that only asks for a valid chain, whatever the certificate is for and whoever has it.
+/// Creates a policy that requires only a valid chain, for any purpose and name.
 @discardableResult
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basicX509) }
 
-/// Makes a trust of one certificate or an array of them, leaf first, and one policy or an array of them.
+/// Creates a trust object from one certificate or an array of them, leaf first, and one policy or an array of them.
 ///
-/// - Returns: ``errSecParam`` for arguments that are neither.
+/// - Returns: ``errSecParam`` for other arguments.
 @discardableResult
 public func SecTrustCreateWithCertificates(
     _ certificates: Any, _ policies: Any?, _ trust: UnsafeMutablePointer<SecTrust?>
@@ -87,9 +87,10 @@ public func SecTrustCreateWithCertificates(
     return errSecSuccess
 }
 
-/// Decides whether to trust. What nothing can decide is not trusted.
+/// Evaluates whether the chain is trusted. A chain that cannot be evaluated is not trusted.
 ///
-/// Every policy must hold; without any nothing is trusted, with `ENOTSUP`. Judging takes milliseconds and no network.
+/// All policies must be fulfilled. Without a policy nothing is trusted, with `ENOTSUP`. Evaluation takes milliseconds and does no network
+/// I/O.
 @discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let evaluate = trust.values.evaluate
@@ -98,7 +99,7 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutableP
     return failure == nil
 }
 
-/// Replaces the policies: one, or an array of them.
+/// Replaces the policies with one policy or an array of them.
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
     guard let policies: [SecPolicy] = list(policies) else { return errSecParam }
@@ -106,7 +107,7 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus 
     return errSecSuccess
 }
 
-/// Sets the only anchors to trust; ``SecTrustSetAnchorCertificatesOnly(_:_:)`` lets the system's in again.
+/// Sets the only anchors to trust. ``SecTrustSetAnchorCertificatesOnly(_:_:)`` can enable the system's anchors again.
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     guard let anchorCertificates else {
@@ -124,29 +125,29 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Whether only the anchors that were set count, and not the system's as well.
+/// Sets whether to trust only the anchors that were set, without the system's anchors.
 @discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.update { $0.trustsSystemAnchors = !anchorCertificatesOnly }
     return errSecSuccess
 }
 
-/// How many certificates the chain has.
+/// Returns the number of certificates in the chain.
 @discardableResult
 public func SecTrustGetCertificateCount(_ trust: SecTrust) -> Int { trust.values.certificates.count }
 
-/// One certificate of the chain, 0 for the leaf. `nil` beyond the end.
+/// Returns a certificate of the chain, 0 for the leaf; `nil` past the end.
 @discardableResult
 public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ ix: Int) -> SecCertificate? {
     let certificates = trust.values.certificates
     return certificates.indices.contains(ix) ? certificates[ix] : nil
 }
 
-/// The certificates of the chain, leaf first.
+/// Returns the certificates of the chain, leaf first.
 @discardableResult
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.values.certificates }
 
-/// One element or a list of elements; `nil` if there is anything else among them.
+/// Converts one element or an array of elements to an array; `nil` if a value has another type.
 private func list<Element>(_ value: Any) -> [Element]? {
     if let element = value as? Element { return [element] }
     guard let array = value as? [Any] else { return nil }

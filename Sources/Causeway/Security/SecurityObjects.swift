@@ -1,6 +1,6 @@
-// The objects that `sec_*` functions take, and the functions that make and open them.
+// The object types of `sec_*` functions, and functions that wrap and unwrap them.
 
-/// A ``SecTrust`` in the form that verify blocks get.
+/// A ``SecTrust`` for verify blocks.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -12,7 +12,7 @@ public final class sec_trust_t: Sendable {
     }
 }
 
-/// A ``SecCertificate`` in the form that `sec_*` functions take.
+/// A ``SecCertificate`` for `sec_*` functions.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -24,13 +24,13 @@ public final class sec_certificate_t: Sendable {
     }
 }
 
-/// A ``SecIdentity`` in the form that `sec_*` functions take, with the certificates to send along.
+/// A ``SecIdentity`` for `sec_*` functions, with the intermediate certificates to send.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_identity_t: Sendable {
     package let identity: SecIdentity
-    /// The issuers of the identity's certificate, nearest first. The certificate itself is not among them.
+    /// The issuers of the identity's certificate, nearest first, without the certificate itself.
     package let chain: [SecCertificate]
 
     package init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
@@ -39,25 +39,25 @@ public final class sec_identity_t: Sendable {
     }
 }
 
-/// Wraps a trust. `nil` is never returned.
+/// Wraps a trust object. Never returns `nil`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
 public func sec_trust_create(_ trust: SecTrust) -> sec_trust_t? { sec_trust_t(trust) }
 
-/// Unwraps a trust; take the retained value.
+/// Unwraps a trust object. Use `takeRetainedValue()`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
 public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { .passRetained(trust.trust) }
 
-/// Wraps an identity. `nil` is never returned.
+/// Wraps an identity. Never returns `nil`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
 public func sec_identity_create(_ identity: SecIdentity) -> sec_identity_t? { sec_identity_t(identity) }
 
-/// Wraps an identity with the certificates to send along. `nil` if there is anything but certificates among them.
+/// Wraps an identity with the intermediate certificates to send. Returns `nil` if an element is not a certificate.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -69,9 +69,9 @@ public func sec_identity_create_with_certificates(
     return sec_identity_t(identity, chain: chain.filter { $0 != identity.certificate })
 }
 
-/// Calls a closure with each certificate to send along.
+/// Calls a closure with each intermediate certificate to send.
 ///
-/// - Returns: `false`, without a call, when there is none.
+/// - Returns: `false`, without a call, if there is none.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -82,7 +82,7 @@ public func sec_identity_access_certificates(
     return !identity.chain.isEmpty
 }
 
-/// Unwraps an identity; take the retained value.
+/// Unwraps an identity. Use `takeRetainedValue()`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -90,7 +90,7 @@ public func sec_identity_copy_ref(_ identity: sec_identity_t) -> Unmanaged<SecId
     .passRetained(identity.identity)
 }
 
-/// Unwraps the certificates to send along. `nil` when there is none.
+/// Returns the intermediate certificates to send; `nil` if there are none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -98,7 +98,7 @@ public func sec_identity_copy_certificates_ref(_ identity: sec_identity_t) -> Un
     identity.chain.isEmpty ? nil : UnmanagedArray(identity.chain)
 }
 
-/// Wraps a certificate. `nil` is never returned.
+/// Wraps a certificate. Never returns `nil`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -106,7 +106,7 @@ public func sec_certificate_create(_ certificate: SecCertificate) -> sec_certifi
     sec_certificate_t(certificate)
 }
 
-/// Unwraps a certificate; take the retained value.
+/// Unwraps a certificate. Use `takeRetainedValue()`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -1,14 +1,14 @@
 public import CausewayTypes
 
-// The numbers of the Security interface that its functions return here.
+// The result codes of the Security interface that functions of this library return.
 
 /// No error.
 public let errSecSuccess: OSStatus = 0
-/// No error, by its name everywhere else.
+/// No error; the general Mac OS name.
 public let noErr: OSStatus = 0
 /// The function is not implemented.
 public let errSecUnimplemented: OSStatus = -4
-/// A parameter is not valid.
+/// Invalid parameter.
 public let errSecParam: OSStatus = -50
 /// The password is wrong.
 public let errSecAuthFailed: OSStatus = -25293
@@ -21,19 +21,19 @@ public let errSecPkcs12VerifyFailure: OSStatus = -25264
 
 /// The item exists already.
 public let errSecDuplicateItem: OSStatus = -25299
-/// A person would have to be asked, which is not allowed.
+/// User interaction would be necessary, but is not allowed.
 public let errSecInteractionNotAllowed: OSStatus = -25308
-/// The program lacks a right that it would need.
+/// The program lacks a required permission.
 public let errSecMissingEntitlement: OSStatus = -34018
-/// A person declined.
+/// The user cancelled the operation.
 public let errSecUserCanceled: OSStatus = -128
-/// There is no memory.
+/// Memory allocation failed.
 public let errSecAllocate: OSStatus = -108
-/// The format of the bytes is not known.
+/// Unknown data format.
 public let errSecUnknownFormat: OSStatus = -25257
-/// A password is needed.
+/// A password is required.
 public let errSecPassphraseRequired: OSStatus = -25260
-/// The interface failed within.
+/// Internal error.
 public let errSecInternalError: OSStatus = -26276
 
 /// The certificate is not trusted.
@@ -44,41 +44,43 @@ public let errSecCreateChainFailed: OSStatus = -25318
 public let errSecCertificateExpired: OSStatus = -67818
 /// The certificate is not valid yet.
 public let errSecCertificateNotValidYet: OSStatus = -67819
-/// The certificate has been revoked.
+/// The certificate is revoked.
 public let errSecCertificateRevoked: OSStatus = -67820
-/// The certificate is for other hosts.
+/// The certificate is not for this host.
 public let errSecHostNameMismatch: OSStatus = -67602
 /// The certificate is for another purpose.
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
-/// The authority may not sign.
+/// The authority is not allowed to sign certificates.
 public let errSecInvalidCertAuthority: OSStatus = -67826
-/// The certificate was refused by a rule of the program's.
+/// A rule of the program rejected the certificate.
 public let errSecVerifyActionFailed: OSStatus = -67825
-/// The certificate stands for an authority, and is used for a host.
+/// A host uses the certificate of an authority.
 public let errSecCertificateIsCA: OSStatus = -67902
 
-/// What the numbers above mean.
+/// The descriptions of the codes above.
 let securityStatusTexts: [OSStatus: String] = [
-    errSecSuccess: "no error", errSecUnimplemented: "not implemented", errSecParam: "a parameter is not valid",
-    errSecAuthFailed: "the password is wrong", errSecItemNotFound: "the item was not found",
-    errSecDecode: "it cannot be decoded", errSecPkcs12VerifyFailure: "the authentication code does not match",
-    errSecDuplicateItem: "the item exists already", errSecInteractionNotAllowed: "nobody may be asked",
-    errSecMissingEntitlement: "a right is missing", errSecUserCanceled: "a person declined",
-    errSecAllocate: "there is no memory", errSecUnknownFormat: "the format is not known",
-    errSecPassphraseRequired: "a password is needed", errSecInternalError: "internal error",
+    errSecSuccess: "no error", errSecUnimplemented: "not implemented", errSecParam: "invalid parameter",
+    errSecAuthFailed: "wrong password", errSecItemNotFound: "the item was not found",
+    errSecDecode: "the data cannot be decoded", errSecPkcs12VerifyFailure: "the authentication code does not match",
+    errSecDuplicateItem: "the item exists already", errSecInteractionNotAllowed: "user interaction is not allowed",
+    errSecMissingEntitlement: "a required permission is missing",
+    errSecUserCanceled: "the user cancelled the operation",
+    errSecAllocate: "out of memory", errSecUnknownFormat: "unknown data format",
+    errSecPassphraseRequired: "a password is required", errSecInternalError: "internal error",
     errSecNotTrusted: "the certificate is not trusted",
     errSecCreateChainFailed: "an intermediate certificate is missing",
     errSecCertificateExpired: "the certificate has expired",
     errSecCertificateNotValidYet: "the certificate is not valid yet",
-    errSecCertificateRevoked: "the certificate has been revoked",
-    errSecHostNameMismatch: "the certificate is for other hosts",
+    errSecCertificateRevoked: "the certificate is revoked",
+    errSecHostNameMismatch: "the certificate is not for this host",
     errSecInvalidExtendedKeyUsage: "the certificate is for another purpose",
-    errSecInvalidCertAuthority: "the authority may not sign",
-    errSecVerifyActionFailed: "the certificate was refused", errSecCertificateIsCA: "the certificate is an authority's",
+    errSecInvalidCertAuthority: "the authority is not allowed to sign certificates",
+    errSecVerifyActionFailed: "a rule of the program rejected the certificate",
+    errSecCertificateIsCA: "a host uses the certificate of an authority",
 ]
 
 extension CFError {
-    /// The number among those of the Security interface. TLS has numbers of its own for the same faults.
+    /// The code in the Security interface's numbering, which differs from the TLS numbering for the same errors.
     var status: OSStatus {
         switch underlyingError {
         case .tls(errSSLCertExpired): errSecCertificateExpired
@@ -92,34 +94,34 @@ extension CFError {
     }
 }
 
-/// The key of the kind of key in a key's attributes.
+/// Attribute key: the type of the key.
 public let kSecAttrKeyType: CFString = "type"
 /// RSA.
 public let kSecAttrKeyTypeRSA: CFString = "42"
-/// A curve over a prime field.
+/// An elliptic curve over a prime field.
 public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
-/// The same by its older name.
+/// The older name of ``kSecAttrKeyTypeECSECPrimeRandom``.
 public let kSecAttrKeyTypeEC: CFString = "73"
-/// The key of the size, in bits, in a key's attributes.
+/// Attribute key: the size of the key in bits.
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
-/// The key of the half of the pair in a key's attributes.
+/// Attribute key: public or private.
 public let kSecAttrKeyClass: CFString = "kcls"
-/// The public half.
+/// A public key.
 public let kSecAttrKeyClassPublic: CFString = "0"
-/// The private half.
+/// A private key.
 public let kSecAttrKeyClassPrivate: CFString = "1"
 
-/// Whether ``SecPKCS12Import(_:_:_:)`` keeps the items away from the keychain. There is none here.
+/// Option key: whether ``SecPKCS12Import(_:_:_:)`` keeps the items out of the keychain. No effect, because there is no keychain.
 public let kSecImportToMemoryOnly: CFString = "memory"
-/// The key of the password in the options of ``SecPKCS12Import(_:_:_:)``.
+/// Option key: the password for ``SecPKCS12Import(_:_:_:)``.
 public let kSecImportExportPassphrase: CFString = "passphrase"
-/// The key of the label in an imported item.
+/// Item key: the label.
 public let kSecImportItemLabel: CFString = "label"
-/// The key of the key's identifier in an imported item.
+/// Item key: the key identifier.
 public let kSecImportItemKeyID: CFString = "keyid"
-/// The key of the trust in an imported item.
+/// Item key: the trust object.
 public let kSecImportItemTrust: CFString = "trust"
-/// The key of the certificates in an imported item.
+/// Item key: the certificates.
 public let kSecImportItemCertChain: CFString = "chain"
-/// The key of the identity in an imported item.
+/// Item key: the identity.
 public let kSecImportItemIdentity: CFString = "identity"

@@ -1,5 +1,5 @@
-// The numbers of cipher suites by their names in IANA's registry, as programs give them to ``tls_ciphersuite_t`` and compare what was
-// negotiated with: `UInt16(TLS_AES_128_GCM_SHA256)`. What the engine does not have is refused where it is asked for.
+// The registered numbers of cipher suites under their IANA names, for ``tls_ciphersuite_t`` and for comparison with the negotiated suite:
+// `UInt16(TLS_AES_128_GCM_SHA256)`. A connection with a suite that the TLS engine does not support fails.
 
 // Key exchange by RSA, with and without forward secrecy: RFC 5246 appendix A.5, RFC 5288 §3.
 public let TLS_RSA_WITH_NULL_MD5: SSLCipherSuite = 0x0001

@@ -1,14 +1,15 @@
-/// A TLS cipher suite, by its number in IANA's registry.
+/// A TLS cipher suite, by its registered number.
 ///
-/// The names are IANA's without `TLS_`. Every number is a value, so that programs can ask for suites without a name
-/// here, such as those with pre-shared keys: `tls_ciphersuite_t(rawValue: TLS_PSK_WITH_AES_128_GCM_SHA256)`.
+/// The names are IANA's without `TLS_`. Every number is allowed, so that programs can use suites without a name here, such as those with
+/// pre-shared keys: `tls_ciphersuite_t(rawValue: TLS_PSK_WITH_AES_128_GCM_SHA256)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
+    /// The registered number.
     public let rawValue: UInt16
 
-    /// Any number is taken: `nil` is never returned.
+    /// Creates a suite from any number. Never returns `nil`.
     public init?(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -47,27 +48,27 @@ extension tls_ciphersuite_t {
     public static let CHACHA20_POLY1305_SHA256 = Self(number: 0x1303)
 }
 
-/// A named set of cipher suites.
+/// A named group of cipher suites.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public enum tls_ciphersuite_group_t: UInt16, Sendable {
-    /// What the TLS engine offers by itself.
+    /// The TLS engine's default suites.
     case `default`
-    /// What old peers need as well.
+    /// Also suites for old peers.
     case compatibility
-    /// What very old peers need as well.
+    /// Also suites for very old peers.
     case legacy
-    /// What Apple's App Transport Security allows.
+    /// The suites that Apple's App Transport Security allows.
     case ats
-    /// The same, with suites that lack forward secrecy.
+    /// The suites of `ats`, and also suites without forward secrecy.
     case ats_compatibility
 }
 
-/// A cipher suite in the old form, which has been deprecated: its number.
+/// A cipher suite number in the deprecated form.
 public typealias SSLCipherSuite = UInt16
 
-/// A named set of cipher suites in the old form, which has been deprecated.
+/// A named group of cipher suites in the deprecated form.
 public enum SSLCiphersuiteGroup: Int32, Sendable {
     case `default`
     case compatibility

@@ -4,15 +4,17 @@ package import CausewayTypes
 internal import Dispatch
 internal import FoundationEssentials
 
-/// What one ``NWProtocolTLS/Options`` means to the TLS engine: made once, for all connections with these options.
+/// The TLS engine's configuration for one ``NWProtocolTLS/Options``, created once for all connections with these options.
 package struct TLSConfiguration: Sendable {
     package let settings: TLSSettings
     let context: TLSContext
     let values: SecProtocolOptionValues
 
-    /// - Parameter allowsEarlyData: Whether content may come before the handshake is done, as if the options said so.
-    /// - Throws: ``NWError/posix(_:)`` with `ENOTSUP` when something was asked for that the engine cannot do and that security depends
-    ///   on; ``NWError/tls(_:)`` when the settings contradict themselves, or OpenSSL is missing.
+    /// Creates the configuration.
+    ///
+    /// - Parameter allowsEarlyData: Whether to allow early data even if the options do not.
+    /// - Throws: ``NWError/posix(_:)`` with `ENOTSUP` if the options require a security feature that the engine does not support;
+    ///   ``NWError/tls(_:)`` if the settings are contradictory or OpenSSL is missing.
     package init(
         _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         logsKeys: Bool = false
@@ -21,8 +23,8 @@ package struct TLSConfiguration: Sendable {
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
         if allowsEarlyData { settings.isEarlyDataEnabled = true }
-        // Reading them takes milliseconds, which neither this thread nor an event loop should spend: the answer of the peer that
-        // they are needed for is a round trip away.
+        // Loading the anchors takes milliseconds, so do it on a background thread. They are needed only after the peer's answer, a round
+        // trip later.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
             DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
         }
@@ -35,12 +37,12 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
-    /// The stage of one connection and who answers it.
+    /// Creates the stage for one connection, with its delegate.
     ///
     /// - Parameters:
-    ///   - host: For a client, whom the connection goes to; the server name of the options comes first.
-    ///   - keyLog: Told each line for a file of keys, on the connection's queue.
-    /// - Throws: ``NWError/tls(_:)`` when memory is short.
+    ///   - host: For a client, the host of the connection; the server name in the options has precedence.
+    ///   - keyLog: Called with each line for a key log file, on the connection's queue.
+    /// - Throws: ``NWError/tls(_:)`` if memory allocation fails.
     package func makeLayer(
         host: NWEndpoint.Host?, port: UInt16, keyLog: (@Sendable (String) -> Void)? = nil
     ) throws(NWError) -> StackLayer {
@@ -54,9 +56,9 @@ package struct TLSConfiguration: Sendable {
     }
 }
 
-/// The stage of one connection with these options, and the delegate that answers it: a ``TLSDelegate``.
+/// Creates the stage for one connection with these options, and its delegate, a ``TLSDelegate``.
 ///
-/// A listener makes one ``TLSConfiguration`` instead, for all that it accepts. For errors see there.
+/// A listener instead creates one ``TLSConfiguration`` for all its connections. See there for errors.
 package func makeTLSLayer(
     _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, host: NWEndpoint.Host?, port: UInt16,
     keyLog: (@Sendable (String) -> Void)? = nil

@@ -5,11 +5,11 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Answers the TLS stage of one connection with the program's blocks, and keeps what was negotiated.
+/// Answers a connection's TLS stage with the program's blocks, and stores the negotiated parameters.
 package final class TLSDelegate: StageDelegate, MetadataSource {
     private let values: SecProtocolOptionValues
     private let keyLog: (@Sendable (String) -> Void)?
-    /// The same object for the blocks and afterwards.
+    /// The same object is passed to the blocks and used after the handshake.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
     private let failure = LockedValue<String?>(nil)
@@ -21,10 +21,10 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         securityMetadata.update { $0.preSharedKeys = keys }
     }
 
-    /// What was negotiated. `nil` before the handshake is done.
+    /// The negotiated parameters; `nil` before the handshake is complete.
     package var metadata: NWProtocolTLS.Metadata? { established.withLock { $0 } }
     var connectionMetadata: NWProtocolMetadata? { metadata }
-    /// Why TLS failed, for a person.
+    /// The reason of the TLS failure, for people.
     var failureReason: String? { failure.withLock { $0 } }
 
     package var callsProgram: Bool { keyLog != nil }
@@ -76,7 +76,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
             metadata.distinguishedNames = request.authorities.map { Data($0) }
         }
         let metadata = securityMetadata
-        // An identity that cannot be read is none: a server that needs one refuses then.
+        // A malformed identity counts as none; a server that requires one then refuses.
         challenge.queue.async {
             challenge.block.value(metadata) { identity in answer.give(identity.flatMap { try? $0.engineIdentity() }) }
         }
@@ -116,7 +116,7 @@ extension SecProtocolMetadataValues {
     }
 }
 
-/// Passes on the first answer of a block that may answer several times.
+/// Passes on only the first answer of a block, which may call its completion repeatedly.
 private final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

@@ -3,21 +3,21 @@
 /// Counterpart: macOS 10.15, iOS 13.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public enum tls_protocol_version_t: UInt16, Sendable {
-    /// TLS 1.0 (RFC 2246). RFC 8996 §4 forbids its use.
+    /// TLS 1.0 (RFC 2246). RFC 8996 §4 prohibits its use.
     case TLSv10 = 0x0301
-    /// TLS 1.1 (RFC 4346). RFC 8996 §5 forbids its use.
+    /// TLS 1.1 (RFC 4346). RFC 8996 §5 prohibits its use.
     case TLSv11 = 0x0302
     /// TLS 1.2 (RFC 5246).
     case TLSv12 = 0x0303
     /// TLS 1.3 (RFC 8446).
     case TLSv13 = 0x0304
-    /// DTLS 1.0 (RFC 4347). RFC 8996 §6 forbids its use.
+    /// DTLS 1.0 (RFC 4347). RFC 8996 §6 prohibits its use.
     case DTLSv10 = 0xfeff
     /// DTLS 1.2 (RFC 6347).
     case DTLSv12 = 0xfefd
 }
 
-/// A version in the old numbering of Secure Transport, which has been deprecated.
+/// A version in the deprecated numbering of Secure Transport.
 public enum SSLProtocol: Int32, Sendable {
     case sslProtocolUnknown = 0
     case sslProtocol2 = 1
@@ -32,7 +32,7 @@ public enum SSLProtocol: Int32, Sendable {
 }
 
 extension SSLProtocol {
-    /// The version that programs say now; `nil` for those that do not exist any more, and for "unknown".
+    /// The version in the current numbering; `nil` for obsolete versions and for "unknown".
     var version: tls_protocol_version_t? {
         switch self {
         case .sslProtocolUnknown, .sslProtocol2, .sslProtocol3: nil

@@ -3,37 +3,41 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NWProtocolTLS.Options {
-    /// Whom to trust, besides or instead of the authorities of this system. Only on Linux, which has no keychain.
+    /// Trust settings in addition to, or instead of, the system's authorities. Only on Linux, which has no keychain.
     ///
-    /// None of it switches a rule off for everybody: an exception is for one certificate from one host.
+    /// No setting disables a rule for all peers: an exception applies to one certificate from one host.
     public struct TrustRules: Hashable, Sendable {
-        /// One certificate that is accepted from one host whatever is wrong with it: a device that signed its own, for example.
+        /// A certificate that is accepted from one host regardless of any violation, for example of a device with a self-signed
+        /// certificate.
         public struct Exception: Hashable, Sendable {
+            /// The host that may use the certificate.
             public var host: NWEndpoint.Host
-            /// The peer's own.
+            /// The peer's own certificate.
             public var certificate: SecCertificate
 
+            /// Creates an exception.
             public init(host: NWEndpoint.Host, certificate: SecCertificate) {
                 self.host = host
                 self.certificate = certificate
             }
         }
 
-        /// Certificates to trust: authorities, or a peer's own.
+        /// Certificates to trust: authorities, or peers' own certificates.
         public var anchors: [SecCertificate] = []
-        /// Whether the authorities of this system count as well. With `false` and no anchors nobody is trusted.
+        /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
         public var includesSystemAnchors = true
-        /// SHA-256 of the SubjectPublicKeyInfo of keys (RFC 7469 §2.4). If there are any, a chain must hold one of them, after
-        /// everything else was checked. Have one more than is in use, or a lost key locks everybody out.
+        /// SHA-256 digests of SubjectPublicKeyInfo values (RFC 7469 §2.4). If not empty, a valid chain must also contain one of these keys.
+        /// Include a backup pin, or the loss of a key locks out all clients.
         public var pinnedKeys: Set<Data> = []
+        /// The certificates that are accepted regardless of any violation, each from one host.
         public var exceptions: [Exception] = []
 
-        /// What every connection does by default.
+        /// Creates the default settings.
         public init() {}
 
-        /// The certificates of a file in PEM, for ``anchors``.
+        /// Reads the certificates in a PEM file, for ``anchors``.
         ///
-        /// - Throws: `.posix` with `ENOENT` when it cannot be read, `.tls` with `errSSLBadCert` when it has none.
+        /// - Throws: `.posix` with `ENOENT` if the file cannot be read, `.tls` with `errSSLBadCert` if it contains no certificate.
         public static func certificates(inFile path: String) throws(NWError) -> [SecCertificate] {
             guard let contents = FileManager.default.contents(atPath: path) else { throw .posix(.ENOENT) }
             do throws(TLSFailure) {
@@ -44,7 +48,7 @@ extension NWProtocolTLS.Options {
         }
     }
 
-    /// Whom to trust. A verify block that asks for the usual judgement gets it by these rules.
+    /// The trust settings. A verify block that evaluates its trust object uses them too.
     public var trustRules: TrustRules {
         get { securityProtocolOptions.values.trustRules }
         set { securityProtocolOptions.update { $0.trustRules = newValue } }
@@ -52,10 +56,10 @@ extension NWProtocolTLS.Options {
 }
 
 extension NWProtocolTLS.Options.TrustRules {
-    /// The same for the engine.
+    /// Converts the settings for the TLS engine.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` for a certificate that cannot be read, with `errSSLBadConfiguration` for an exception
-    ///   whose host no certificate could name; `.posix` with `EINVAL` for a pin that is no SHA-256.
+    /// - Throws: `.tls` with `errSSLBadCert` for a malformed certificate, with `errSSLBadConfiguration` for an exception with a host that
+    ///   no certificate can name; `.posix` with `EINVAL` for a pin that is not a SHA-256 digest.
     package func settings() throws(NWError) -> TrustSettings {
         var settings = TrustSettings()
         settings.includesSystemAnchors = includesSystemAnchors
