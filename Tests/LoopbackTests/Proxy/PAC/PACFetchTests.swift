@@ -79,8 +79,8 @@ extension Loopback {
             try await PACServer.with({ answers[$0] }) { web in
                 for (path, error, words) in [
                     ("/missing", NWError.posix(.ENOENT), "404"), ("/loop", .posix(.ELOOP), "redirects"),
-                    ("/ftp", .posix(.EPROTONOSUPPORT), "redirects"), ("/nonsense", .posix(.EPROTO), "makes no sense"),
-                    ("/long", .posix(.EFBIG), "1 MiB"), ("/cut", .posix(.EPROTO), "makes no sense"),
+                    ("/ftp", .posix(.EPROTONOSUPPORT), "redirects"), ("/nonsense", .posix(.EPROTO), "malformed"),
+                    ("/long", .posix(.EFBIG), "1 MiB"), ("/cut", .posix(.EPROTO), "malformed"),
                 ] {
                     let failure = try await Self.failure(web.url(path))
                     #expect(failure.error == error && failure.reason.contains(words), "\(path): \(failure)")
@@ -90,7 +90,7 @@ extension Loopback {
             let closed = try ProxyTests.closedPlace()
             guard case .hostPort(_, let port) = closed else { return }
             let nobody = try await Self.failure(try #require(URL(string: "http://127.0.0.1:\(port.rawValue)/")))
-            #expect(nobody.error == .posix(.ECONNREFUSED) && nobody.reason.contains("not fetched"))
+            #expect(nobody.error == .posix(.ECONNREFUSED) && nobody.reason.contains("cannot fetch"))
         }
 
         @Test("Cancelling the connection ends the fetch from a silent server")
