@@ -103,7 +103,7 @@ extension StreamCore {
     /// Whether the stream is open and there is room to write.
     fileprivate var isWritable: Bool { status == .open && pipe.room > 0 }
 
-    /// Whether waiting is pointless: the stream is not open and not opening.
+    /// Whether a blocked call must return, because the stream is neither open nor opening.
     fileprivate var isDecided: Bool { !mayMove }
 
     fileprivate var error: (any Error)? {

@@ -1,14 +1,14 @@
 extension NWParameters {
-    /// TLS over TCP with every default: new parameters on each access.
+    /// TLS over TCP with default options. Each access returns new parameters.
     public class var tls: NWParameters { NWParameters(tls: NWProtocolTLS.Options()) }
 
-    /// DTLS over UDP with every default: new parameters on each access.
+    /// DTLS over UDP with default options. Each access returns new parameters.
     public class var dtls: NWParameters { NWParameters(dtls: NWProtocolTLS.Options()) }
 
-    /// Plain TCP with every default: new parameters on each access.
+    /// Plain TCP with default options. Each access returns new parameters.
     public class var tcp: NWParameters { NWParameters(tls: nil) }
 
-    /// Plain UDP with every default: new parameters on each access.
+    /// Plain UDP with default options. Each access returns new parameters.
     public class var udp: NWParameters { NWParameters(dtls: nil) }
 
     /// A QUIC stream with the application protocols to offer: new parameters on each call.

@@ -93,7 +93,7 @@ extension NWParameters {
         set { storage.withLock { $0.serviceClass = newValue } }
     }
 
-    /// When Multipath TCP uses a second path. Default `.disabled`.
+    /// The use of additional paths by Multipath TCP. Default `.disabled`.
     public var multipathServiceType: NWParameters.MultipathServiceType {
         get { storage.withLock { $0.multipathServiceType } }
         set { storage.withLock { $0.multipathServiceType = newValue } }

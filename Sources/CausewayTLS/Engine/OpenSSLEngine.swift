@@ -73,9 +73,8 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends. A
-    ///     name
-    ///     that the program sets only for TLS belongs here.
+    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends.
+    ///     A name that the program sets only for TLS belongs here.
     ///   - port: Distinguishes resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {

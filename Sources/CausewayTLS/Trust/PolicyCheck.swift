@@ -4,7 +4,7 @@
 struct PolicyCheck {
     typealias Policy = ArraySlice<UInt8>
 
-    /// 2.5.29.32.0
+    /// 2.5.29.32.0 (anyPolicy).
     private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
 
     /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is valid for the whole
@@ -65,7 +65,7 @@ struct PolicyCheck {
         expectsAny = expectsAny && isWild
     }
 
-    /// Translates policies by the authority's policy mappings (RFC 5280 §6.1.4 (a), (b)).
+    /// Applies the authority's policy mappings (RFC 5280 §6.1.4 (a), (b)).
     private mutating func map(_ value: ArraySlice<UInt8>?) throws(DERError) -> Bool {
         guard let value else { return true }
         var others: [Policy: Set<Policy>] = [:]

@@ -8,7 +8,7 @@ public typealias OSStatus = Int32
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
-    // The same type as `POSIXErrorCode`, without an import of a C library.
+    // This type is `POSIXErrorCode`. The name used here needs no import of a C library.
     case posix(POSIXError.Code)
     /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)
@@ -43,10 +43,10 @@ extension NWError {
         ["NSLocalizedDescription": localizedText]
     }
 
-    /// The same as ``errorDomain``.
+    /// The error domain, equal to ``errorDomain``.
     public var _domain: String { Self.errorDomain }
 
-    /// The same as ``errorCode``.
+    /// The error code, equal to ``errorCode``.
     public var _code: Int { errorCode }
 
     private var localizedText: String {

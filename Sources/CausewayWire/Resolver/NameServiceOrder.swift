@@ -3,7 +3,7 @@ package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
         /// /etc/hosts.
         case files
-        /// The servers in resolv.conf. Also stands for a local forwarder (`resolve`).
+        /// The servers in resolv.conf. Also used for the source `resolve`, a local forwarder.
         case dns
         /// Multicast DNS, for names in `local`.
         case multicast
