@@ -40,10 +40,11 @@ struct PrintDataTests {
         "ipv6_invalid_length_2", "ipv6_jumbogram_1", "ipv6_missing_jumbo_payload_option", "ipv6_mobility_1",
         "ipv6hdr-heapoverflow-v", "mobility_opt_asan_2", "mobility_opt_asan_4", "mobility_opt_asan_7",
         "mobility_opt_asan_8",
-        "mpls-over-udp", "mpls-traceroute", "mptcp-v0", "mptcp-v1", "mtrace", "print-A", "print-X", "print-sampling",
+        "mpls-over-udp", "mpls-traceroute", "mptcp-v0", "mptcp-v1", "mtrace", "nfs-cannot-pad-32-bit",
+        "nfs-write-verf-cookie", "nfs_large_credentials_length", "print-A", "print-X", "print-sampling",
         "print-xx", "rfc5837", "scps_invalid", "ssh", "stp-heapoverflow-1", "tcp-handshake-micro-t",
         "tcp-handshake-micro-ttt", "tcp-handshake-micro-tttt", "tcp-handshake-nano", "tcp-handshake-nano-ttttt",
-        "tcp_rst_data", "tcp_rst_data-trunc-v", "timestamp_invalid_micro", "vxlan",
+        "tcp_rst_data", "tcp_rst_data-trunc-v", "timestamp_invalid_micro", "unaligned-nfs-1", "vxlan",
         "stp-heapoverflow-2", "stp-heapoverflow-3",
     ]
 

@@ -45,7 +45,7 @@ extension PacketPrinter {
         if header > 20, try !tcpOptions(p, header, flags, start) { return }
         put(", length ", length)
         guard length > 0 else { return }
-        try tcpContent(p.from(header), length, source, destination, flags)
+        try tcpContent(p.from(header), length, source, destination, flags, carrier)
     }
 
     private mutating func tcpFlags(_ control: UInt16) {

@@ -14,7 +14,8 @@ extension PacketPrinter {
 
     /// Prints the payload if a port identifies its protocol.
     mutating func tcpContent(
-        _ p: borrowing ByteView, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
+        _ p: borrowing ByteView, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags,
+        _ carrier: Carrier
     ) throws(WireError) {
         func either(_ port: UInt16) -> Bool { source == port || destination == port }
         func either(_ ports: [UInt16]) -> Bool { ports.contains(source) || ports.contains(destination) }
@@ -28,6 +29,7 @@ extension PacketPrinter {
         // BGP messages are too long for one line.
         if either(Port.bgp) { return out.put(": BGP") }
         if either(Port.redis) { return try resp(p, length) }
+        if either(Self.nfsPort) { return try nfsRecord(p, length, (source, destination), carrier) }
         if let proto = Self.textProtocol(either) {
             out.put(": ")
             return textLines(proto, p, length)

@@ -29,10 +29,15 @@ extension PacketPrinter {
         stated -= 8
         let length = min(whole - 8, stated)
         try p.require(8, at: 0)
+        let body = p.from(8).prefix(length)
+        if source == Self.nfsPort || destination == Self.nfsPort, !options.isQuiet, !options.expectsDNS,
+            try nfs(body, length, (source, destination), carrier)
+        {
+            return
+        }
         // Over IPv4 the checksum is optional, and printed only with more verbosity.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
-        let body = p.from(8)
-        if !options.isQuiet, try udpContent(body.prefix(length), length, (source, destination), carrier) { return }
+        if !options.isQuiet, try udpContent(body, length, (source, destination), carrier) { return }
         if stated > length, !carrier.isFragmented {
             put("UDP, bad length ", stated)
             put(" > ", length)

@@ -50,6 +50,8 @@ public struct PacketPrinter: Sendable {
     var sequences = SequenceTable()
     /// The peers of key exchanges by the initiator's cookie, at most ``conversationLimit``.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
+    /// Calls whose replies may still come, at most ``conversationLimit``.
+    var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
     var packetNumber = 0
     var ipDepth = 0
     private var times = TimeText()

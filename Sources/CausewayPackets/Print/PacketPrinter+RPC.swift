@@ -1,0 +1,126 @@
+/// Remote procedure calls (RFC 5531), as far as NFS needs them.
+extension PacketPrinter {
+    /// Where NFS listens.
+    static let nfsPort: UInt16 = 2049
+
+    private enum Kind {
+        static let (call, reply): (UInt32, UInt32) = (0, 1)
+    }
+
+    /// Identifies a call until its reply comes: a reply says only which call it answers, not which procedure.
+    struct RemoteCall: Hashable {
+        var transaction: UInt32
+        var isIPv6: Bool
+        var clientHigh, clientLow, serverHigh, serverLow: UInt64
+    }
+
+    /// What was called.
+    struct RemoteProcedure {
+        var version: UInt32
+        var number: UInt32
+    }
+
+    /// Prints a message of NFS in a datagram or a record. Returns whether it is one.
+    mutating func nfs(
+        _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier,
+        _ before: StaticString = ""
+    ) throws(WireError) -> Bool {
+        guard let transaction = try? p.u32(0), let kind = try? p.u32(4) else { return false }
+        let isCall = ports.destination == Self.nfsPort && kind == Kind.call
+        guard isCall || ports.source == Self.nfsPort && kind == Kind.reply else { return false }
+        part = "nfs"
+        out.put(before)
+        put(isCall ? "NFS request xid " : "NFS reply xid ", transaction, " ")
+        if isCall {
+            try nfsRequest(p, length, carrier)
+        } else {
+            try nfsReply(p, length, carrier)
+        }
+        return true
+    }
+
+    /// The same in a TCP segment that begins with a record (RFC 5531 §11). What goes on in the middle of one is not recognized.
+    mutating func nfsRecord(
+        _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
+    ) throws(WireError) {
+        guard let mark = try? p.u32(0) else { return }
+        _ = try nfs(p.from(4), min(Int(mark & 0x7FFF_FFFF), length - 4), ports, carrier, ": ")
+    }
+
+    mutating func remember(_ transaction: UInt32, _ procedure: RemoteProcedure, _ carrier: Carrier) {
+        if remoteCalls.count >= Self.conversationLimit { remoteCalls.removeAll(keepingCapacity: true) }
+        let (client, server) = (carrier.source, carrier.destination)
+        remoteCalls[
+            RemoteCall(
+                transaction: transaction, isIPv6: carrier.isIPv6, clientHigh: client.0, clientLow: client.1,
+                serverHigh: server.0, serverLow: server.1)] = procedure
+    }
+
+    /// What the call was that a reply answers, if it was seen.
+    func procedure(of transaction: UInt32, _ carrier: Carrier) -> RemoteProcedure? {
+        let (client, server) = (carrier.destination, carrier.source)
+        return remoteCalls[
+            RemoteCall(
+                transaction: transaction, isIPv6: carrier.isIPv6, clientHigh: client.0, clientLow: client.1,
+                serverHigh: server.0, serverLow: server.1)]
+    }
+
+    /// Where the arguments of a call begin: behind credentials and verifier (RFC 5531 §9). `nil` where their lengths lead outside.
+    mutating func argumentsOfCall(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
+        guard let verifier = try authentication("credentials length", p, 24, length) else { return nil }
+        return try authentication("verifier length", p, verifier, length)
+    }
+
+    /// Returns where the next field begins.
+    private mutating func authentication(
+        _ what: StaticString, _ p: borrowing ByteView, _ offset: Int, _ length: Int
+    ) throws(WireError) -> Int? {
+        let count = Int(try p.u32(offset + 4))
+        guard count <= length else {
+            broken(what, count, ">", length)
+            return nil
+        }
+        return offset + 8 + (count + 3) / 4 * 4
+    }
+
+    /// Why a server did not accept a call (RFC 5531 §9).
+    mutating func rejection(_ p: borrowing ByteView) throws(WireError) {
+        switch try p.u32(12) {
+        case 0:
+            put("RPC Version mismatch (", try p.u32(16))
+            put("-", try p.u32(20), ")")
+        case 1:
+            let reason = try p.u32(16)
+            out.put("Auth ")
+            if reason < Self.authenticationFailures.count {
+                out.put(Self.authenticationFailures[Int(reason)])
+            } else {
+                put("Invalid failure code ", reason)
+            }
+        case let reason: put("Unknown reason for rejecting rpc message ", reason)
+        }
+    }
+
+    private static let authenticationFailures: [StaticString] = [
+        "OK", "Bogus Credentials (seal broken)", "Rejected Credentials (client should begin new session)",
+        "Bogus Verifier (seal broken)", "Verifier expired or was replayed", "Credentials are too weak",
+        "Bogus response verifier", "Unknown failure",
+    ]
+
+    /// Where the results of an accepted call begin; `nil`, with the reason printed, where there are none.
+    mutating func results(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
+        let count = Int(try p.u32(16))
+        guard count < length else { throw .invalid("verifier length", at: 16) }
+        let offset = 20 + (count + 3) / 4 * 4
+        switch try p.u32(offset) {
+        case 0: return offset + 4
+        case let status where status < 6: out.put(Self.acceptStatus[Int(status) - 1])
+        case let status: put(" ar_stat ", status)
+        }
+        return nil
+    }
+
+    private static let acceptStatus: [StaticString] = [
+        " PROG_UNAVAIL", " PROG_MISMATCH", " PROC_UNAVAIL", " GARBAGE_ARGS", " SYSTEM_ERR",
+    ]
+}
