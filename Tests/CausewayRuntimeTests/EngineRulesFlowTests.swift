@@ -5,7 +5,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// The rules of the engine that show in one flow, each by a test that fails without it.
+/// The rules of the engine that concern a single flow. Each test fails without its rule.
 extension Runtime {
     @Suite("Engine rules: flow", .timeLimit(.minutes(1)))
     struct EngineRulesFlowTests {
@@ -13,8 +13,7 @@ extension Runtime {
         func noSystemCallUnderLock() {
             let stage = Stage()
             let calls = Log()
-            // Whatever the loop or the program may do at any time, it can do in the middle of a system call: a lock
-            // that was held would stop it here for good.
+            // Other threads may call the flow during a system call: a lock that is held here would deadlock.
             let everything: @Sendable (IOResult) -> Void = { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.duringWrites(nil)
@@ -34,11 +33,11 @@ extension Runtime {
             #expect(stage.kernel.written.sorted() == Array("xyy".utf8))
         }
 
-        @Test("Rule 2: an edge that comes during a read is not lost")
+        @Test("Rule 2: an edge during a read is not lost")
         func edgeDuringRead() {
             let stage = Stage()
             stage.receive("1", 6, 6)
-            // The read finds three bytes and returns; before the flow learns of it, three more arrive with their edge.
+            // The read returns three bytes. Before the flow processes them, three more arrive with their edge.
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.arrive("def".utf8)
@@ -48,7 +47,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abcdef'"])
         }
 
-        @Test("Rule 2: an edge that comes during a read that finds nothing is not lost")
+        @Test("Rule 2: an edge during a read without data is not lost")
         func edgeDuringEmptyRead() {
             let stage = Stage()
             stage.receive("1", 1, 9)
@@ -69,7 +68,7 @@ extension Runtime {
             stage.kernel.arrive([UInt8](repeating: 1, count: count))
             stage.flow.receive(minimum: count, maximum: count) { [log = stage.log] in log.note("\($0.data?.count ?? 0)")
             }
-            // One edge for all of it.
+            // One edge for all data.
             stage.edge(.readable)
             #expect(stage.log.all == ["\(count)"])
         }
@@ -100,7 +99,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abc'", "2 complete final"])
         }
 
-        @Test("A failure that comes during a read is left to that read, which would else find an end in its place")
+        @Test("A failure during a read is left to that read, which would otherwise see an end instead")
         func failureDuringRead() {
             let stage = Stage()
             stage.receive("1", 9, 9)
@@ -113,7 +112,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abc' error \(ECONNRESET)", "failed \(ECONNRESET)"])
         }
 
-        @Test("A failure that comes during the last read that was asked for is noticed all the same")
+        @Test("A failure during the last requested read is noticed")
         func failureDuringLastRead() {
             let stage = Stage()
             stage.receive("1", 1, 9)
@@ -126,13 +125,13 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abc'", "failed \(ECONNRESET)"])
         }
 
-        @Test("Rule 4: room that comes during a write that finds none is not lost")
+        @Test("Rule 4: room that appears during a failing write is not lost")
         func roomDuringBlockedWrite() {
             let stage = Stage(room: 0)
             stage.kernel.duringWrites { [unowned stage] result in
                 guard result == .wouldBlock else { return }
                 stage.kernel.duringWrites(nil)
-                // The peer reads everything before the flow learns that there was no room: this is the only edge.
+                // The peer reads everything before the flow processes the result: this is the only edge.
                 stage.kernel.room = 100
                 stage.flow.ready(for: .writable)
             }
@@ -140,7 +139,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 sent"])
         }
 
-        @Test("Rule 4: room that comes during a short write is not lost")
+        @Test("Rule 4: room that appears during a short write is not lost")
         func roomDuringShortWrite() {
             let stage = Stage(room: 1)
             stage.kernel.duringWrites { [unowned stage] _ in
@@ -152,7 +151,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 sent"] && stage.kernel.written == Array("abc".utf8))
         }
 
-        @Test("Rule 4: room that comes during a task's first write is not lost", arguments: [0, 1])
+        @Test("Rule 4: room that appears during a task's first write is not lost", arguments: [0, 1])
         func roomDuringImmediateWrite(_ room: Int) async {
             let stage = Stage(room: room)
             stage.kernel.duringWrites { [unowned stage] _ in
@@ -168,10 +167,10 @@ extension Runtime {
             await task.value
         }
 
-        @Test("Rule 6: a flow that always has something to read lets the queue's other work pass")
+        @Test("Rule 6: a flow that always has data to read yields to the queue's other work")
         func readBudgetOnQueue() {
             let stage = Stage()
-            // As much as one read asks for at least.
+            // The minimum size of a read.
             let block = 16 << 10
             stage.kernel.arrive([UInt8](repeating: 0, count: 1_000 * block))
             let reads = Log()
@@ -189,7 +188,7 @@ extension Runtime {
                 (whenPassed ?? .max) < 500, "the queue's other work waited for \(String(describing: whenPassed)) reads")
         }
 
-        @Test("Rule 6: a flow that always has something to read lets the loop's other work pass")
+        @Test("Rule 6: a flow that always has data to read yields to the loop's other work")
         func readBudgetOnLoop() async {
             let stage = Stage()
             let block = 16 << 10
@@ -208,15 +207,15 @@ extension Runtime {
             #expect(stage.log.all == Array(repeating: "\(block)", count: 40))
         }
 
-        @Test("Rule 8: small content is copied out of the thread's block, large content takes the block along")
+        @Test("Rule 8: small content is copied from the thread's block, large content takes the block")
         func blocks() {
             #expect(Self.keepsBlock(reading: 1_000))
             #expect(!Self.keepsBlock(reading: 200_000))
         }
 
-        /// Whether this thread still has its block after it has read so much.
+        /// Whether this thread keeps its block after reading this number of bytes.
         private static func keepsBlock(reading count: Int) -> Bool {
-            // Requests that are there before the edge are answered by tasks' means: the read is done on this thread.
+            // A request before the edge is served like a task's: the read runs on this thread.
             let loop = ManualLoop()
             let kernel = ScriptedKernel()
             let flow = Flow(loop: loop, kind: .stream)
@@ -259,7 +258,7 @@ extension Runtime {
             loop.batch {
                 for (index, stage) in stages.enumerated() {
                     stage.flow.ready(for: .readable)
-                    // Would come after the first answers, had they been dispatched on their own.
+                    // Would run after the first results if they were dispatched separately.
                     if index == 24 { queue.async { log.note("mark") } }
                 }
                 queue.sync {}
@@ -268,7 +267,7 @@ extension Runtime {
             #expect(log.all == ["mark"] + Array(repeating: "answer", count: 50))
         }
 
-        @Test("Rule 10: a backlog leaves in one gathered call")
+        @Test("Rule 10: a backlog is sent in one gathered call")
         func gathering() {
             let stage = Stage(room: 0)
             for number in 0..<20 { stage.send("\(number)", "ab") }

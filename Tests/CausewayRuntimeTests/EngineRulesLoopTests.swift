@@ -9,7 +9,7 @@ import Testing
 extension Runtime {
     @Suite("Engine rules: loop", .timeLimit(.minutes(1)))
     struct EngineRulesLoopTests {
-        @Test("Rule 1: handlers, timers and calls may use the loop themselves", arguments: LoopUnderTest.allCases)
+        @Test("Rule 1: handlers, timers and calls may use the loop", arguments: LoopUnderTest.allCases)
         func noCallUnderLock(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let done = Recorder<String>()
@@ -31,25 +31,26 @@ extension Runtime {
         }
 
         @Test(
-            "Rule 5: what is closed within a batch lives to its end, is not reported any more, and is released then",
+            "Rule 5: a handler closed within a batch lives to its end without further reports, and is then released",
             arguments: LoopUnderTest.allCases)
         func closedWithinBatch(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let crowd = Crowd(loop)
             for _ in 0..<8 { try crowd.join() }
             await loop.takeTurns()
-            // All become ready while the loop is held up: one batch of events names them all.
+            // All become ready while the loop is blocked: one batch contains all events.
             await loop.run { crowd.wakeAll() }
             let reports = await crowd.reports.wait(for: 1)
             await loop.takeTurns()
             #expect(crowd.reports.count == 1, "reported after its close: \(crowd.reports.events)")
             #expect(reports.first?.livingPeers == 7, "released while the batch may still name it")
-            // Dispatch lets go of a handler some turns later, in its own time.
+            // Dispatch releases a handler some turns later.
             await crowd.released.wait(for: 8)
         }
 
         @Test(
-            "A hang-up that one handler was told of is told to the next one as well", arguments: LoopUnderTest.allCases)
+            "A hang-up that was reported to one handler is reported to the next one too",
+            arguments: LoopUnderTest.allCases)
         func hangUpBeforeDeferredWakeups(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -63,7 +64,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("An error that comes with nothing to read is reported, once", arguments: LoopUnderTest.allCases)
+        @Test("An error without data is reported once", arguments: LoopUnderTest.allCases)
         func errorAlone(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let socket = try Socket.open(.ipv4, .datagram)
@@ -86,7 +87,7 @@ extension Runtime {
         final class Crowd: Sendable {
             struct Report: Sendable {
                 var index: Int
-                /// Others that existed after they were closed.
+                /// The number of other members that were alive after their close.
                 var livingPeers: Int
             }
 
@@ -94,7 +95,7 @@ extension Runtime {
 
             let loop: any EventLoop
             let reports = Recorder<Report>()
-            /// The indices of members that do not exist any more.
+            /// The indices of released members.
             let released = Recorder<Int>()
             private let members = LockedValue<[Member]>([])
             private let weakMembers = LockedValue<[WeakMember]>([])
@@ -147,7 +148,7 @@ extension Runtime {
         }
 
         @Test(
-            "Rule 5: events of a closed descriptor do not reach whoever took its place",
+            "Rule 5: events of a closed descriptor do not reach the next handler with its number",
             arguments: LoopUnderTest.allCases)
         func takenPlace(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
@@ -169,7 +170,7 @@ extension Runtime {
             #expect(old.reports.count == 0 && new.reports.count == 0)
         }
 
-        @Test("Rule 7: a stream's socket is registered once for everything, and never again")
+        @Test("Rule 7: a stream's socket is registered once for all events")
         func registersOnce() throws {
             let loop = ManualLoop()
             let pair = SocketPair()
@@ -181,7 +182,7 @@ extension Runtime {
                 .socket(pair.give(pair.near).release(), registration),
                 owner: Stage.Owner(log, SharedDelivery.on(.global()).delivery))
             flow.begin()
-            // Back and forth, with full buffers in both directions.
+            // In both directions, with full buffers.
             for _ in 0..<5 {
                 flow.send(Outbound(Data(count: 2 << 20), waiter: .nobody))
                 flow.receive(minimum: 10, maximum: 10) { _ in log.note("received") }
@@ -196,7 +197,7 @@ extension Runtime {
         }
 
         @Test(
-            "Rule 7: readable, writable and ended all come on one registration"
+            "Rule 7: readable, writable and ended are reported for one registration"
         )
         func oneRegistrationReportsAll() async throws {
             let loop = LoopUnderTest.epoll.loop
@@ -211,7 +212,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        /// Measured: a queue of the library's own that has no target costs almost twice as much for each dispatch.
+        /// Measured: a private queue without a target costs almost twice as much per dispatch.
         @Test("Rule 9: every queue that the library makes has a target")
         func queuesHaveTargets() throws {
             let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

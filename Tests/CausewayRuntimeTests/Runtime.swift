@@ -1,5 +1,5 @@
 import Testing
 
-/// Tests of the runtime wait for queues and loops on the thread they run on, one at a time: two processors have two threads for
-/// all of them, and the work that is waited for needs one.
+/// Tests of the runtime wait for queues and loops on their own threads, one test at a time: two processors have two pool threads, and the
+/// awaited work needs one of them.
 @Suite(.serialized) enum Runtime {}

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayRuntime
 
-@Suite("Which addresses a host tells the link")
+@Suite("Address records that a host announces on a link")
 struct AddressRecordTests {
     private static func own(_ address: String, _ flags: NetlinkAddress.Flags = []) -> NetlinkAddress {
         let four = IPv4Address(address).map { InternetAddress.ipv4($0) }
@@ -16,7 +16,7 @@ struct AddressRecordTests {
         LinkDriver.addressRecords(of: "alpha.local", at: addresses).map { $0.data.description }
     }
 
-    @Test("C70 C37: those of the interface that are valid, each with the bit of unique records")
+    @Test("C70 C37: valid addresses of the interface, each with the cache-flush bit")
     func valid() {
         let records = LinkDriver.addressRecords(
             of: "alpha.local", at: [Self.own("10.0.0.1"), Self.own("fe80::1"), Self.own("fe80::2", .tentative)])
@@ -26,7 +26,7 @@ struct AddressRecordTests {
     }
 
     @Test(
-        "A link is as old as its youngest address; one whose address has no time, or whose machine has just started, is new"
+        "A link is as old as its youngest address; without a creation time, or directly after boot, it is new"
     )
     func age() {
         func upheaval(_ created: [UInt32?], at now: Duration) -> Duration {
@@ -41,15 +41,15 @@ struct AddressRecordTests {
         #expect(upheaval([1_000, nil], at: .seconds(300)) == .seconds(300))
         #expect(upheaval([], at: .seconds(300)) == .seconds(300))
         #expect(upheaval([1_000], at: .seconds(100)) == .seconds(100))
-        // The clock of the kernel's ticks is a little ahead.
+        // The kernel's tick clock is slightly ahead.
         #expect(upheaval([30_003], at: .seconds(300)) == .seconds(300))
-        // After 497 days the numbers begin anew.
+        // After 497 days the tick counter wraps around.
         #expect(
             upheaval([.max - 999], at: .milliseconds(42_949_672_960 + 10_000)) == .milliseconds(42_949_672_960 - 10_000)
         )
     }
 
-    @Test("C102: a link-local IPv4 address is told only where there is none that reaches further")
+    @Test("C102: a link-local IPv4 address is announced only without a routable address")
     func linkLocal() {
         #expect(Self.told(Self.own("169.254.7.7"), Self.own("fe80::1")) == ["169.254.7.7", "fe80::1"])
         #expect(Self.told(Self.own("169.254.7.7"), Self.own("10.0.0.1")) == ["10.0.0.1"])

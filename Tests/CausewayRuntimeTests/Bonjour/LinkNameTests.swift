@@ -2,10 +2,10 @@ import CausewayRuntime
 import CausewayWire
 import Testing
 
-@Suite("Which names are asked for on the link (RFC 6762 §3, §4)")
+@Suite("Names that are resolved on the link (RFC 6762 §3, §4)")
 struct LinkNameTests {
     @Test(
-        "C1 C2 C6: names in local and of link-local addresses are the link's alone",
+        "C1 C2 C6: names in local, and those of link-local addresses, are resolved on the link only",
         arguments: [
             "printer.local", "PRINTER.LOCAL.", "a.b.local", "7.8.254.169.in-addr.arpa", "1.0.8.e.f.ip6.arpa",
             "0.9.e.f.ip6.arpa", "0.A.e.f.ip6.arpa", "0.b.e.f.ip6.arpa",
@@ -16,14 +16,14 @@ struct LinkNameTests {
     }
 
     @Test(
-        "C3: all others are for name servers",
+        "C3: all others are resolved by name servers",
         arguments: ["example.com", "local.example", "xlocal", "1.168.192.in-addr.arpa", "7.e.f.ip6.arpa", "."])
     func others(_ text: String) throws {
         let name = try #require(DNSName(text))
         #expect(!name.isOfLink)
     }
 
-    @Test("A watch says what is wrong with its name or type")
+    @Test("An invalid name or type of a watch is reported")
     func mistakes() {
         #expect(throws: RecordWatch.Mistake.name) { _ = try RecordWatch(name: "a..b", type: "A") }
         #expect(throws: RecordWatch.Mistake.type) { _ = try RecordWatch(name: "a.local", type: "NOPE") }

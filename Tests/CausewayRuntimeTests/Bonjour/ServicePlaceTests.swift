@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Where a service is")
+@Suite("Place of a service")
 struct ServicePlaceTests {
     private let link = NWInterface(name: "link0", index: 7, type: .wiredEthernet)
     private let printer: DNSName = "printer.local"
@@ -21,7 +21,7 @@ struct ServicePlaceTests {
             .service(priority: 0, weight: 0, port: port, target: host))
     }
 
-    @Test("A host that gets another address loses the old one, also after both were told with their port")
+    @Test("A host with a new address loses the old one, also after both were reported with their port")
     func renumbered() {
         var place = ServiceLookup.Place()
         #expect(place.heard(added: [server(printer, 631)], removed: [], on: link) == printer)
@@ -29,7 +29,7 @@ struct ServicePlaceTests {
         let scoped = address("fe80::1", of: printer)
         #expect(place.heard(added: [old, scoped], removed: [], on: link) == nil)
         #expect(place.told.addresses.map(\.port) == [631, 631])
-        // Heard again, it is no further address.
+        // A repeated announcement does not add an address.
         _ = place.heard(added: [old, new], removed: [], on: link)
         _ = place.heard(added: [], removed: [old], on: link)
         #expect(
@@ -38,7 +38,7 @@ struct ServicePlaceTests {
             ])
     }
 
-    @Test("A service that moves to another host has none of the old one's addresses, and its last host counts")
+    @Test("A service that moves to another host loses the old host's addresses, and the last host counts")
     func moved() {
         var place = ServiceLookup.Place()
         _ = place.heard(added: [server(printer, 631), address("192.0.2.1", of: printer)], removed: [], on: link)

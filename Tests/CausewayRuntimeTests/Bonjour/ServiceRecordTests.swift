@@ -2,13 +2,13 @@ import CausewayRuntime
 import CausewayWire
 import Testing
 
-@Suite("What an advertised service says (RFC 6763)")
+@Suite("Records of an advertised service (RFC 6763)")
 struct ServiceRecordTests {
     private static func description(_ name: String, type: String = "_ipp._tcp", text: [UInt8] = []) throws
         -> ServiceDescription
     { try ServiceDescription(name: name, typeText: type, port: 631, text: text) }
 
-    @Test("C61 C83 C88 C90: SRV and TXT of its own, and pointers from the type, the list of types and each subtype")
+    @Test("C61 C83 C88 C90: unique SRV and TXT records, and pointers from the type, the list of types and each subtype")
     func records() throws {
         let records = try Self.description("Küche. 1", type: "_ipp._tcp,_color,_duplex").records(on: "alpha.local")
             .records
@@ -25,14 +25,15 @@ struct ServiceRecordTests {
         #expect(Set(pointers.map(\.name)) == names)
     }
 
-    @Test("C83: without entries the TXT record is one zero byte, never none")
+    @Test("C83: without entries the TXT record is one zero byte, never empty")
     func emptyText() throws {
         let records = try Self.description("A").records(on: "alpha.local").records
         #expect(records.contains { $0.data == .text([0]) })
     }
 
     @Test(
-        "C89: a flagship's placeholder is a record alone: port 0, a target that is there, and no pointer that lists it")
+        "C89: a placeholder for a flagship protocol is a single record: port 0, an existing target, and no pointer to it"
+    )
     func placeholder() throws {
         let name = try #require(DNSName("Printer", in: "_printer._tcp.local"))
         let record = DNSRecord(
@@ -49,7 +50,7 @@ struct ServiceRecordTests {
         #expect(records.contains { $0.data == .service(priority: 0, weight: 0, port: 631, target: "alpha.local") })
     }
 
-    @Test("C78: a name is normal text of 1 to 63 bytes without control characters")
+    @Test("C78: a name is normalized text of 1 to 63 bytes without control characters")
     func names() throws {
         let composed = try Self.description("e\u{301}").name
         #expect(composed.unicodeScalars.map(\.value) == [0xE9])

@@ -5,7 +5,7 @@ import CausewayTypes
 import FoundationEssentials
 import Testing
 
-/// What a flow makes of datagrams that somebody else has read for it.
+/// A flow whose datagrams are read by a shared socket.
 extension Runtime {
     @Suite("Flow: receiving datagrams", .timeLimit(.minutes(1)))
     struct DatagramFlowTests {
@@ -17,7 +17,7 @@ extension Runtime {
             stage.settle()
         }
 
-        @Test("One datagram answers one call, each is complete and none is final")
+        @Test("One datagram completes one receive, and is complete but not final")
         func oneEach() {
             let stage = Stage(kind: .datagram)
             stage.receiveMessage("1")
@@ -27,7 +27,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'ab' complete", "2 'cd' complete", "3 'ef' complete"])
         }
 
-        @Test("A minimum does not hold a datagram back, a maximum cuts it into pieces")
+        @Test("A minimum does not delay a datagram, and a maximum splits it")
         func bounds() {
             let stage = Stage(kind: .datagram)
             stage.receive("1", 50, 100)
@@ -45,7 +45,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 '' complete"])
         }
 
-        @Test("A batch takes all, and takes its turn among the other calls")
+        @Test("A batch takes all datagrams, in order with other receives")
         func batches() {
             let stage = Stage(kind: .datagram)
             let batch: @Sendable (String) -> BatchCompletion = { [log = stage.log] name in
@@ -64,7 +64,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'ab' complete", "2 cd ef", "3 gh", "4 none error \(ECANCELED)", "closed"])
         }
 
-        @Test("A task takes a batch, and learns of the end")
+        @Test("A task receives a batch, and then the end")
         func batchTask() async {
             let stage = Stage(kind: .datagram)
             let task = stage.task { [stage] in
@@ -84,7 +84,7 @@ extension Runtime {
             #expect(Set(stage.log.all) == ["2", "1", "error \(ECANCELED)", "closed"])
         }
 
-        @Test("What arrives unasked is kept, within bounds, and given later")
+        @Test("Datagrams without a receive are kept up to a limit, and delivered later")
         func unasked() {
             let stage = Stage(kind: .datagram)
             Self.arrive(stage, "ab")
@@ -96,7 +96,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'ab' complete"])
         }
 
-        @Test("Receives that completions ask for are answered in the same turn of the queue, in order")
+        @Test("Receives started in completions complete in the same turn of the queue, in order")
         func chain() {
             let stage = Stage(kind: .datagram)
             Self.chain(stage.flow, "", stage.log)
@@ -104,7 +104,7 @@ extension Runtime {
             #expect(stage.log.all == ["a", "b", "c", "d", "e"])
         }
 
-        @Test("A flow with much to deliver lets another one on its queue have its turn")
+        @Test("A flow with many datagrams yields to another flow on its queue")
         func fairness() {
             let (busy, other) = (Stage(kind: .datagram), Stage(kind: .datagram))
             other.flow.deliver(on: busy.delivery)
@@ -120,7 +120,7 @@ extension Runtime {
             #expect(lines.firstIndex(of: "other 0").map { $0 <= 64 } == true)
         }
 
-        @Test("Cancelled within a completion, a flow delivers no more")
+        @Test("A flow that is cancelled in a completion delivers no more")
         func cancelledWithin() {
             let stage = Stage(kind: .datagram)
             stage.flow.receiveMessage { [stage] content in
@@ -132,7 +132,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'ab' complete", "2 error \(ECANCELED)", "closed"])
         }
 
-        @Test("What arrived before a failure is delivered before it")
+        @Test("Datagrams that arrived before a failure are delivered before it")
         func failure() {
             let stage = Stage(kind: .datagram)
             stage.queue.sync {
@@ -145,7 +145,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 'ab' complete", "2 error \(ENETDOWN)", "failed \(ENETDOWN)"])
         }
 
-        @Test("A task takes what is there without waiting, and gives way after 64 datagrams")
+        @Test("A task receives available datagrams without waiting, and yields after 64")
         func immediate() {
             let stage = Stage(kind: .datagram)
             #expect(stage.flow.takeDatagram() == nil)

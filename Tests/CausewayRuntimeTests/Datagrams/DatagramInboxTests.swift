@@ -9,7 +9,7 @@ extension Runtime {
     struct DatagramInboxTests {
         typealias Train = DatagramBatch.Train
 
-        /// A train of datagrams, numbered by their bytes.
+        /// A train of datagrams whose bytes are numbered.
         static func train(_ count: Int, of segment: Int, last: Int? = nil, first: UInt8 = 0, trafficClass: UInt8? = nil)
             -> Train
         {
@@ -25,7 +25,7 @@ extension Runtime {
         static func drain(_ inbox: inout DatagramInbox, maximum: Int = .max) -> [(bytes: [UInt8], isWhole: Bool)] {
             var all: [(bytes: [UInt8], isWhole: Bool)] = []
             while let (data, _, isWhole) = inbox.next(maximum: maximum) {
-                #expect(data.startIndex == 0, "programs index from zero")
+                #expect(data.startIndex == 0, "data starts at index zero")
                 all.append((Array(data), isWhole))
             }
             return all
@@ -43,7 +43,7 @@ extension Runtime {
             TrainRow(count: 44, segment: 1_472, last: 100), TrainRow(count: 2, segment: 1, last: 1),
         ]
 
-        @Test("A train comes apart into its datagrams", arguments: rows)
+        @Test("A train is split into its datagrams", arguments: rows)
         func trains(_ row: TrainRow) {
             let train = Self.train(row.count, of: row.segment, last: row.last)
             var inbox = DatagramInbox()
@@ -62,7 +62,7 @@ extension Runtime {
             #expect(Array(batch.byteCounts) == datagrams.map(\.bytes.count) && batch.byteCount == train.bytes.count)
         }
 
-        @Test("A datagram longer than the maximum comes in pieces, only the last of them whole")
+        @Test("A datagram longer than the maximum is returned in parts, and only the last is complete")
         func partial() {
             var inbox = DatagramInbox()
             _ = inbox.append(Self.train(2, of: 10, last: 4))
@@ -71,14 +71,14 @@ extension Runtime {
             #expect(pieces.flatMap(\.bytes) == Array(repeating: 0, count: 10) + Array(repeating: 1, count: 4))
         }
 
-        @Test("A maximum below one takes one byte", arguments: [0, -5])
+        @Test("A maximum below one counts as one byte", arguments: [0, -5])
         func tinyMaximum(_ maximum: Int) {
             var inbox = DatagramInbox()
             _ = inbox.append(Self.train(1, of: 2))
             #expect(Self.drain(&inbox, maximum: maximum).map(\.bytes.count) == [1, 1])
         }
 
-        @Test("Bytes are bounded: what finds no room is lost, what is there stays")
+        @Test("The number of bytes is limited: datagrams above it are dropped, earlier ones stay")
         func byteBound() {
             var inbox = DatagramInbox()
             let train = Self.train(40, of: 1_000)
@@ -91,7 +91,7 @@ extension Runtime {
             #expect(Self.drain(&inbox).count == accepted * 40)
         }
 
-        @Test("Datagrams are bounded in number, also empty ones")
+        @Test("The number of datagrams is limited, including empty ones")
         func countBound() {
             var inbox = DatagramInbox()
             var accepted = 0
@@ -100,7 +100,7 @@ extension Runtime {
             #expect(Self.drain(&inbox).count == accepted && inbox.isEmpty)
         }
 
-        @Test("A batch takes all that is there, but no datagram whose beginning was delivered")
+        @Test("A batch takes all datagrams, except one that is partly delivered")
         func takeAll() {
             var inbox = DatagramInbox()
             #expect(inbox.takeAll() == nil)
@@ -112,7 +112,7 @@ extension Runtime {
             #expect(inbox.isEmpty && inbox.byteCount == 0 && inbox.datagramCount == 0 && inbox.takeAll() == nil)
         }
 
-        @Test("A batch after the only datagram was begun is none")
+        @Test("A batch is empty if the only datagram is partly delivered")
         func takeAllAfterBeginning() {
             var inbox = DatagramInbox()
             _ = inbox.append(Self.train(1, of: 4))
@@ -121,7 +121,7 @@ extension Runtime {
             #expect(inbox.isEmpty && inbox.datagramCount == 0 && inbox.byteCount == 0)
         }
 
-        @Test("What the kernel said stays with its datagrams")
+        @Test("The kernel's metadata stay with their datagrams")
         func info() {
             var inbox = DatagramInbox()
             _ = inbox.append(Self.train(2, of: 4, trafficClass: 3))
@@ -132,7 +132,7 @@ extension Runtime {
             #expect(inbox.next(maximum: 9)?.1 == PacketMark())
         }
 
-        @Test("Agrees with a list of datagrams", arguments: 0..<100 as Range<UInt64>)
+        @Test("Equals a list of datagrams", arguments: 0..<100 as Range<UInt64>)
         func agreesWithModel(_ seed: UInt64) {
             var random = SplitMix64(seed: seed)
             var inbox = DatagramInbox()
@@ -171,7 +171,7 @@ extension Runtime {
             }
         }
 
-        @Test("A batch of many trains finds each datagram at its position")
+        @Test("A batch of many trains contains each datagram at its position")
         func positions() {
             var random = SplitMix64(seed: 4)
             var batch = DatagramBatch()

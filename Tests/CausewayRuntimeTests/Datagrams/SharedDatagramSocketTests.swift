@@ -13,7 +13,8 @@ extension Runtime {
             func ready(for readiness: Readiness) { reports.withLock { $0 += 1 } }
         }
 
-        @Test("Who finds no room while others are told of some is told as well, or room is still asked for")
+        @Test(
+            "A sender that finds no room during the notification of others is notified too, or room is requested again")
         func overtaken() throws {
             let loop = ManualLoop()
             let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
@@ -26,14 +27,14 @@ extension Runtime {
             #expect(first.reports.withLock { $0 } == 1)
             let isAskedFor = loop.watch(registration)?.interest.contains(.writable) == true
             #expect(second.reports.withLock { $0 } == 1 || isAskedFor)
-            // Nobody waits any more: each datagram that leaves would be reported.
+            // No sender waits any more, but each sent datagram would be reported.
             loop.report(.writable, of: registration)
             #expect(loop.watch(registration)?.interest == .readable)
             #expect(second.reports.withLock { $0 } == 1)
             socket.stop()
         }
 
-        @Test("One wake-up reads all that is there, and equal datagrams of a peer become one train")
+        @Test("One wake-up reads all datagrams, and equal-sized ones of a peer become one train")
         func untilEmpty() throws {
             let loop = ManualLoop()
             let descriptor = try Socket.open(.ipv4, .datagram)

@@ -31,7 +31,7 @@ extension Runtime {
             #expect(await events.wait(for: 2_000) == Array(0..<2_000))
         }
 
-        @Test("Items from many threads all run, each thread's in order")
+        @Test("Items from many threads all run, and keep each thread's order")
         func manyThreads() async {
             let delivery = SharedDelivery.on(Self.makeQueue())
             let events = Recorder<Int>()
@@ -49,7 +49,7 @@ extension Runtime {
             }
         }
 
-        @Test("Only the first item since the last drain asks for a dispatch")
+        @Test("Only the first item since the last drain needs a dispatch")
         func oneDispatch() {
             let queue = Self.makeQueue()
             let delivery = SharedDelivery.on(queue).delivery
@@ -67,7 +67,7 @@ extension Runtime {
             queue.sync {}
         }
 
-        @Test("What items add runs in the same block, behind what was there, and needs no dispatch")
+        @Test("Items added by items run in the same block, after the earlier ones, without a dispatch")
         func addedWhileDraining() {
             let queue = Self.makeQueue()
             let delivery = SharedDelivery.on(queue).delivery
@@ -78,14 +78,14 @@ extension Runtime {
                     let mustDispatch = delivery.add(.call { log.note("3") })
                     log.note("dispatch \(mustDispatch)")
                 })
-            // The block may be over already: then this one begins another.
+            // If the block has ended already, this item starts another.
             if delivery.add(.call { log.note("2") }) { delivery.dispatch() }
             queue.sync {}
             #expect(log.all.filter { $0 != "2" } == ["1 true", "dispatch false", "3"])
             #expect(log.all.contains("2") && !delivery.isDraining)
         }
 
-        @Test("A chain of items without end lets the queue's other work pass")
+        @Test("An endless chain of items yields to the queue's other work")
         func budget() async {
             let queue = Self.makeQueue()
             let delivery = SharedDelivery.on(queue).delivery
@@ -113,7 +113,7 @@ extension Runtime {
             let events = Recorder<String>()
             let gate = DispatchSemaphore(value: 0)
             let loop = LoopUnderTest.epoll.loop
-            // Both in one batch: a block that drained one after the other would wait for itself.
+            // Both in one batch: a block that ran them one after the other would deadlock.
             await loop.run {
                 if delivery.add(.call { events.note(gate.wait(timeout: .now() + 30) == .success ? "passed" : "stuck") })
                 {
@@ -132,7 +132,7 @@ extension Runtime {
             #expect(await events.wait(for: 1_000).sorted() == Array(0..<1_000))
         }
 
-        @Test("All who use one queue share its delivery, and it goes with the last of them")
+        @Test("Users of one queue share its delivery, which is released with the last of them")
         func shared() {
             let queue = Self.makeQueue()
             weak var weakDelivery: SharedDelivery?
@@ -149,7 +149,7 @@ extension Runtime {
             #expect(log.all == ["again"])
         }
 
-        @Test("Deliveries of one queue come and go on many threads at once")
+        @Test("Deliveries of one queue are created and released on many threads at once")
         func churn() async {
             let queue = Self.makeQueue()
             let events = Recorder<Int>()
@@ -166,7 +166,7 @@ extension Runtime {
             #expect(await events.wait(for: 4).sorted() == [0, 1, 2, 3])
         }
 
-        @Test("A suspended queue holds its items back and loses none")
+        @Test("A suspended queue delays its items and loses none")
         func suspendedQueue() async {
             let queue = Self.makeQueue()
             let delivery = SharedDelivery.on(queue)

@@ -5,11 +5,11 @@ import Synchronization
 import Testing
 
 extension Runtime {
-    @Suite("What a loop hands over", .timeLimit(.minutes(1)))
+    @Suite("Deferred wake-ups of a loop", .timeLimit(.minutes(1)))
     struct DeferredWakeupsTests {
-        /// One alone, the fewest that a thread of the pool resumes, and more than it resumes at once.
+        /// One task, the minimum that a pool thread resumes, and more than it resumes at once.
         @Test(
-            "Tasks that wait elsewhere are each given their own content", arguments: LoopUnderTest.allCases,
+            "Each task that waits on another thread gets its own content", arguments: LoopUnderTest.allCases,
             [1, 4, 100])
         func tasks(_ kind: LoopUnderTest, _ count: Int) async throws {
             let waiting = WaitingTasks(count, kind.loop)
@@ -28,7 +28,7 @@ extension Runtime {
             }
         }
 
-        @Test("A task that runs as soon as it is resumed may hand over the next", arguments: LoopUnderTest.allCases)
+        @Test("A task that runs as soon as it is resumed may trigger the next", arguments: LoopUnderTest.allCases)
         func chain(_ kind: LoopUnderTest) async throws {
             let chain = WaitingChain(length: 20, kind.loop)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +40,7 @@ extension Runtime {
             #expect(chain.resumed == Array(0..<chain.length))
         }
 
-        @Test("A loop gives way after batches, not after single events")
+        @Test("A loop yields after batches, but not after single events")
         func batches() {
             let yieldPolicy = YieldPolicy()
             #expect(!yieldPolicy.isDue(eventCount: 0, at: .seconds(5)))
@@ -49,7 +49,7 @@ extension Runtime {
             #expect(yieldPolicy.isDue(eventCount: 256, at: .seconds(5)))
         }
 
-        @Test("Whoever keeps the processor longer than the work explains is not given it again for a second")
+        @Test("After a task has kept the processor longer than its work explains, the loop does not yield for a second")
         func patience() {
             var yieldPolicy = YieldPolicy()
             yieldPolicy.note(eventCount: 4, from: .seconds(5), to: .seconds(5) + .microseconds(1_080))
@@ -64,7 +64,7 @@ extension Runtime {
     }
 }
 
-/// Tasks that suspend, and that the last of them has the loop resume in one turn.
+/// Suspended tasks. The last one makes the loop resume all of them in one turn.
 private final class WaitingTasks: Sendable {
     let loop: any EventLoop
     private let count: Int
@@ -94,7 +94,7 @@ private final class WaitingTasks: Sendable {
     }
 }
 
-/// Tasks of which each has the loop resume the next.
+/// Tasks of which each makes the loop resume the next.
 private final class WaitingChain: Sendable {
     let length: Int
     private let loop: any EventLoop
@@ -126,7 +126,7 @@ private final class WaitingChain: Sendable {
     }
 }
 
-/// Runs each job within the call that gives it.
+/// Runs each job inside the enqueueing call.
 private final class Immediate: TaskExecutor {
     static let executor = Immediate()
 

@@ -3,7 +3,7 @@ import CausewaySystem
 import Dispatch
 import Testing
 
-/// What every event loop promises, asked of both.
+/// The common behaviour of both event loops.
 extension Runtime {
     @Suite("Event loop", .timeLimit(.minutes(1)))
     struct EventLoopTests {
@@ -11,7 +11,7 @@ extension Runtime {
 
         // MARK: Readiness
 
-        @Test("Reports what is ready at registration, and later arrivals, on the loop", arguments: Kind.allCases)
+        @Test("Reports readiness at registration, and later arrivals, on the loop", arguments: Kind.allCases)
         func registers(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -32,7 +32,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("Reports an edge once, however long nobody reads", arguments: Kind.allCases)
+        @Test("Reports an edge once, however long the data is not read", arguments: Kind.allCases)
         func reportsOnce(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -45,14 +45,14 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("Reports only what was asked for", arguments: Kind.allCases)
+        @Test("Reports only the requested events", arguments: Kind.allCases)
         func interest(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
             let probe = Probe()
             let registration = try loop.register(pair.near, for: .readable, probe)
             await loop.takeTurns()
-            #expect(probe.reports.count == 0, "writable was not asked for")
+            #expect(probe.reports.count == 0, "writable was not requested")
             loop.close(registration, pair.give(pair.near))
         }
 
@@ -88,7 +88,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("A changed interest reports again what is ready", arguments: Kind.allCases)
+        @Test("A changed interest reports current readiness again", arguments: Kind.allCases)
         func update(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -103,7 +103,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("Hands a descriptor to another handler, with what is ready", arguments: Kind.allCases)
+        @Test("Transfers a descriptor to another handler, with its readiness", arguments: Kind.allCases)
         func hand(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -137,7 +137,7 @@ extension Runtime {
             #expect(reports.count == 0)
         }
 
-        @Test("Takes thousands of descriptors coming and going", arguments: Kind.allCases)
+        @Test("Handles thousands of descriptors that are opened and closed", arguments: Kind.allCases)
         func churn(_ kind: Kind) async throws {
             let loop = kind.loop
             let reported = Recorder<Int>()
@@ -155,7 +155,7 @@ extension Runtime {
             #expect(reported.count == 1_000)
         }
 
-        @Test("A descriptor that cannot be watched is refused, and the loop goes on")
+        @Test("A descriptor that cannot be watched is refused, and the loop continues")
         func refusal() async throws {
             let loop = Kind.epoll.loop
             #expect(throws: SystemError(errno: EBADF, call: "epoll_ctl")) {
@@ -166,7 +166,7 @@ extension Runtime {
 
         // MARK: Time
 
-        @Test("Timers fire in order of deadline, none too early, on the loop", arguments: Kind.allCases)
+        @Test("Timers fire on the loop in the order of their deadlines, and never early", arguments: Kind.allCases)
         func timers(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<(name: Int, at: Duration, isOnLoop: Bool)>()
@@ -188,7 +188,7 @@ extension Runtime {
             await fired.wait(for: 1)
         }
 
-        @Test("A timer beyond all time does not fire, and disturbs no other", arguments: Kind.allCases)
+        @Test("A timer with an infinite deadline does not fire, and does not affect others", arguments: Kind.allCases)
         func farTimer(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<Int>()
@@ -201,7 +201,7 @@ extension Runtime {
             for timer in far { loop.cancel(timer) }
         }
 
-        @Test("An earlier timer is not held up by a later one", arguments: Kind.allCases)
+        @Test("An earlier timer is not delayed by a later one", arguments: Kind.allCases)
         func earlierTimer(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<Int>()
@@ -212,19 +212,19 @@ extension Runtime {
             loop.cancel(late)
         }
 
-        @Test("A cancelled timer does not fire, also when it is cancelled on the way", arguments: Kind.allCases)
+        @Test("A cancelled timer does not fire, even if it is due in the same turn", arguments: Kind.allCases)
         func cancelTimer(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<Int>()
             let victims = LockedValue<[TimerID]>([])
             await loop.run {
-                // Both are due in the same turn; the first cancels the second.
+                // Both are due in the same turn, and the first cancels the second.
                 _ = loop.schedule(after: .milliseconds(1)) {
                     for victim in victims.withLock({ $0 }) { loop.cancel(victim) }
                     fired.note(1)
                 }
                 victims.withLock { $0.append(loop.schedule(after: .milliseconds(2)) { fired.note(2) }) }
-                // Held up until both are.
+                // Block the loop until both are due.
                 let due = System.now + .milliseconds(2)
                 while System.now < due { sched_yield() }
             }
@@ -238,7 +238,7 @@ extension Runtime {
 
         // MARK: Calls and tasks
 
-        @Test("Calls run on the loop in the order given, after the caller", arguments: Kind.allCases)
+        @Test("Calls run on the loop in the given order, after the caller returns", arguments: Kind.allCases)
         func execute(_ kind: Kind) async {
             let loop = kind.loop
             let order = Recorder<Int>()
@@ -266,7 +266,7 @@ extension Runtime {
             }
         }
 
-        @Test("Tasks that prefer the loop run on it, and come back to it", arguments: Kind.allCases)
+        @Test("Tasks that prefer the loop run on it, and return to it", arguments: Kind.allCases)
         func executor(_ kind: Kind) async {
             let loop = kind.loop
             let places = await Task(executorPreference: loop.executor) {
@@ -280,7 +280,7 @@ extension Runtime {
             #expect(places == [true, true, true])
         }
 
-        @Test("Tasks that never stop do not keep readiness from being reported", arguments: Kind.allCases)
+        @Test("Endless tasks do not block readiness reports", arguments: Kind.allCases)
         func busyTasks(_ kind: Kind) async throws {
             let loop = kind.loop
             let pair = SocketPair()
@@ -297,7 +297,8 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        @Test("A delivery promised within a batch is dispatched at its end, once", arguments: Kind.allCases)
+        @Test(
+            "A delivery requested within a batch is dispatched once, at the end of the batch", arguments: Kind.allCases)
         func dispatchAfterBatch(_ kind: Kind) async {
             let loop = kind.loop
             let queue = DispatchQueue(label: "batch", target: .global())

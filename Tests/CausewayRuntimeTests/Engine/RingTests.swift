@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Ring")
 struct RingTests {
-    /// Counts those that live.
+    /// Counts its live instances.
     final class Token {
         let number: Int
         let living: Counter
@@ -22,7 +22,7 @@ struct RingTests {
         var value = 0
     }
 
-    @Test("Gives what an array would, in order, and keeps nothing", arguments: 0..<20 as Range<UInt64>)
+    @Test("Equals an array, and retains no removed elements", arguments: 0..<20 as Range<UInt64>)
     func agreesWithArray(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let living = Counter()
@@ -30,7 +30,7 @@ struct RingTests {
         do {
             let ring = Ring<Token>()
             for number in 0..<3_000 {
-                // Bursts, so that it grows, goes round and shrinks.
+                // Bursts, so that it grows, wraps around and shrinks.
                 #expect(ring.first?.number == model.first)
                 if random.chance(oneIn: number / 500 % 2 == 0 ? 4 : 2) {
                     #expect(ring.popFirst()?.number == (model.isEmpty ? nil : model.removeFirst()))
@@ -47,7 +47,7 @@ struct RingTests {
         #expect(living.value == 0)
     }
 
-    @Test("A burst may be of any length, and comes out as it went in")
+    @Test("A burst of any length keeps its order")
     func burst() {
         let ring = Ring<Int>()
         for _ in 0..<4 {

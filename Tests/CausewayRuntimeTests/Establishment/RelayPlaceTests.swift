@@ -6,14 +6,14 @@ import Testing
 @testable import CausewayRuntime
 
 extension Runtime {
-    /// What a SOCKS 5 proxy says of its relay (RFC 1928 §6), and where that leads.
-    @Suite("Places of relays")
+    /// The relay address in a SOCKS 5 reply (RFC 1928 §6), and the address that is used.
+    @Suite("Addresses of relays")
     struct RelayPlaceTests {
         struct Row: Sendable, CustomTestStringConvertible {
             var testDescription: String
             var bound: TunnelDestination
             var proxy = SocketAddress.ipv4(bits: 0xC000_0201, port: 1_080)
-            /// `nil` where it is refused.
+            /// `nil` if it is refused.
             var place: SocketAddress?
         }
 
@@ -30,31 +30,34 @@ extension Runtime {
 
         static let rows = [
             Row(testDescription: "an address", bound: four(0xC000_0202), place: .ipv4(bits: 0xC000_0202, port: 4_000)),
-            Row(testDescription: "zeros: the proxy's", bound: four(0), place: .ipv4(bits: 0xC000_0201, port: 4_000)),
             Row(
-                testDescription: "zeros of the other family", bound: six(0, 0),
+                testDescription: "zeros: the proxy's address", bound: four(0),
+                place: .ipv4(bits: 0xC000_0201, port: 4_000)),
+            Row(
+                testDescription: "zeros of another family", bound: six(0, 0),
                 place: .ipv4(bits: 0xC000_0201, port: 4_000)),
             Row(
                 testDescription: "zeros, on a link", bound: four(0), proxy: link6,
                 place: .ipv6(high: 0xFE80 << 48, low: 1, port: 4_000, scope: 7)),
             Row(
-                testDescription: "an address of the link", bound: six(0xFE80 << 48, 2), proxy: link6,
+                testDescription: "a link-local address", bound: six(0xFE80 << 48, 2), proxy: link6,
                 place: .ipv6(high: 0xFE80 << 48, low: 2, port: 4_000, scope: 7)),
             Row(
                 testDescription: "mapped", bound: six(0, 0xFFFF_C000_0202),
                 place: .ipv4(bits: 0xC000_0202, port: 4_000)),
             Row(testDescription: "no port", bound: four(0xC000_0202, 0), place: nil),
             Row(testDescription: "a group", bound: four(0xE000_0001), place: nil),
-            Row(testDescription: "this host, of a proxy elsewhere", bound: four(0x7F00_0001), place: nil),
+            Row(testDescription: "the loopback address, from a remote proxy", bound: four(0x7F00_0001), place: nil),
             Row(
-                testDescription: "this host, mapped, of a proxy elsewhere", bound: six(0, 0xFFFF_7F00_0001), place: nil),
+                testDescription: "the mapped loopback address, from a remote proxy", bound: six(0, 0xFFFF_7F00_0001),
+                place: nil),
             Row(
-                testDescription: "this host, of a proxy here", bound: four(0x7F00_0001), proxy: local4,
+                testDescription: "the loopback address, from a local proxy", bound: four(0x7F00_0001), proxy: local4,
                 place: .ipv4(bits: 0x7F00_0001, port: 4_000)),
             Row(testDescription: "a proxy without addresses", bound: four(0), proxy: .unix(path: "/p"), place: nil),
         ]
 
-        @Test("Datagrams go where the proxy may send them", arguments: rows)
+        @Test("Datagrams are sent only to addresses that the proxy may choose", arguments: rows)
         func place(_ row: Row) {
             guard case .addresses(let addresses) = RelayPlace.target(row.bound, of: row.proxy) else {
                 #expect(row.place == nil)
@@ -63,7 +66,7 @@ extension Runtime {
             #expect(addresses == [row.place])
         }
 
-        @Test("A name is looked up")
+        @Test("A name is resolved")
         func name() {
             let bound = TunnelDestination(.name("relay.example"), port: 4_000)
             guard case .name("relay.example", 4_000, nil) = RelayPlace.target(bound, of: Self.local4) else {

@@ -9,7 +9,7 @@ import Testing
 extension Runtime {
     @Suite("Flow: expiry")
     struct FlowExpiryTests {
-        @Test("A message that cannot leave is answered when it expires, and what waits for it with it")
+        @Test("A blocked message completes when it expires, with the messages that depend on it")
         func blocked() {
             let stage = Stage(room: 0)
             let ticket = MessageTicket()
@@ -39,7 +39,7 @@ extension Runtime {
             #expect(FlowMessageTests.text(stage) == "kept")
         }
 
-        @Test("Each of several messages expires at its own time, the earlier one sent later too")
+        @Test("Each of several messages expires at its own time, also if the earlier one is sent later")
         func several() {
             let stage = Stage(room: 0)
             let now = System.now
@@ -54,7 +54,7 @@ extension Runtime {
             #expect(stage.log.all == ["first error \(ETIMEDOUT)", "second error \(ETIMEDOUT)"])
         }
 
-        @Test("A timer after the message has left, or after the end, changes nothing")
+        @Test("A timer after the message was sent, or after the end, has no effect")
         func late() {
             let stage = Stage()
             FlowMessageTests.send(stage, "sent", ticket: MessageTicket(), deadline: System.now + .seconds(3_600))
@@ -67,7 +67,7 @@ extension Runtime {
 
         static let passing: [CInt] = [ECONNREFUSED, EPERM, ENETUNREACH, EHOSTUNREACH]
 
-        @Test("A refusal meets one datagram, and the others still leave as a train", arguments: passing)
+        @Test("A refusal fails one datagram, and the others are still sent as a train", arguments: passing)
         func refusedTrain(code: CInt) {
             let stage = Stage(kind: .datagram)
             stage.flow.cork()
@@ -79,7 +79,7 @@ extension Runtime {
             #expect(stage.log.all == ["a error \(code)", "b sent", "c sent", "d sent"])
         }
 
-        @Test("Where trains do not work, no datagram is lost by it", arguments: [EINVAL, EIO, EMSGSIZE, EOPNOTSUPP])
+        @Test("Without support for trains no datagram is lost", arguments: [EINVAL, EIO, EMSGSIZE, EOPNOTSUPP])
         func noOffload(code: CInt) {
             let stage = Stage(kind: .datagram)
             stage.flow.cork()

@@ -4,11 +4,11 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// What arrived before a transport broke is received, and the failure told behind it.
+/// Content that arrived before a transport failure is received, followed by the failure.
 extension Runtime {
-    @Suite("Flow whose transport breaks")
+    @Suite("Flow with a failing transport")
     struct FlowLossTests {
-        /// How the flow comes to know that its transport broke.
+        /// The way in which the flow detects the failure.
         enum Discovery: CaseIterable, Sendable {
             case report, write, writeBehindAnEnd
         }
@@ -19,7 +19,7 @@ extension Runtime {
                 stage.kernel.failReads(ECONNRESET)
                 stage.edge([.readable, .failed, .hangUp])
             case .write, .writeBehindAnEnd:
-                // The write takes the reason: what is read afterwards looks like an end.
+                // The write consumes the error: a later read sees an end.
                 stage.kernel.end()
                 stage.kernel.failNextWrite(discovery == .write ? ECONNRESET : EPIPE)
                 stage.send("s", "x")
@@ -40,7 +40,7 @@ extension Runtime {
             #expect(stage.log.take() == ["t error \(code)"])
             stage.receive("2", 1, 9)
             #expect(stage.log.take() == ["2 'ef'", "failed \(code)"])
-            // The peer's end came before the failure, and is told before it.
+            // The peer's end came before the failure, and is reported before it.
             if discovery == .writeBehindAnEnd { stage.receive("e", 1, 9) }
             stage.receive("3", 1, 9)
             let end = discovery == .writeBehindAnEnd ? ["e complete final"] : []
@@ -48,7 +48,7 @@ extension Runtime {
             #expect(stage.kernel.callsAfterClose == 0)
         }
 
-        @Test("Content that waits before a flow begins is received too")
+        @Test("Content that arrived before a flow starts is received too")
         func beforeTheBeginning() {
             let stage = Stage(begins: false)
             stage.kernel.arrive("abc".utf8)
@@ -65,7 +65,7 @@ extension Runtime {
         }
 
         @Test(
-            "A long content is received piece by piece, and an exact receive beyond it gets what there is with the failure"
+            "Long content is received in parts, and an exact receive beyond it gets the rest with the failure"
         )
         func long() {
             let stage = Stage()
@@ -88,14 +88,14 @@ extension Runtime {
             #expect(lines.last == "failed \(ECONNRESET)")
         }
 
-        @Test("With nothing left to read a failure is reported at once")
+        @Test("With nothing left to read, a failure is reported at once")
         func nothingLeft() {
             let stage = Stage()
             Self.breakTransport(stage, .report)
             #expect(stage.log.all == ["failed \(ECONNRESET)"])
         }
 
-        @Test("A receive that is cancelled leaves what came before the failure to the next")
+        @Test("A cancelled receive leaves the content before the failure to the next")
         func cancelledReceive() async {
             let stage = Stage()
             let task = stage.task { [stage] in
@@ -114,7 +114,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("Cancelling with content unread answers what waits and ends")
+        @Test("Cancelling with unread content completes pending requests and ends")
         func cancelled() {
             let stage = Stage()
             stage.arrive("abc")

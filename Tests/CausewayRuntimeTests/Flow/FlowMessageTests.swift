@@ -5,7 +5,7 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// What contexts ask for: priority, antecedents, messages in parts.
+/// Content contexts: priority, antecedents, messages in parts.
 extension Runtime {
     @Suite("Flow: messages")
     struct FlowMessageTests {
@@ -25,7 +25,7 @@ extension Runtime {
 
         static func text(_ stage: Stage) -> String { String(decoding: stage.kernel.written, as: UTF8.self) }
 
-        @Test("A message in parts keeps others out until it ends")
+        @Test("A message in parts delays others until it is complete")
         func parts() {
             let stage = Stage()
             let ticket = MessageTicket()
@@ -49,7 +49,7 @@ extension Runtime {
             #expect(Self.text(stage) == "x12" && stage.log.all == ["x sent", "1 sent", "2 sent"])
         }
 
-        @Test("Higher priority overtakes what has not begun")
+        @Test("A higher priority overtakes messages that have not started")
         func priority() {
             let stage = Stage(room: 0)
             Self.send(stage, "begun")
@@ -65,7 +65,7 @@ extension Runtime {
             #expect(stage.log.count == 42)
         }
 
-        @Test("An expired message fails, and its ticket says so")
+        @Test("An expired message fails, and its ticket is marked")
         func expiry() {
             let stage = Stage()
             let ticket = MessageTicket()
@@ -76,7 +76,7 @@ extension Runtime {
             #expect(ticket.progress == .failed && Self.text(stage) == "other")
         }
 
-        @Test("The end of the stream waits for everything before it")
+        @Test("The end of the stream waits for all content before it")
         func finalMessage() {
             let stage = Stage(room: 1)
             Self.send(stage, "abc")
@@ -86,7 +86,7 @@ extension Runtime {
             #expect(stage.log.all == ["abc sent", "d sent"])
         }
 
-        @Test("Cancelling fails every ticket and answers what was queued, in order")
+        @Test("Cancelling fails every ticket and completes queued messages, in order")
         func cancel() {
             let stage = Stage(room: 0)
             let tickets = [MessageTicket(), MessageTicket()]
@@ -97,7 +97,7 @@ extension Runtime {
             #expect(tickets.allSatisfy { $0.progress == .failed })
         }
 
-        @Test("Parts of one datagram leave together; one datagram for each message")
+        @Test("Parts of one datagram are sent together, as one datagram per message")
         func datagramParts() {
             let stage = Stage(kind: .datagram)
             let ticket = MessageTicket()
@@ -108,7 +108,7 @@ extension Runtime {
             #expect(stage.log.all == ["ab sent", "cd sent", "e sent"])
         }
 
-        @Test("An empty datagram is a datagram, no content is none, and a final one does not end anything")
+        @Test("Empty content is a datagram, missing content is none, and a final message ends nothing")
         func emptyDatagram() {
             let stage = Stage(kind: .datagram)
             stage.send("1", "")

@@ -4,11 +4,11 @@ import CausewayTestKit
 import Dispatch
 import Testing
 
-/// What the loop is told of arrivals that nobody needs to hear of.
+/// Suppression of arrival events that no receive needs.
 extension Runtime {
-    @Suite("A flow that is being read")
+    @Suite("Arrival events during reading")
     struct FlowMutingTests {
-        /// A flow on a socket, and a queue of the program's that stands still until ``run()``.
+        /// A flow on a socket, and a queue that is blocked until ``run()``.
         private final class Scene: Sendable {
             let loop = ManualLoop()
             let pair = SocketPair()
@@ -36,7 +36,7 @@ extension Runtime {
 
             func report(_ readiness: Readiness = [.readable, .writable]) { loop.report(readiness, of: registration) }
 
-            /// Lets the queue do what waits there.
+            /// Runs the queued work.
             func run() {
                 queue.resume()
                 queue.sync {}
@@ -50,7 +50,7 @@ extension Runtime {
             }
         }
 
-        @Test("Arrivals are not reported while the program's queue reads, and are again once it has read all")
+        @Test("Arrivals are not reported while the program's queue reads, and are reported again after it has read all")
         func muting() throws {
             let scene = try Scene()
             scene.receive()
@@ -61,7 +61,7 @@ extension Runtime {
             #expect(!scene.hearsArrivals && scene.loop.updateCount == 1)
             scene.run()
             #expect(scene.log.take() == ["3"])
-            #expect(!scene.hearsArrivals, "nobody has asked for more")
+            #expect(!scene.hearsArrivals, "no further receive was started")
             scene.receive()
             scene.run()
             #expect(scene.hearsArrivals && scene.loop.updateCount == 2)
@@ -73,7 +73,7 @@ extension Runtime {
             scene.end()
         }
 
-        @Test("The peer's end is reported although arrivals are not, and what came before it is read")
+        @Test("The peer's end is reported while arrivals are not, and earlier content is read")
         func ending() throws {
             let scene = try Scene()
             scene.receive()
@@ -90,7 +90,7 @@ extension Runtime {
             scene.end()
         }
 
-        @Test("An echo, whose arrivals are each read before the next, costs no change")
+        @Test("An echo that reads each arrival before the next changes no registration")
         func echo() throws {
             let scene = try Scene()
             for _ in 0..<20 {

@@ -53,7 +53,7 @@ extension Runtime {
                 .map { $0 }
         }
 
-        @Test("Everything arrives in both directions at once, whatever the sizes", arguments: LoopUnderTest.allCases)
+        @Test("Content of any size arrives in both directions at the same time", arguments: LoopUnderTest.allCases)
         func bothDirections(_ kind: LoopUnderTest) async throws {
             let ends = try Ends(kind.loop)
             let total = 1 << 20
@@ -96,7 +96,7 @@ extension Runtime {
         }
 
         @Test(
-            "A peer that does not read stops the sender, and lets it go on when it does",
+            "A peer that does not read blocks the sender, until it reads",
             arguments: LoopUnderTest.allCases)
         func backPressure(_ kind: LoopUnderTest) async throws {
             let ends = try Ends(kind.loop)
@@ -107,7 +107,7 @@ extension Runtime {
             }
             await answers.wait(for: 1)
             await kind.loop.takeTurns()
-            #expect(answers.count < 200, "12.5 MiB cannot lie in the socket's buffers")
+            #expect(answers.count < 200, "12.5 MiB exceed the socket's buffers")
             var count = 0
             while count < 200 * block.count {
                 let content = await ends.far.receive(minimum: 1, maximum: .max)
@@ -117,13 +117,13 @@ extension Runtime {
             await ends.close()
         }
 
-        @Test("An abrupt end answers the other side", arguments: LoopUnderTest.allCases)
+        @Test("An abortive close completes the other side's requests", arguments: LoopUnderTest.allCases)
         func abruptEnd(_ kind: LoopUnderTest) async throws {
             let ends = try Ends(kind.loop)
             async let content = ends.near.receive(minimum: 10, maximum: 10)
             #expect(await ends.far.send(Data("abc".utf8)) == nil)
             #expect(ends.far.close(abortively: true, owner: Owner(ends.events)))
-            // A local socket has no reset: the end comes behind what was sent.
+            // A local socket has no reset: the end follows the sent content.
             #expect(await content == .success(Data("abc".utf8)))
             #expect(await ends.near.receive(minimum: 10, maximum: 10) == .success(nil))
             #expect(ends.near.close(abortively: false, owner: Owner(ends.events)))
@@ -134,7 +134,7 @@ extension Runtime {
             "Rule 3: an end that the kernel reports together with data is not lost", arguments: LoopUnderTest.allCases)
         func endWithData(_ kind: LoopUnderTest) async throws {
             let pair = SocketPair()
-            // Both are there before the loop looks: it gets one event for them.
+            // Both are available before the loop polls: it gets one event for them.
             pair.write("abc", to: pair.far)
             pair.closeFar()
             let flow = Flow(loop: kind.loop, kind: .stream)
@@ -152,7 +152,7 @@ extension Runtime {
         }
 
         @Test(
-            "Requests and cancels from many threads: every request is answered once", arguments: LoopUnderTest.allCases)
+            "Requests and cancels from many threads: every request completes once", arguments: LoopUnderTest.allCases)
         func storm(_ kind: LoopUnderTest) async throws {
             for round in 0..<30 {
                 let ends = try Ends(kind.loop)

@@ -4,11 +4,11 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Random requests, edges, short reads and writes, ends and cancellations, some of them in the middle of a system call.
+/// Random requests, edges, short reads and writes, ends and cancellations, some of them during a system call.
 extension Runtime {
     @Suite("Flow under random events")
     struct FlowPropertyTests {
-        /// One run: the stage, and everything that must come out right in the end.
+        /// One run: the stage, and the expected results.
         final class Run: Sendable {
             struct State: Sendable {
                 var random: SplitMix64
@@ -35,7 +35,7 @@ extension Runtime {
                 stage.kernel.room = random.integer(in: 0...100)
                 if random.chance(oneIn: 2) { stage.kernel.largestWrite = random.integer(in: 1...60) }
                 state = LockedValue(State(random: random))
-                // What happens inside a system call is what other threads do during it.
+                // Operations during a system call simulate other threads.
                 let meddle: @Sendable (IOResult) -> Void = { [unowned self] _ in
                     let mayMeddle = self.state.withLock { state in
                         guard state.depth < 2, state.random.chance(oneIn: 4) else { return false }
@@ -132,7 +132,7 @@ extension Runtime {
                 edge(.readable)
             }
 
-            /// Room comes with an edge only if somebody had found none.
+            /// Room is reported by an edge only after a write found none.
             private func makeRoom() {
                 let lastWrite = stage.kernel.writes.last
                 let wasBlocked = lastWrite.map { $0.result != .moved($0.offered) } ?? false
@@ -151,9 +151,9 @@ extension Runtime {
                 _ = stage.flow.close(abortively: draw(0...1) == 0, owner: stage.owner)
             }
 
-            // MARK: What must hold
+            // MARK: Invariants
 
-            /// With nothing more to happen, nothing may be left undone that could be done.
+            /// Without further events, no possible work may be left undone.
             func expectNoneForgotten(_ seed: UInt64) {
                 stage.kernel.duringReads(nil)
                 stage.kernel.duringWrites(nil)
@@ -162,13 +162,13 @@ extension Runtime {
                 let state = state.withLock { $0 }
                 guard !state.isClosed else { return }
                 let isWaiting = state.receiveAnswers.count < state.receiveCount
-                if isWaiting { #expect(stage.kernel.unread == 0, "seed \(seed): nobody read what was there") }
-                if isWaiting { #expect(!state.hasEnded, "seed \(seed): somebody waits after the end") }
+                if isWaiting { #expect(stage.kernel.unread == 0, "seed \(seed): available content was not read") }
+                if isWaiting { #expect(!state.hasEnded, "seed \(seed): a request waits after the end") }
                 if state.sendAnswers.count < state.sendCount {
                     let lastWrite = stage.kernel.writes.last
                     #expect(
                         lastWrite.map { $0.result != .moved($0.offered) } == true,
-                        "seed \(seed): nobody wrote what could be")
+                        "seed \(seed): possible writes were not done")
                 }
             }
 
@@ -177,13 +177,14 @@ extension Runtime {
                 #expect(state.receiveAnswers == Array(1..<(state.receiveCount + 1)), "seed \(seed)")
                 #expect(state.sendAnswers.count == state.sendCount && state.answeredTwice == 0, "seed \(seed)")
                 #expect(
-                    state.arrived.starts(with: state.received), "seed \(seed): bytes lost, doubled or out of order")
+                    state.arrived.starts(with: state.received), "seed \(seed): bytes lost, duplicated or out of order")
                 #expect(
-                    state.sent.starts(with: stage.kernel.written), "seed \(seed): bytes lost, doubled or out of order")
+                    state.sent.starts(with: stage.kernel.written),
+                    "seed \(seed): bytes lost, duplicated or out of order")
                 for (id, isSent) in state.sendAnswers where isSent {
                     #expect(
                         (state.sendEnds[id] ?? .max) <= stage.kernel.written.count,
-                        "seed \(seed): answered before it was taken")
+                        "seed \(seed): completed before it was taken")
                 }
                 #expect(state.finalCount <= 1, "seed \(seed)")
                 #expect(stage.kernel.callsAfterClose == 0 && stage.kernel.endings.count == 1, "seed \(seed)")
@@ -191,7 +192,7 @@ extension Runtime {
             }
         }
 
-        @Test("Every request is answered once, in order, and no byte is lost", arguments: 0..<20 as Range<UInt64>)
+        @Test("Every request completes once, in order, and no byte is lost", arguments: 0..<20 as Range<UInt64>)
         func everythingAnswered(_ block: UInt64) {
             for seed in (block * 25)..<(block * 25 + 25) {
                 let run = Run(seed: seed)

@@ -11,7 +11,7 @@ extension Runtime {
             case wants(Int, Int)
             case wantsMessage
             case arrives(String)
-            /// Content and the end of the stream at once.
+            /// Content and the end of the stream together.
             case arrivesLast(String)
             case ends
             case fails(CInt)
@@ -34,18 +34,18 @@ extension Runtime {
                 lines: ["1 '4'", "2 'abcd'"]),
             Row(name: "never more than the maximum", acts: [.arrives("abcdef"), .wants(1, 4)], lines: ["1 'abcd'"]),
             Row(
-                name: "not before the minimum", acts: [.wants(5, 9), .arrives("ab"), .arrives("cd"), .arrives("ef")],
+                name: "waits for the minimum", acts: [.wants(5, 9), .arrives("ab"), .arrives("cd"), .arrives("ef")],
                 lines: ["1 'abcdef'"]),
             Row(
-                name: "several outstanding are answered in order",
+                name: "several pending receives complete in order",
                 acts: [.wants(3, 3), .wants(1, 1), .wants(2, 9), .arrives("abcdef")],
                 lines: ["1 'abc'", "2 'd'", "3 'ef'"]),
             Row(
-                name: "an easier call does not overtake",
+                name: "a receive with a smaller minimum does not overtake",
                 acts: [.wants(4, 4), .wants(1, 1), .arrives("ab"), .arrives("cde")],
                 lines: ["1 'abcd'", "2 'e'"]),
             Row(
-                name: "left-overs come first",
+                name: "left-over bytes come first",
                 acts: [.wants(2, 2), .arrives("abcd"), .wants(1, 3), .arrives("ef"), .wants(1, 3)],
                 lines: ["1 'ab'", "2 'cd'", "3 'ef'"]),
         ]
@@ -55,21 +55,21 @@ extension Runtime {
                 name: "the end with content below the minimum",
                 acts: [.wants(9, 9), .arrivesLast("abc"), .wants(1, 9)],
                 lines: ["1 'abc' complete final", "2 complete final error \(ENODATA)"]),
-            // Content that answers a call by itself is not held back until the end is known.
+            // Content that completes a receive is not delayed until the end is known.
             Row(
-                name: "the end behind content that was answered",
+                name: "the end after the content was received",
                 acts: [.wants(1, 9), .arrivesLast("abc"), .wants(1, 9)],
                 lines: ["1 'abc'", "2 complete final"]),
             Row(name: "the end without content", acts: [.wants(1, 9), .ends], lines: ["1 complete final"]),
             Row(name: "the end before the call", acts: [.ends, .wants(1, 9)], lines: ["1 complete final"]),
             Row(
-                name: "every later call learns that nothing comes",
+                name: "every later receive reports the end",
                 acts: [.ends, .wants(1, 9), .wants(1, 9), .wantsMessage],
                 lines: [
                     "1 complete final", "2 complete final error \(ENODATA)", "3 complete final error \(ENODATA)",
                 ]),
             Row(
-                name: "all outstanding learn of the end", acts: [.wants(1, 9), .wants(1, 9), .wants(1, 9), .ends],
+                name: "all pending receives report the end", acts: [.wants(1, 9), .wants(1, 9), .wants(1, 9), .ends],
                 lines: [
                     "1 complete final", "2 complete final error \(ENODATA)", "3 complete final error \(ENODATA)",
                 ]),
@@ -80,24 +80,25 @@ extension Runtime {
 
         static let failures: [Row] = [
             Row(
-                name: "a reset answers all", acts: [.wants(1, 9), .wants(1, 9), .fails(ECONNRESET)],
+                name: "a reset completes all receives", acts: [.wants(1, 9), .wants(1, 9), .fails(ECONNRESET)],
                 lines: ["1 error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]),
             Row(
-                name: "what had arrived comes with the error",
+                name: "earlier content is returned with the error",
                 acts: [.wants(9, 9), .wants(1, 9), .arrives("abc"), .fails(ECONNRESET)],
                 lines: ["1 'abc' error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]),
             Row(
-                name: "calls after a failure learn of it at once",
+                name: "receives after a failure complete at once",
                 acts: [.wants(1, 9), .fails(ECONNRESET), .wants(1, 9)],
                 lines: ["1 error \(ECONNRESET)", "failed \(ECONNRESET)", "2 error \(ECONNRESET)"]),
             Row(
-                name: "cancelling answers all, then ends", acts: [.wants(1, 9), .wants(4, 9), .wantsMessage, .cancels],
+                name: "cancelling completes all receives, then ends",
+                acts: [.wants(1, 9), .wants(4, 9), .wantsMessage, .cancels],
                 lines: ["1 error \(ECANCELED)", "2 error \(ECANCELED)", "3 error \(ECANCELED)", "closed"]),
             Row(
-                name: "cancelling gives what had arrived", acts: [.wants(9, 9), .arrives("abc"), .cancels],
+                name: "cancelling returns earlier content", acts: [.wants(9, 9), .arrives("abc"), .cancels],
                 lines: ["1 'abc' error \(ECANCELED)", "closed"]),
             Row(
-                name: "calls after cancelling", acts: [.cancels, .wants(1, 9)],
+                name: "receives after cancelling", acts: [.cancels, .wants(1, 9)],
                 lines: ["closed", "1 error \(ECANCELED)"]),
             Row(
                 name: "cancelling after a failure", acts: [.wants(1, 9), .fails(ECONNRESET), .cancels],
@@ -135,7 +136,7 @@ extension Runtime {
         }
 
         @Test(
-            "An end read while a write is told of a reset is none: a cut content never passes for a whole one",
+            "An end read while a write reports a reset is no end: truncated content never looks complete",
             arguments: [true, false])
         func doubtfulEnd(isReset: Bool) {
             let stage = Stage()
@@ -156,7 +157,7 @@ extension Runtime {
         }
 
         @Test(
-            "A write that finds the connection gone while somebody reads leaves it to the reader to say why",
+            "A write that finds the connection gone during a read leaves the error to the read",
             arguments: [ECONNRESET, 0, -1])
         func brokenPipe(reason: CInt) {
             let stage = Stage()
@@ -164,7 +165,7 @@ extension Runtime {
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.failNextWrite(EPIPE)
-                // On the connection's queue: the stage's own sending waits for that.
+                // On the connection's queue: the stage's own sending waits for it.
                 for name in ["2", "3"] {
                     let waiter = SendWaiter.callback { [log = stage.log] in log.note(Stage.line(name, $0)) }
                     stage.flow.send(Outbound(Data("abc".utf8), waiter: waiter))
@@ -172,19 +173,19 @@ extension Runtime {
             }
             switch reason {
             case 0: stage.kernel.arrive("x".utf8)
-            // An end then is none that could be told.
+            // Such an end cannot be distinguished.
             case -1: stage.kernel.end()
             default: stage.kernel.failReads(reason)
             }
             stage.edge(.readable)
             let told = max(reason, 0) == 0 ? EPIPE : reason
             let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
-            // Where the reader finds no reason it reads once more, for content that has come meanwhile.
+            // If the read has no error it reads once more, for content that has arrived meanwhile.
             let sends = ["2 error \(told)", "3 error \(told)"]
             #expect(stage.log.all == (reason > 0 ? [first] + sends : sends + [first]) + ["failed \(told)"])
         }
 
-        @Test("Bytes arriving one at a time, each with an edge of its own, are all there")
+        @Test("Bytes that arrive one at a time, each with its own edge, are all received")
         func dripFeed() {
             let stage = Stage()
             let text = "the quick brown fox"
@@ -193,7 +194,7 @@ extension Runtime {
             #expect(stage.log.all == ["3 'the'", "1 ' '", "5 'quick'", "10 ' brown fox'"])
         }
 
-        @Test("With no receive outstanding nothing is read: the peer's window closes")
+        @Test("Without a pending receive nothing is read: the peer's window closes")
         func noReadAhead() {
             let stage = Stage()
             stage.arrive(String(repeating: "x", count: 100_000))
@@ -205,7 +206,7 @@ extension Runtime {
             #expect(stage.kernel.reads.count == readOnce)
         }
 
-        @Test("A small receive reads ahead by a bounded amount, and left-overs cost no read")
+        @Test("A small receive reads ahead by a bounded amount, and left-over bytes cost no read")
         func boundedReadAhead() {
             let stage = Stage()
             stage.kernel.arrive(repeatElement(UInt8(ascii: "x"), count: 1 << 20))
@@ -219,7 +220,7 @@ extension Runtime {
             #expect(stage.kernel.reads.count == reads)
         }
 
-        @Test("Requests made before the transport is there wait for it")
+        @Test("Requests before the transport is attached wait for it")
         func beforeBegin() {
             let stage = Stage(begins: false)
             stage.receive("1", 1, 9)
@@ -231,18 +232,18 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abc'"])
         }
 
-        @Test("A flow that never had a transport answers and closes")
+        @Test("A flow without a transport completes requests and closes")
         func closedBeforeBegin() {
             let stage = Stage(begins: false)
             stage.receive("1", 1, 9)
             stage.close()
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
-            // A transport that comes too late is closed unused.
+            // A transport that is attached too late is closed unused.
             stage.begin()
             #expect(stage.kernel.endings == [.graceful] && stage.kernel.reads.isEmpty)
         }
 
-        @Test("The flow keeps what waits when its transport is taken away")
+        @Test("The flow keeps pending requests when its transport is detached")
         func detaching() {
             let stage = Stage()
             stage.receive("1", 5, 9)
@@ -258,7 +259,7 @@ extension Runtime {
             #expect(stage.kernel.callsAfterClose == 0)
         }
 
-        @Test("A failure that is reported while nobody reads or writes is no licence to touch a closed transport")
+        @Test("A failure without a pending read or write does not use a closed transport")
         func lateEdges() {
             let stage = Stage()
             stage.close(abortively: true)
@@ -267,7 +268,7 @@ extension Runtime {
             #expect(stage.log.all == ["closed"])
         }
 
-        @Test("Cancelling during a read closes only when the read is done, and answers once")
+        @Test("Cancelling during a read closes after the read, and completes once")
         func cancelDuringRead() {
             let stage = Stage()
             let seen = Log()
@@ -283,8 +284,8 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
         }
 
-        /// Copied at each read, this would move half a terabyte.
-        @Test("A long exact receive costs its length, not its square", .timeLimit(.minutes(1)))
+        /// With a copy per read, this would move half a terabyte.
+        @Test("A long exact receive has linear cost", .timeLimit(.minutes(1)))
         func longExactReceive() {
             let stage = Stage()
             let length = 32 << 20
@@ -302,7 +303,7 @@ extension Runtime {
             #expect(counts.all == ["\(length) 7"])
         }
 
-        @Test("Counts what the program received")
+        @Test("Counts the bytes that the program received")
         func counts() {
             let stage = Stage()
             stage.receive("1", 1, 9)

@@ -10,7 +10,7 @@ extension Runtime {
     struct FlowSendingTests {
         static func text(_ kernel: ScriptedKernel) -> String { String(decoding: kernel.written, as: UTF8.self) }
 
-        @Test("Content leaves at once and in order, one answer each")
+        @Test("Content is sent at once and in order, with one completion each")
         func inOrder() {
             let stage = Stage()
             for name in ["a", "b", "c"] { stage.send(name, name + name) }
@@ -19,7 +19,9 @@ extension Runtime {
             #expect(stage.flow.transferred == (0, 6))
         }
 
-        @Test("What may come twice and leads the queue can leave before the transport is there, and is not sent again")
+        @Test(
+            "Idempotent content at the head of the queue can be sent before the transport is ready, and is not repeated"
+        )
         func early() {
             let stage = Stage(begins: false)
             for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .nobody)) }
@@ -27,7 +29,7 @@ extension Runtime {
             stage.flow.send(Outbound(Data(" behind".utf8), waiter: .nobody))
             #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
             #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
-            // The kernel took a part of it.
+            // The kernel accepted a part of it.
             stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, sentEarly: 8)
             stage.loop.batch { stage.flow.begin() }
             stage.settle()
@@ -35,7 +37,7 @@ extension Runtime {
             #expect(stage.log.all == ["late sent"] && stage.flow.transferred == (0, 21))
         }
 
-        @Test("A transport that breaks before it is confirmed is taken away, and the flow takes another one")
+        @Test("A transport that fails before it is confirmed is detached, and the flow takes another")
         func provisional() {
             let stage = Stage(begins: false)
             stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, isProvisional: true)
@@ -50,7 +52,7 @@ extension Runtime {
             #expect(String(decoding: next.written, as: UTF8.self) == "third")
         }
 
-        @Test("Content is answered when all of it was taken, not before")
+        @Test("Content completes when all of it was accepted")
         func backPressure() {
             let stage = Stage(room: 3)
             stage.send("1", "abcdef")
@@ -58,14 +60,14 @@ extension Runtime {
             #expect(Self.text(stage.kernel) == "abc" && stage.log.all.isEmpty)
             let writes = stage.kernel.writes.count
             stage.send("3", "i")
-            #expect(stage.kernel.writes.count == writes, "tried again without an edge")
+            #expect(stage.kernel.writes.count == writes, "retried without an edge")
             stage.addRoom(4)
             #expect(Self.text(stage.kernel) == "abcdefg" && stage.log.all == ["1 sent"])
             stage.addRoom(100)
             #expect(Self.text(stage.kernel) == "abcdefghi" && stage.log.all == ["1 sent", "2 sent", "3 sent"])
         }
 
-        @Test("No content while there is no room, then all of it")
+        @Test("Content waits for room, and is then sent completely")
         func noRoom() {
             let stage = Stage(room: 0)
             stage.send("1", "abc")
@@ -74,7 +76,7 @@ extension Runtime {
             #expect(Self.text(stage.kernel) == "abc" && stage.log.all == ["1 sent"])
         }
 
-        @Test("A write that takes less than it was offered waits for an edge", arguments: [1, 2, 3, 7])
+        @Test("A short write waits for an edge", arguments: [1, 2, 3, 7])
         func shortWrites(_ largest: Int) {
             let stage = Stage()
             stage.kernel.largestWrite = largest
@@ -90,7 +92,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 sent"])
         }
 
-        @Test("While corked content gathers, then leaves in one call")
+        @Test("Corked content is collected and sent in one call")
         func cork() {
             let stage = Stage()
             stage.flow.cork()
@@ -102,7 +104,7 @@ extension Runtime {
             #expect(stage.log.all == (0..<10).map { "\($0) sent" })
         }
 
-        @Test("The sending side ends after its content, once, and nothing follows")
+        @Test("The sending direction ends after its content, once, and nothing follows")
         func halfClose() {
             let stage = Stage(room: 2)
             stage.send("1", "abc")
@@ -119,14 +121,14 @@ extension Runtime {
             #expect(stage.kernel.endings == [.graceful] && stage.kernel.shutdownPositions == [5])
         }
 
-        @Test("The sending side ends without content")
+        @Test("The sending direction ends without content")
         func halfCloseAlone() {
             let stage = Stage()
             stage.send("1", nil, endsStream: true)
             #expect(stage.kernel.shutdownPositions == [0] && stage.log.all == ["1 sent"] && stage.kernel.writes.isEmpty)
         }
 
-        @Test("Content without bytes is answered at its turn and costs no call")
+        @Test("Empty content completes in order and makes no call")
         func empty() {
             let stage = Stage(room: 1)
             stage.send("1", "ab")
@@ -138,7 +140,7 @@ extension Runtime {
             #expect(stage.kernel.writes.count == 2)
         }
 
-        @Test("A broken transport answers everything and tells the owner")
+        @Test("A failed transport completes all requests and notifies the owner")
         func failure() {
             let stage = Stage(room: 0)
             stage.receive("r", 1, 9)
@@ -152,7 +154,7 @@ extension Runtime {
             #expect(stage.kernel.endings == [.graceful] && stage.kernel.callsAfterClose == 0)
         }
 
-        @Test("Cancelling answers what did not leave, then ends", arguments: [false, true])
+        @Test("Cancelling completes unsent content, then ends", arguments: [false, true])
         func cancel(_ abortively: Bool) {
             let stage = Stage(room: 4)
             stage.send("1", "abc")
@@ -166,7 +168,7 @@ extension Runtime {
             #expect(stage.log.all.last == "4 error \(ECANCELED)" && stage.kernel.callsAfterClose == 0)
         }
 
-        @Test("Cancelling during a write closes only when the write is done, and answers once")
+        @Test("Cancelling during a write closes after the write, and completes once")
         func cancelDuringWrite() {
             let stage = Stage()
             let seen = Log()
@@ -181,7 +183,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
         }
 
-        @Test("The descriptor stays open while somebody uses it")
+        @Test("The descriptor stays open while it is in use")
         func claims() {
             let stage = Stage()
             stage.flow.withDescriptor { _ in
@@ -193,7 +195,7 @@ extension Runtime {
             #expect(stage.flow.withDescriptor { $0 } == nil)
         }
 
-        @Test("When the kernel is short of buffers it is asked again a little later", arguments: [ENOBUFS, ENOMEM])
+        @Test("If the kernel is short of buffers, the write is retried a little later", arguments: [ENOBUFS, ENOMEM])
         func shortOfBuffers(_ code: CInt) {
             let stage = Stage()
             stage.kernel.failNextWrite(code)
@@ -205,7 +207,7 @@ extension Runtime {
         }
 
         @Test(
-            "A task that sends straight away is not forgotten when the kernel is short of buffers",
+            "A task that sends directly is resumed after the kernel was short of buffers",
             arguments: [ENOBUFS, ENOMEM])
         func shortOfBuffersForTask(_ code: CInt) {
             let stage = Stage()
@@ -217,12 +219,12 @@ extension Runtime {
             stage.loop.advance(by: .milliseconds(2))
             stage.settle()
             #expect(Self.text(stage.kernel) == "abc" && stage.log.all == ["1 sent"])
-            // Lets the task end whatever happened.
+            // Let the task end in any case.
             stage.edge(.writable)
             withExtendedLifetime(task) {}
         }
 
-        @Test("What was sent before the transport is there leaves in one call when it comes")
+        @Test("Content from before the transport was attached is sent in one call afterwards")
         func beforeBegin() {
             let stage = Stage(begins: false)
             for name in ["1", "2", "3"] { stage.send(name, name) }
@@ -232,7 +234,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 sent", "2 sent", "3 sent"])
         }
 
-        @Test("A gathered send is bounded, and its rest follows")
+        @Test("The size of a gathered send is limited, and the rest follows")
         func gatherLimit() {
             let stage = Stage()
             stage.flow.cork()

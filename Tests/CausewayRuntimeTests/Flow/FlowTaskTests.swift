@@ -4,7 +4,7 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// The same requests from suspended tasks, on the loop's executor.
+/// Requests from suspended tasks, on the loop's executor.
 extension Runtime {
     @Suite("Flow: tasks", .timeLimit(.minutes(1)))
     struct FlowTaskTests {
@@ -14,7 +14,7 @@ extension Runtime {
             }
         }
 
-        @Test("Tasks are answered in order")
+        @Test("Requests of tasks complete in order")
         func inOrder() async {
             let stage = Stage()
             let tasks = [(3, 3), (1, 1), (2, 9)].enumerated().map { Self.receive(stage, "\($0)", $1.0, $1.1) }
@@ -23,7 +23,7 @@ extension Runtime {
             #expect(stage.log.all.sorted() == ["0 'abc'", "1 'd'", "2 'ef'"])
         }
 
-        @Test("Cancelling a task ends its receive alone and loses no byte")
+        @Test("Cancelling a task ends only its receive and loses no byte")
         func cancelOne() async {
             let stage = Stage()
             let tasks = [4, 4, 2].enumerated().map { Self.receive(stage, "\($0)", $1, $1) }
@@ -35,7 +35,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "0 'abcd'", "2 'ef'"])
         }
 
-        @Test("Cancelling the oldest lets the next have what it had waited for")
+        @Test("Cancelling the oldest receive passes its content to the next")
         func cancelOldest() async {
             let stage = Stage()
             let big = Self.receive(stage, "big", 100, 100)
@@ -45,12 +45,12 @@ extension Runtime {
             big.cancel()
             stage.settle()
             #expect(stage.log.all == ["big error \(ECANCELED)", "small 'abc'"])
-            // Whatever happened, the task must end with the test.
+            // The task must end with the test in any case.
             stage.close()
             await small.value
         }
 
-        @Test("A task that was cancelled before it asked gets no byte")
+        @Test("A task that was cancelled before its receive gets no byte")
         func cancelledBefore() async {
             let stage = Stage()
             let task = Task(executorPreference: stage.loop.executor) { [stage] in
@@ -65,7 +65,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("Whoever cancels the home ends its receive alone, and loses no byte")
+        @Test("Cancelling the home task ends only its receive, and loses no byte")
         func cancelHome() async {
             let stage = Stage()
             let home = stage.task { [stage] in
@@ -86,14 +86,14 @@ extension Runtime {
             await guest.value
         }
 
-        @Test("Cancelling a task that has been answered changes nothing")
+        @Test("Cancelling a task whose receive has completed changes nothing")
         func cancelAfter() async {
             let stage = Stage()
             let task = Self.receive(stage, "1", 1, 9)
             stage.loop.batch {
                 stage.kernel.arrive("abc".utf8)
                 stage.flow.ready(for: .readable)
-                // The answer is on its way.
+                // The result is on its way.
                 task.cancel()
             }
             stage.settle()
@@ -115,7 +115,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("Many sends in a row give other tasks their turn")
+        @Test("Many consecutive sends yield to other tasks")
         func burst() async {
             let stage = Stage()
             let sender = Task(executorPreference: stage.loop.executor) { [stage] in
@@ -131,7 +131,7 @@ extension Runtime {
             await other.value
         }
 
-        @Test("Many receives in a row that find something at once give other tasks their turn")
+        @Test("Many consecutive receives that complete at once yield to other tasks")
         func receiveBurst() async {
             let stage = Stage()
             let piece = 16_384
@@ -153,7 +153,7 @@ extension Runtime {
             await other.value
         }
 
-        @Test("Cancelling a receive that has to wait for others loses no byte")
+        @Test("Cancelling a receive that waits for others loses no byte")
         func cancelInBurst() async {
             let stage = Stage()
             let piece = 16_384
@@ -177,7 +177,7 @@ extension Runtime {
             for task in [first, other, second] { await task.value }
         }
 
-        @Test("What a task sends stays whole and in order among what callbacks send")
+        @Test("A task's content stays complete and in order among sends of callbacks")
         func mixedSenders() async {
             let stage = Stage(room: 2)
             let task = stage.task { [stage] in
@@ -191,7 +191,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("A cancelled send takes back what has not begun, and what has begun leaves whole")
+        @Test("A cancelled send withdraws unsent content, and a started message is completed")
         func cancelSend() async {
             let stage = Stage(room: 2)
             let tasks = ["aaaa", "bbbb", "cccc"].map { text in
@@ -221,7 +221,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("The home's send is cancelled with it")
+        @Test("Cancelling the home task cancels its send")
         func cancelHomeSend() async {
             let stage = Stage(room: 0)
             let home = stage.task { [stage] in

@@ -23,7 +23,7 @@ extension Runtime {
             return DatagramArrival(train: train, peer: peer, info: info)
         }
 
-        @Test("A train comes out as its datagrams, with where they were sent to")
+        @Test("A train is split into its datagrams, with their destinations")
         func order() throws {
             var inbox = GroupInbox()
             for arrival in [arrival([1, 2, 3, 4, 5], segment: 2), arrival([]), arrival([6])] {
@@ -39,7 +39,7 @@ extension Runtime {
             #expect(found == [[1, 2], [3, 4], [5], [], [6]] && inbox.isEmpty)
         }
 
-        @Test("It holds so many bytes and datagrams and no more, and room that was given back counts")
+        @Test("The number of bytes and datagrams is limited, and released room counts")
         func bounds() {
             var inbox = GroupInbox()
             let large = arrival(Array(repeating: 0, count: 65_000))

@@ -8,18 +8,19 @@ import Testing
 @testable import CausewayRuntime
 
 extension Runtime {
-    /// Random histories of a namespace's network: the model and the kernel have to send every packet the same way.
+    /// Random histories of a namespace's network: the model and the kernel must route every packet equally.
     ///
-    /// `CAUSEWAY_MODEL_STEPS` sets how many packets are asked for.
+    /// `CAUSEWAY_MODEL_STEPS` sets the number of packets.
     @Suite(
-        "Namespace: the model answers as the kernel",
+        "Namespace: the model agrees with the kernel",
         .enabled(if: ScratchNamespace.isAvailable, "network namespaces need root and ip(8)"))
     struct KernelRoutesTests {
         static let packetCount =
             ProcessInfo.processInfo.environment["CAUSEWAY_MODEL_STEPS"].flatMap { Int($0) } ?? 2_000
         private static let packetsPerState = 50
 
-        @Test("In any history, each packet goes where the kernel says", arguments: [1, 2, 3, 4] as [UInt64])
+        @Test(
+            "In any history, the model and the kernel route each packet equally", arguments: [1, 2, 3, 4] as [UInt64])
         func agrees(seed: UInt64) async throws {
             let namespace = try ScratchNamespace()
             defer { try? namespace.remove() }
@@ -37,7 +38,7 @@ extension Runtime {
                     return (history, differences)
                 }
                 history = next
-                // The whole history would bury what matters.
+                // Omit the whole history, which would hide the relevant part.
                 guard differences.isEmpty else {
                     Issue.record("seed \(seed): \(differences.prefix(3))\nafter \(commands.suffix(60))")
                     return
@@ -45,7 +46,7 @@ extension Runtime {
             }
         }
 
-        /// On a thread of the namespace.
+        /// Runs on a thread of the namespace.
         private static func differences(_ history: inout RandomNetwork) throws -> [String] {
             var socket = try NetlinkSocket()
             guard let model = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
@@ -53,7 +54,7 @@ extension Runtime {
             for _ in 0..<packetsPerState {
                 let packet = history.packet(in: model)
                 guard difference(model, packet, &socket) != nil else { continue }
-                // An address may have passed the search for duplicates since, or a link have found out that it is down.
+                // Duplicate address detection may have completed since, or a link may have been detected as down.
                 guard let later = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
                 if let difference = difference(later, packet, &socket) { found.append(difference) }
             }
@@ -65,7 +66,7 @@ extension Runtime {
         ) -> String? {
             let mine = describe(model, packet)
             let kernels = describe(&socket, packet)
-            // Over an interface without a route the kernel guesses that an IPv4 destination is on the link.
+            // On an interface without a route, the kernel assumes that an IPv4 destination is on the link.
             let isGuess = packet.interfaceIndex != nil && packet.destination.family == .ipv4 && mine == "none"
             return mine == kernels || isGuess ? nil : "\(packet): \(mine), the kernel: \(kernels)"
         }
@@ -91,7 +92,7 @@ extension Runtime {
     }
 }
 
-/// Changes of a network with four links, drawn from a seed.
+/// Changes of a network with four links, generated from a seed.
 private struct RandomNetwork: Sendable {
     static let start =
         (0..<4).map { "link add d\($0) type veth peer name e\($0)" } + (0..<4).map { "link set e\($0) up" }

@@ -25,11 +25,11 @@ extension Runtime {
             #expect(try await namespace.enter { try Self.listeningSockets() } == 1)
             subscription.cancel()
             #expect(!monitor.isFollowing)
-            // The descriptor goes when the source's queue has let go of it; the time limit is this loop's end.
+            // The descriptor is closed after the source's queue has released it. The test's time limit ends this loop.
             while try await namespace.enter({ try Self.listeningSockets() }) != 0 { await Task.yield() }
         }
 
-        /// How many routing sockets of the calling thread's namespace hear of changes.
+        /// The number of routing sockets in the calling thread's namespace that receive changes.
         private static func listeningSockets() throws -> Int {
             // Columns: address, protocol, port id, groups in hexadecimal, and more.
             try String(contentsOfFile: "/proc/thread-self/net/netlink", encoding: .utf8).split(separator: "\n").count {
@@ -64,7 +64,7 @@ extension Runtime {
     }
 }
 
-/// A network namespace of its own for one test.
+/// A separate network namespace for one test.
 final class ScratchNamespace: Sendable {
     static let isAvailable: Bool = geteuid() == 0 && (try? ScratchNamespace().remove()) != nil
 
@@ -72,12 +72,12 @@ final class ScratchNamespace: Sendable {
 
     init() throws { try Self.run("netns add \(name)") }
 
-    /// Not left to a deinit, which could come on a thread that the process does not wait for.
+    /// Not in a deinit, which could run on a thread that the process does not wait for.
     func remove() throws { try Self.run("netns delete \(name)") }
 
     func ip(_ words: String) throws { try Self.run("-n \(name) \(words)") }
 
-    /// Runs `body` on a thread that belongs to the namespace.
+    /// Runs `body` on a thread in the namespace.
     func enter<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let path = "/run/netns/\(name)"
         return try await withCheckedThrowingContinuation { continuation in
@@ -92,7 +92,7 @@ final class ScratchNamespace: Sendable {
     }
 
     private static func join(_ path: String) throws {
-        // The module for the C library leaves this Linux call out.
+        // The C library's module does not include this Linux call.
         typealias SetNamespace = @convention(c) (CInt, CInt) -> CInt
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

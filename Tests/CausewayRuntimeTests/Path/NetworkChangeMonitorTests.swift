@@ -5,7 +5,7 @@ import Testing
 extension Runtime {
     @Suite("Network change monitor")
     struct NetworkChangeMonitorTests {
-        /// The kernel and the clock, in the test's hand.
+        /// A simulated kernel and clock.
         final class Stage: Sendable {
             struct Watch: NetworkChangeMonitor.Watch {
                 let stage: Stage
@@ -41,7 +41,7 @@ extension Runtime {
                 state.withLock { $0.report }?(report)
             }
 
-            /// Lets every timer that is set now fire, and returns their delays.
+            /// Fires all current timers, and returns their delays.
             @discardableResult
             func fireTimers() -> [Duration] {
                 let timers = state.withLock { state in
@@ -62,7 +62,7 @@ extension Runtime {
             func increment() { count.withLock { $0 += 1 } }
         }
 
-        @Test("Follows the kernel while there are subscribers, on one watch for all of them")
+        @Test("Watches the kernel while there are subscribers, with one watch for all")
         func followsOnDemand() {
             let stage = Stage()
             let monitor = stage.makeMonitor()
@@ -92,7 +92,7 @@ extension Runtime {
             #expect(stage.liveWatches == 0)
         }
 
-        @Test("A burst calls each subscriber once, when its time has passed")
+        @Test("After a burst each subscriber is called once, after the delay")
         func coalesces() {
             let stage = Stage()
             let monitor = stage.makeMonitor()
@@ -110,7 +110,7 @@ extension Runtime {
             for subscription in subscriptions { subscription.cancel() }
         }
 
-        @Test("No call comes after the cancellation, although a burst was under way")
+        @Test("No call follows a cancellation, even during a burst")
         func cancelledInBurst() {
             let stage = Stage()
             let monitor = stage.makeMonitor()
@@ -126,7 +126,7 @@ extension Runtime {
             #expect(stage.fireTimers().isEmpty)
         }
 
-        @Test("A body may cancel another subscription, its own, and subscribe anew")
+        @Test("A body may cancel another subscription and its own, and subscribe again")
         func reentrant() {
             let stage = Stage()
             let monitor = stage.makeMonitor()
@@ -153,7 +153,7 @@ extension Runtime {
             #expect(stage.liveWatches == 0)
         }
 
-        @Test("A body that owns its own subscription can be cancelled without a deadlock")
+        @Test("A body that owns its subscription can be cancelled without a deadlock")
         func selfOwning() {
             final class Owner: Sendable {
                 let subscription = Mutex<NetworkChangeMonitor.Subscription?>(nil)
@@ -172,7 +172,7 @@ extension Runtime {
             #expect(stage.liveWatches == 0)
         }
 
-        @Test("When the kernel cannot be followed it is tried again, once at a time, and success counts as a change")
+        @Test("If the kernel cannot be watched, one retry at a time is made, and its success counts as a change")
         func retriesOpening() {
             let stage = Stage()
             stage.refuseOpening(true)
@@ -190,7 +190,7 @@ extension Runtime {
             #expect(stage.liveWatches == 0)
         }
 
-        @Test("Nobody is left when the time to try again comes: nothing is opened")
+        @Test("If no subscriber is left at the retry, nothing is opened")
         func retryWithoutSubscribers() {
             let stage = Stage()
             stage.refuseOpening(true)
@@ -201,7 +201,7 @@ extension Runtime {
             #expect(stage.liveWatches == 0 && !monitor.isFollowing)
         }
 
-        @Test("A watch that fails is given up and replaced")
+        @Test("A failing watch is closed and replaced")
         func replacesFailedWatch() {
             let stage = Stage()
             let monitor = stage.makeMonitor()

@@ -8,7 +8,7 @@ import Testing
 extension Runtime {
     @Suite("Network state monitor")
     struct NetworkStateMonitorTests {
-        /// A network that a test changes, and the kernel's word that it did.
+        /// A simulated network, with the kernel's notifications.
         private final class World: Sendable {
             struct State {
                 var routes = 0
@@ -16,7 +16,7 @@ extension Runtime {
                 var isSilent = false
                 var report: (@Sendable (NetworkChangeMonitor.Report) -> Void)?
                 var watches = 0
-                /// Programs that manage networks.
+                /// Whether there are network management programs.
                 var hasManagers = false
                 var word: (@Sendable (InterfaceFacts?) -> Void)?
                 var listeners = 0
@@ -45,7 +45,7 @@ extension Runtime {
                             }
                             return Watch(world: self)
                         },
-                        // The window is the other monitor's affair.
+                        // The delay is tested with the other monitor.
                         after: { _, body in body() }))
                 return NetworkStateMonitor(
                     changes: changes, managers: { word in self.listen(word) },
@@ -86,7 +86,7 @@ extension Runtime {
             var watches: Int { state.withLock { $0.watches } }
         }
 
-        @Test("A subscriber hears of the network that is there, then of each other one, once")
+        @Test("A subscriber receives the current network, then each different one once")
         func tells() async {
             let world = World()
             let monitor = world.makeMonitor()
@@ -113,7 +113,7 @@ extension Runtime {
             #expect(world.watches == 0)
         }
 
-        @Test("Many subscribers cost one look")
+        @Test("Many subscribers share one query of the kernel")
         func oneLook() async {
             let world = World()
             let monitor = world.makeMonitor()
@@ -129,7 +129,7 @@ extension Runtime {
             #expect(world.watches == 0)
         }
 
-        @Test("Without subscribers, each question is a look")
+        @Test("Without subscribers, each question queries the kernel")
         func unfollowed() {
             let world = World()
             let monitor = world.makeMonitor()
@@ -140,7 +140,7 @@ extension Runtime {
             #expect(world.looks == 2 && world.watches == 0)
         }
 
-        @Test("A kernel that cannot be asked leaves what was known")
+        @Test("If the kernel cannot be queried, the last state remains")
         func silence() async {
             let world = World()
             let monitor = world.makeMonitor()
@@ -150,7 +150,7 @@ extension Runtime {
             #expect(await heard.next() == 0)
             world.state.withLock { $0.isSilent = true }
             world.change(to: 4)
-            // Asked between looks, so that the silent one is over.
+            // Asked between queries, so that the failing one is over.
             await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
             #expect(monitor.followed?.state.routes.isEmpty == true)
             world.state.withLock { $0.isSilent = false }
@@ -159,7 +159,7 @@ extension Runtime {
             subscription.cancel()
         }
 
-        /// `nil`: what nobody said.
+        /// `nil` means that no program reported it.
         private static func facts(_ isMetered: Bool?) -> InterfaceFacts {
             var facts = InterfaceFacts()
             facts["eth0"].isMetered = isMetered
@@ -170,7 +170,7 @@ extension Runtime {
             await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
         }
 
-        @Test("What programs say makes an update of its own, once, and nobody waits for it")
+        @Test("Reports of programs cause one separate update, and no query waits for them")
         func managersSpeak() async throws {
             let world = World()
             world.state.withLock { $0.hasManagers = true }
@@ -182,7 +182,7 @@ extension Runtime {
             await Self.settle(monitor)
             let word = try #require(world.state.withLock { $0.word })
             let before = world.looks
-            // As answers come: one after the other, some of them the same.
+            // Reports arrive one after the other, some of them equal.
             monitor.perform { for isMetered in [false, false, true, true] { word(Self.facts(isMetered)) } }
             #expect(await heard.next() == .some(true))
             monitor.perform { word(Self.facts(true)) }
@@ -190,11 +190,11 @@ extension Runtime {
             #expect(await heard.next() == .some(nil))
             #expect(world.looks == before + 2)
             subscription.cancel()
-            // It had ended by itself.
+            // The search ended without a request.
             #expect(world.state.withLock { $0.searches } == 1)
         }
 
-        @Test("Programs are looked for again when the network changes, and let go with the last subscriber")
+        @Test("Programs are searched again when the network changes, and released with the last subscriber")
         func managersReturn() async throws {
             let world = World()
             let monitor = world.makeMonitor()
@@ -216,7 +216,7 @@ extension Runtime {
             let word = try #require(world.state.withLock { $0.word })
             subscription.cancel()
             #expect(world.state.withLock { $0.listeners } == 0)
-            // Too late to count.
+            // Too late to have an effect.
             monitor.perform { word(Self.facts(true)) }
             let second = monitor.subscribe { feed.yield($0) }
             #expect(await heard.next()?.facts == InterfaceFacts())

@@ -1,7 +1,7 @@
 import CausewayProtocols
 import CausewayTypes
 
-/// A protocol for tests: both sides greet with `H`, a message is a line, `B` on a line of its own says goodbye, `X` breaks it.
+/// A test protocol: both sides greet with `H`, a message is a line, a line `B` closes, and `X` is an error.
 struct LineStage: ProtocolStage {
     struct Mark: StageMetadata, Equatable {
         var length: Int
@@ -47,7 +47,7 @@ struct LineStage: ProtocolStage {
         guard !messages.isEmpty else {
             guard hasInboundEnded, !hasDeliveredEnd else { return nil }
             hasDeliveredEnd = true
-            // What follows the last line was cut off.
+            // The line after the last complete one was truncated.
             return MessageChunk(inbound, endsMessage: inbound.isEmpty, isFinal: true)
         }
         let mark = Mark(length: messages[0].count)

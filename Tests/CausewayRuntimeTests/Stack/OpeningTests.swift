@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension Runtime {
-    @Suite("Handshakes that are not finished")
+    @Suite("Unfinished handshakes")
     struct OpeningTests {
         private static func begin(_ openings: UnfinishedOpenings?) -> (Stage, StackChannel) {
             let stage = Stage()
@@ -22,7 +22,7 @@ extension Runtime {
             return (stage, channel)
         }
 
-        @Test("A peer that was accepted and says nothing has ten seconds, and others as long as connecting may take")
+        @Test("An accepted peer that is silent has ten seconds, others as long as connecting may take")
         func silence() {
             let openings = UnfinishedOpenings()
             let (stage, channel) = Self.begin(openings)
@@ -40,7 +40,7 @@ extension Runtime {
             withExtendedLifetime((channel, otherChannel)) {}
         }
 
-        @Test("Finished, failed or cancelled, a handshake is not counted any more")
+        @Test("A finished, failed or cancelled handshake is no longer counted")
         func counted() {
             let openings = UnfinishedOpenings()
             let (finished, channel) = Self.begin(openings)
@@ -54,14 +54,14 @@ extension Runtime {
             withExtendedLifetime((channel, other)) {}
         }
 
-        @Test("Beyond the usual number the silent give way, the oldest first, and those that make progress do not")
+        @Test("Above the usual number, silent handshakes are dropped, the oldest first; those with progress are not")
         func crowd() {
             let openings = UnfinishedOpenings(usual: 4, absolute: 8)
             let given = Mutex<[Int]>([])
             let tickets = Mutex<[Int: UnfinishedOpenings.Ticket]>([:])
             for number in 0..<20 {
                 let ticket = openings.enter { patience in
-                    // Odd ones are busy, and give way only where patience is out.
+                    // Odd ones make progress, and are dropped only when their time is over.
                     guard number % 2 == 0 || patience == .zero else { return false }
                     given.withLock { $0.append(number) }
                     let ticket = tickets.withLock { $0.removeValue(forKey: number) }
@@ -77,7 +77,7 @@ extension Runtime {
             #expect(openings.count == 0)
         }
 
-        @Test("A loop without descriptors says so, and runs what needs none")
+        @Test("A loop without descriptors reports that, and runs work that needs none")
         func stranded() async throws {
             let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
             let loop = try TimerOnlyLoop(name: "stranded", because: error)

@@ -9,7 +9,7 @@ import Testing
 extension Runtime {
     @Suite("Protocols above a flow")
     struct StackChannelTests {
-        /// A channel on a stage, its answers in the stage's log.
+        /// A channel on a stage. Results are recorded in the stage's log.
         private final class Rig: Sendable {
             let stage: Stage
             let channel: StackChannel
@@ -67,7 +67,7 @@ extension Runtime {
             }
         }
 
-        @Test("Nothing is sent or delivered before the handshake, and everything that waited after it")
+        @Test("Nothing is sent or delivered before the handshake, and all pending requests after it")
         func handshake() {
             let rig = Rig(greets: false)
             rig.send("hello")
@@ -78,7 +78,7 @@ extension Runtime {
             #expect(Set(rig.stage.log.all) == ["ready", "send hello sent", "1 'world' complete of 5"])
         }
 
-        @Test("Messages keep their bounds, however they arrive and however they are asked for")
+        @Test("Messages keep their boundaries with any fragmentation and any receives")
         func bounds() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -93,7 +93,7 @@ extension Runtime {
                 ])
         }
 
-        @Test("The peer's end is delivered once, behind everything")
+        @Test("The peer's end is delivered once, after all content")
         func end() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -107,7 +107,7 @@ extension Runtime {
                 ])
         }
 
-        @Test("Messages that came before the transport broke are delivered, however late, then the failure")
+        @Test("Messages from before a transport failure are delivered, however late, then the failure")
         func loss() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -128,7 +128,7 @@ extension Runtime {
             #expect(rig.stage.log.all.last == "3 error \(ECONNRESET)")
         }
 
-        @Test("Whoever cancels the home ends its receive alone, and loses no byte")
+        @Test("Cancelling the home task ends only its receive, and loses no byte")
         func cancelHome() async {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -148,7 +148,7 @@ extension Runtime {
             await home.value
         }
 
-        @Test("The home's send is cancelled with it, and taken back")
+        @Test("Cancelling the home task cancels and withdraws its send")
         func cancelHomeSend() async {
             let rig = Rig(greets: false)
             let home = rig.stage.task { [rig] in
@@ -164,7 +164,7 @@ extension Runtime {
             #expect(rig.written == "H")
         }
 
-        @Test("A message that was cut off never looks like a whole one")
+        @Test("A truncated message never looks complete")
         func cutOff() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -175,7 +175,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["1 'abc' complete of 3", "2 'de'", "3 complete final"])
         }
 
-        @Test("A program that does not read stops the peer")
+        @Test("A program that does not read blocks the peer")
         func readsNoFurther() {
             let rig = Rig()
             rig.stage.arrive(String(repeating: "line\n", count: 10_000))
@@ -185,7 +185,7 @@ extension Runtime {
             #expect(rig.stage.log.all.last == "10000 'line' complete of 4")
         }
 
-        @Test("A send is done when the transport has taken all of it")
+        @Test("A send completes when the transport has accepted all of it")
         func sendsWait() {
             let rig = Rig(room: 4)
             _ = rig.stage.log.take()
@@ -198,7 +198,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["send abcdef sent", "send g sent", "send h sent"])
         }
 
-        @Test("What the transport did not take never counts as sent")
+        @Test("Content that the transport did not accept never counts as sent")
         func failedWrite() {
             let rig = Rig(room: 1)
             _ = rig.stage.log.take()
@@ -211,7 +211,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["send abc error \(ECONNRESET)"])
         }
 
-        @Test("The final message ends the sending side, and nothing may follow")
+        @Test("The final message ends the sending direction, and nothing may follow")
         func halfClose() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -221,7 +221,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["send last sent", "send late error \(EPIPE)"])
         }
 
-        @Test("Closing answers what waits, says goodbye, then ends")
+        @Test("Closing completes pending requests, sends the closing message, then ends")
         func close() {
             let rig = Rig()
             _ = rig.stage.log.take()
@@ -235,7 +235,7 @@ extension Runtime {
             #expect(rig.stage.log.all.suffix(3) == ["2 error \(ECANCELED)", "send late error \(ECANCELED)", "closed"])
         }
 
-        @Test("Closing abortively says nothing", arguments: [true, false])
+        @Test("Closing abortively sends nothing", arguments: [true, false])
         func abort(isReady: Bool) {
             let rig = Rig(greets: isReady)
             _ = rig.stage.log.take()
@@ -245,7 +245,7 @@ extension Runtime {
             #expect(rig.written == "H")
         }
 
-        @Test("A protocol that breaks is reported once, and its owner's failure answers what waits")
+        @Test("A protocol failure is reported once, and its owner's error completes pending requests")
         func broken() {
             let rig = Rig()
             rig.receiveMessage("1")
@@ -258,7 +258,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["ready", "failed 71", "1 error 71", "2 error 71", "closed"])
         }
 
-        @Test("Requests outlive an attempt that failed")
+        @Test("Requests outlive a failed attempt")
         func nextAttempt() {
             let rig = Rig(greets: false)
             rig.receiveMessage("1")

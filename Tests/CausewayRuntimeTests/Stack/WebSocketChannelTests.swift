@@ -8,10 +8,10 @@ import FoundationEssentials
 import Testing
 
 extension Runtime {
-    /// What a program receives of a peer's frames, in any order, in any pieces, by any kind of receive.
+    /// Receiving a peer's frames in any order, with any fragmentation and any kind of receive.
     @Suite("WebSocket above a flow")
     struct WebSocketChannelTests {
-        /// A server whose client was upgraded elsewhere.
+        /// A server whose client was upgraded by other means.
         private final class Rig: Sendable {
             let stage = Stage()
             let channel: StackChannel
@@ -65,7 +65,7 @@ extension Runtime {
             }
         }
 
-        /// A client's frame, with a mask that changes nothing.
+        /// A client's frame, with a mask of zeros.
         private static func frame(_ opcode: WebSocketOpcode, _ text: String = "", isLast: Bool = true) -> [UInt8] {
             frame(opcode, Array(text.utf8), isLast: isLast)
         }
@@ -94,7 +94,7 @@ extension Runtime {
         }
 
         @Test(
-            "The message goes on behind it, however it is asked for", arguments: [WebSocketOpcode.ping, .pong],
+            "The message continues after it, with any kind of receive", arguments: [WebSocketOpcode.ping, .pong],
             [false, true])
         func resumes(_ opcode: WebSocketOpcode, _ waits: Bool) {
             let rig = Rig()
@@ -111,7 +111,7 @@ extension Runtime {
                 ])
         }
 
-        @Test("A control frame that is read in pieces stays one message")
+        @Test("A control frame that is read in parts stays one message")
         func controlInPieces() {
             let rig = Rig()
             rig.arrive(Self.he, Self.frame(.ping, "ping!"), Self.llo)
@@ -121,7 +121,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["1 'pin' ping", "2 'g!' complete ping", "3 'hello' complete text"])
         }
 
-        @Test("An answered ping is not delivered, and leaves the message whole")
+        @Test("A ping that is answered automatically is not delivered, and does not split the message")
         func answeredPing() {
             let rig = Rig(repliesToPings: true)
             rig.receiveMessage("1")
@@ -131,7 +131,7 @@ extension Runtime {
             #expect(rig.stage.kernel.written == [0x8A, 1, 97, 0x8A, 1, 98, 0x8A, 1, 99])
         }
 
-        @Test("A close frame between fragments ends the conversation, and the message is never completed")
+        @Test("A close frame between fragments ends the exchange, and the message is never completed")
         func closeBetweenFragments() {
             let rig = Rig()
             for name in ["1", "2", "3"] { rig.receiveMessage(name) }
@@ -140,7 +140,7 @@ extension Runtime {
                 rig.stage.log.all == ["1 complete close", "2 complete final", "3 complete final error \(ENODATA)"])
         }
 
-        @Test("A peer that hangs up between messages is an end; afterwards receives fail", arguments: [true, false])
+        @Test("A peer that closes between messages is an end; afterwards receives fail", arguments: [true, false])
         func hangUp(isReset: Bool) {
             let rig = Rig()
             rig.receiveMessage("1")
@@ -158,7 +158,7 @@ extension Runtime {
             #expect(told == ["1 'last' complete text", "2 complete final", "3 error \(ECONNRESET)"])
         }
 
-        @Test("What had arrived when the peer hung up can still be read, and then the end")
+        @Test("Content from before the peer's close can still be read, then the end")
         func unreadAtHangUp() {
             let rig = Rig()
             rig.arrive(Self.frame(.text, "one"), Self.frame(.ping), Self.frame(.text, "two"))
@@ -172,7 +172,7 @@ extension Runtime {
                 ])
         }
 
-        @Test("A peer that hangs up in the middle of a message is a failure")
+        @Test("A peer that closes inside a message is a failure")
         func hangUpInMessage() {
             let rig = Rig()
             rig.receiveMessage("1")
@@ -182,7 +182,7 @@ extension Runtime {
             #expect(rig.stage.log.all == ["1 'he' error \(ECONNRESET)"])
         }
 
-        @Test("The peer's answer to the final message is the end; a close frame that says more is a message")
+        @Test("The peer's answer to the final message is the end; a close frame with another code is a message")
         func finalMessage() {
             let rows: [(answer: [UInt8], told: [String])] = [
                 ([3, 0xE8], ["1 complete final", "ended"]), ([], ["1 complete final", "ended"]),
@@ -200,7 +200,7 @@ extension Runtime {
             }
         }
 
-        @Test("Closing is reported while the peer is silent, and goes on until it answers")
+        @Test("Closing is reported while the peer is silent, and continues until it answers")
         func silentPeer() {
             let rig = Rig()
             rig.receiveMessage("1")

@@ -2,7 +2,7 @@ import CausewayRuntime
 import CausewaySystem
 import Testing
 
-/// Both event loops, one of each for all tests: a loop's thread lives as long as the process.
+/// Both event loops, one of each for all tests, because a loop's thread lives as long as the process.
 enum LoopUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case epoll, dispatchSource
 

@@ -1,7 +1,7 @@
 import CausewayRuntime
 import CausewaySystem
 
-/// Events from any thread, and tests that wait for them without sleeping.
+/// Records events from any thread, for tests that wait for them without sleeping.
 final class Recorder<Event: Sendable>: Sendable {
     private struct State: Sendable {
         var events: [Event] = []
@@ -24,7 +24,7 @@ final class Recorder<Event: Sendable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Suspends until the events satisfy the predicate. A test that uses it has a time limit.
+    /// Suspends until the events satisfy the predicate. Needs a time limit on the test.
     @discardableResult
     func wait(until predicate: @escaping @Sendable ([Event]) -> Bool) async -> [Event] {
         await withCheckedContinuation { continuation in
@@ -42,7 +42,7 @@ final class Recorder<Event: Sendable>: Sendable {
     func wait(for count: Int) async -> [Event] { await wait { $0.count >= count } }
 }
 
-/// Records the readiness that a loop reports, and does what the test wants done there.
+/// Records the readiness that a loop reports, and runs the test's code.
 final class Probe: ReadinessHandler {
     let reports = Recorder<Readiness>()
     private let body: @Sendable (Readiness) -> Void
@@ -56,12 +56,12 @@ final class Probe: ReadinessHandler {
 }
 
 extension EventLoop {
-    /// Runs `body` on the loop and returns what it gave.
+    /// Runs `body` on the loop and returns its result.
     func run<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
         await withCheckedContinuation { continuation in execute { continuation.resume(returning: body()) } }
     }
 
-    /// Lets the loop take some turns, so that what was ready has been reported.
+    /// Waits for some turns of the loop, so that current readiness has been reported.
     func takeTurns() async {
         for _ in 0..<4 { await run {} }
     }

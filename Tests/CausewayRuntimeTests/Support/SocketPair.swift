@@ -1,6 +1,6 @@
 import CausewaySystem
 
-/// Two connected stream sockets. Whatever a test does not close is closed at the end.
+/// Two connected stream sockets. Those that a test leaves open are closed at the end.
 final class SocketPair: Sendable {
     let near: CInt
     let far: CInt
@@ -14,7 +14,7 @@ final class SocketPair: Sendable {
         owned = LockedValue(Set(fds))
     }
 
-    /// Somebody else closes this one.
+    /// Transfers the ownership of a descriptor.
     func give(_ fd: CInt) -> Descriptor {
         owned.withLock { owned in _ = owned.remove(fd) }
         return Descriptor(adopting: fd)
@@ -27,7 +27,7 @@ final class SocketPair: Sendable {
         _ = text.withUTF8 { Socket.send(fd, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Everything that is there now; `nil` at the end of the stream.
+    /// Reads all available bytes; `nil` at the end of the stream.
     static func read(_ fd: CInt) -> String? {
         var text = ""
         let scratch = ThreadLocal.scratch
@@ -40,7 +40,7 @@ final class SocketPair: Sendable {
         }
     }
 
-    /// Writes until nothing more fits. Returns how much did.
+    /// Writes until the socket is full. Returns the number of bytes.
     static func fill(_ fd: CInt) -> Int {
         var count = 0
         while case .moved(let some) = Socket.send(fd, UnsafeRawBufferPointer(ThreadLocal.scratch)) { count += some }

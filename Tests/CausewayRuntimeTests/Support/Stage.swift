@@ -5,7 +5,7 @@ import CausewayTypes
 import Dispatch
 import FoundationEssentials
 
-/// Lines in the order in which things happened, on whatever thread.
+/// Lines in the order of the events, from any thread.
 final class Log: Sendable {
     private let lines = LockedValue<[String]>([])
 
@@ -22,8 +22,7 @@ final class Log: Sendable {
     }
 }
 
-/// One flow over a scripted kernel, on a loop that the test drives: no thread but that of the program's queue, no
-/// waiting.
+/// A flow over a scripted kernel, on a loop that the test drives: no threads except that of the program's queue, and no waiting.
 final class Stage: Sendable {
     let loop = ManualLoop()
     let kernel: ScriptedKernel
@@ -42,7 +41,7 @@ final class Stage: Sendable {
         if begins { begin() }
     }
 
-    /// Reports the end in the way of a connection: behind everything that was delivered before.
+    /// Reports the end like a connection: after everything that was delivered before.
     final class Owner: FlowOwner {
         private let log: Log
         private let delivery: Delivery
@@ -69,7 +68,7 @@ final class Stage: Sendable {
         settle()
     }
 
-    // MARK: The program
+    // MARK: Program
 
     func receive(_ name: String, _ minimum: Int, _ maximum: Int) {
         flow.receive(minimum: minimum, maximum: maximum) { [log] content in log.note(Self.line(name, content)) }
@@ -118,7 +117,7 @@ final class Stage: Sendable {
         failure.map { "\(name) error \($0.code)" } ?? "\(name) sent"
     }
 
-    // MARK: The world
+    // MARK: Kernel
 
     func arrive(_ text: String) {
         kernel.arrive(text.utf8)
@@ -135,7 +134,7 @@ final class Stage: Sendable {
         edge(.writable)
     }
 
-    /// Lets everything happen that is queued, on the loop and on the program's queue.
+    /// Runs all queued work on the loop and on the program's queue.
     func settle() {
         var quietTurns = 0
         while quietTurns < 2 {
@@ -148,7 +147,7 @@ final class Stage: Sendable {
 
     private var progress: [Int] { [kernel.reads.count, kernel.writes.count, log.count, loop.turnCount] }
 
-    /// Runs a task on the loop: it goes on when the stage settles.
+    /// Runs a task on the loop: it continues when the stage settles.
     func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         let task = Task(executorPreference: loop.executor) { await body() }
         settle()
