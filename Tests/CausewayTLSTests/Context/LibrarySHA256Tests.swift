@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SHA-256 by OpenSSL")
 struct LibrarySHA256Tests {
-    /// The messages of FIPS 180-4's examples, and a million times "a".
+    /// The example messages of FIPS 180-4, and a million "a" characters.
     static let vectors: [(message: [UInt8], digest: String)] = [
         ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -18,7 +18,7 @@ struct LibrarySHA256Tests {
         ),
     ]
 
-    @Test("Known digests, however the message is cut", arguments: [1, 55, 64, 65, 1_000_000])
+    @Test("Known digests, with any fragmentation of the message", arguments: [1, 55, 64, 65, 1_000_000])
     func vectors(pieceLength: Int) throws {
         for (message, expected) in Self.vectors {
             let digest = try #require(LibrarySHA256())
@@ -31,7 +31,7 @@ struct LibrarySHA256Tests {
         }
     }
 
-    @Test("A digest that was given once is not given again")
+    @Test("A returned digest does not change")
     func finishTwice() throws {
         let digest = try #require(LibrarySHA256())
         #expect(digest.finish().count == LibrarySHA256.byteCount)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("OpenSSL at run time")
 struct LibraryTests {
-    @Test("The library is there")
+    @Test("The library is found")
     func loads() throws { #expect(try OpenSSLLibrary.version().hasPrefix("OpenSSL 3.")) }
 
-    @Test("A library that is missing is one error that names the package")
+    @Test("A missing library is one error that names the package")
     func missing() throws {
         let problem = try #require(OpenSSLLibrary.probe(crypto: "libcrypto.so.3", ssl: "libnosuchssl.so.3"))
         #expect(problem.contains("libssl3") && problem.contains("libnosuchssl.so.3"))
@@ -17,7 +17,7 @@ struct LibraryTests {
         #expect(OpenSSLLibrary.probe(crypto: "libcrypto.so.3", ssl: "libssl.so.3") == nil)
     }
 
-    @Test("A library without the functions is refused, the first missing one named")
+    @Test("A library with missing functions is refused, and the first missing one is named")
     func wrongLibrary() throws {
         let problem = try #require(OpenSSLLibrary.probe(crypto: "libc.so.6", ssl: "libc.so.6"))
         #expect(problem.contains("OpenSSL_version_num"))
@@ -29,7 +29,7 @@ struct LibraryTests {
         return isInstalled
     }()
 
-    @Test("Every prototype and number is that of the installed headers", .enabled(if: hasHeaders))
+    @Test("Every prototype and number equals that of the installed headers", .enabled(if: hasHeaders))
     func headers() {
         var count = 0
         while let name = cw_compare_with_headers(CInt(count)).name {

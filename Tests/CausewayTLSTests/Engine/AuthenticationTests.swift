@@ -2,18 +2,18 @@ import CausewayTLS
 import CausewayTypes
 import Testing
 
-@Suite("Who is who")
+@Suite("Authentication")
 struct AuthenticationTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    /// What the server is told in the end, in the handshake or by reading.
+    /// The server's final error, from the handshake or from reading.
     private func outcome(_ pair: EnginePair) -> TLSFailure? {
         if let failure = pair.serverFailure { return failure }
         if case .failed(let failure) = pair.server.readAll().end { return failure }
         return nil
     }
 
-    /// The client's, likewise.
+    /// The client's final error.
     private func clientOutcome(_ pair: EnginePair) -> TLSFailure? {
         if let failure = pair.clientFailure { return failure }
         if case .failed(let failure) = pair.client.readAll().end { return failure }
@@ -47,7 +47,7 @@ struct AuthenticationTests {
 
     @Test("A client with a certificate that the server does not trust", arguments: versions)
     func untrustedClient(_ version: TLSVersion) throws {
-        let stranger = try Authority("Stranger").issue()
+        let stranger = try Authority("Unknown").issue()
         let pair = try EnginePair(
             .client {
                 $0.maximumVersion = version
@@ -62,7 +62,9 @@ struct AuthenticationTests {
         #expect(clientOutcome(pair)?.status == errSSLPeerUnknownCA)
     }
 
-    @Test("The client's owner judges: nothing happens before, and its word counts", arguments: versions, [true, false])
+    @Test(
+        "The client's owner verifies: the handshake waits for the decision and obeys it", arguments: versions,
+        [true, false])
     func clientJudge(_ version: TLSVersion, _ isTrusted: Bool) throws {
         let pair = try EnginePair(
             .client {
@@ -93,7 +95,7 @@ struct AuthenticationTests {
         #expect(outcome(pair)?.code == .alert(42))
     }
 
-    @Test("The server's owner judges: no content before", arguments: versions, [true, false])
+    @Test("The server's owner verifies: no content is delivered before", arguments: versions, [true, false])
     func serverJudge(_ version: TLSVersion, _ isTrusted: Bool) throws {
         let identity = try Identities.client.get()
         let pair = try EnginePair(
@@ -112,7 +114,7 @@ struct AuthenticationTests {
         }
         #expect(trust.certificates.first == identity.certificates[0] && trust.role == .client)
         #expect(pair.server.readAll().bytes.isEmpty && pair.server.negotiation == nil)
-        // In TLS 1.2 the server has the last word of the handshake: it must not have said it.
+        // In TLS 1.2 the server sends the last handshake message: it must not have sent it yet.
         if version == .tls12 { #expect(pair.client.negotiation == nil) }
         pair.server.trustEvaluated(isTrusted: isTrusted)
         pair.run()
@@ -125,7 +127,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("The client's owner chooses the identity", arguments: versions, [true, false])
+    @Test("The client's owner selects the identity", arguments: versions, [true, false])
     func challenge(_ version: TLSVersion, _ hasIdentity: Bool) throws {
         let identity = try Identities.client.get()
         let pair = try EnginePair(
@@ -145,7 +147,7 @@ struct AuthenticationTests {
         #expect(pair.server.negotiation?.peerCertificates.first == (hasIdentity ? identity.certificates[0] : nil))
     }
 
-    @Test("A server that wants no certificate leads to no question", arguments: versions)
+    @Test("A server without client authentication causes no query for an identity", arguments: versions)
     func noChallenge(_ version: TLSVersion) throws {
         let pair = try EnginePair(
             .client {
@@ -186,7 +188,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "The identity of a pre-shared key ends before its first zero byte", arguments: versions,
+        "The identity of a pre-shared key ends at its first zero byte", arguments: versions,
         [[], [0xff, 0xfe, 0x54]])
     func preSharedKeyIdentity(_ version: TLSVersion, _ visible: [UInt8]) throws {
         let pair = try EnginePair(

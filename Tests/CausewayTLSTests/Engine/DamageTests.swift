@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged handshakes")
 struct DamageTests {
-    /// Changes, drops, doubles and invents bytes on the way, by a seed.
+    /// Changes, drops, duplicates and invents bytes in transit, from a seed.
     private struct Vandal {
         var state: UInt64
 
@@ -28,8 +28,10 @@ struct DamageTests {
         }
     }
 
-    /// Nothing that arrives may trap, and no side may take the other for sound unless it said what it said.
-    @Test("Whatever arrives, both sides survive, and content is right or missing", arguments: 0..<8 as Range<UInt64>)
+    /// No input may trap, and content that is accepted must have been sent by the peer.
+    @Test(
+        "With any damaged input, both sides survive, and content is correct or missing",
+        arguments: 0..<8 as Range<UInt64>)
     func vandalism(_ part: UInt64) throws {
         let contexts = try [TLSVersion.tls12, .tls13].map { version in
             (

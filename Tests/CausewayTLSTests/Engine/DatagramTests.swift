@@ -16,7 +16,7 @@ struct DatagramTests {
             })
     }
 
-    @Test("Messages keep their borders")
+    @Test("Messages keep their boundaries")
     func messages() throws {
         let pair = try pair()
         #expect(pair.client.timeout == nil)
@@ -35,7 +35,7 @@ struct DatagramTests {
         #expect(pair.server.readAll().end == .ended)
     }
 
-    @Test("No datagram is larger than allowed, and no message larger than a datagram")
+    @Test("No datagram exceeds the limit, and no message exceeds a datagram")
     func sizes() throws {
         let pair = try pair { $0.maximumDatagram = 600 }
         var largest = 0
@@ -48,14 +48,14 @@ struct DatagramTests {
         let message = [UInt8](repeating: 1, count: 601)
         do {
             _ = try message.withUnsafeBytes { bytes throws(TLSFailure) in try pair.client.write(bytes) }
-            Issue.record("a message was cut")
+            Issue.record("a message was truncated")
         } catch {
             #expect((error as? TLSFailure)?.code == .messageTooLong)
         }
         #expect(try pair.transfer([1, 2, 3], from: pair.client, to: pair.server) == [1, 2, 3])
     }
 
-    @Test("What is lost is repeated after the timeout, in every position", arguments: 0..<6)
+    @Test("A lost datagram at any position is repeated after the timeout", arguments: 0..<6)
     func loss(_ lost: Int) throws {
         let pair = try pair { $0.firstRetransmission = .milliseconds(20) }
         var number = 0
@@ -68,16 +68,16 @@ struct DatagramTests {
         while !pair.isEstablished, clock.now < deadline {
             pair.run()
             if pair.isEstablished { break }
-            // Who is done already notices by reading that the other is not.
+            // A side that is done notices the missing answer by reading.
             for engine in [pair.client, pair.server] { _ = engine.readAll() }
-            // The library keeps its own clock: these milliseconds must pass.
+            // The library has its own clock: these milliseconds must pass.
             for engine in [pair.client, pair.server] where engine.timeout == .zero { _ = engine.timeoutElapsed() }
         }
         #expect(pair.isEstablished)
         #expect(try pair.transfer([5], from: pair.client, to: pair.server) == [5])
     }
 
-    @Test("A server answers a stranger's first datagram with less than it received")
+    @Test("A server answers the first datagram of an unknown client with fewer bytes than it received")
     func cookie() throws {
         let pair = try pair()
         _ = pair.client.handshake()
@@ -85,7 +85,7 @@ struct DatagramTests {
         #expect(pair.server.unsentCount > 0 && pair.server.unsentCount < 100)
     }
 
-    @Test("Forged and foreign datagrams are dropped, the connection lives on")
+    @Test("Forged and foreign datagrams are dropped, and the connection continues")
     func forged() throws {
         let pair = try pair()
         pair.establish()
@@ -98,7 +98,7 @@ struct DatagramTests {
         #expect(try pair.transfer([9], from: pair.client, to: pair.server) == [9])
     }
 
-    @Test("Timeouts that come early do no harm")
+    @Test("Early timeouts have no effect")
     func early() throws {
         let pair = try pair { $0.firstRetransmission = .seconds(60) }
         _ = pair.client.handshake()
@@ -109,7 +109,7 @@ struct DatagramTests {
         #expect(pair.client.unsentCount == 0)
     }
 
-    @Test("A server with an Ed25519 key, and a client that shows one of any kind", arguments: [true, false])
+    @Test("A server with an Ed25519 key, and a client with a certificate of any kind", arguments: [true, false])
     func edwards(isClientEdwards: Bool) throws {
         let server = try Authority.shared.issue { $0.keyKind = .ed25519 }
         let client = try Authority.shared.issue([.email("client@test")]) {

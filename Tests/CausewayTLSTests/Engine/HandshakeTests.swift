@@ -6,7 +6,7 @@ import Testing
 struct HandshakeTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    @Test("Two engines agree and talk", arguments: versions)
+    @Test("Two engines complete a handshake and exchange data", arguments: versions)
     func talk(_ version: TLSVersion) throws {
         let pair = try EnginePair(.client { $0.maximumVersion = version }, .server())
         #expect(pair.client.negotiation == nil)
@@ -56,11 +56,11 @@ struct HandshakeTests {
             try Authority.shared.issue { $0.notAfter = Authority.now - 1 }
         },
         TrustRow(testDescription: "unknown root", host: "server.test", rule: .unknownIssuer, alert: 48) {
-            try Authority("Stranger").issue()
+            try Authority("Unknown").issue()
         },
     ]
 
-    @Test("A client refuses at once, says why on both ends", arguments: refused)
+    @Test("A client refuses a certificate at once, and both ends report the reason", arguments: refused)
     func refusal(_ row: TrustRow) throws {
         for version in Self.versions {
             let identity = try row.identity()
@@ -72,7 +72,7 @@ struct HandshakeTests {
                 continue
             }
             #expect(failure.rule == row.rule && pair.clientFailure?.status == failure.status)
-            // In version 1.3 the server is done before the client's alert can come: it meets it when it reads.
+            // In TLS 1.3 the server completes before the client's alert can arrive: it sees the alert when it reads.
             let told: TLSFailure.Code? =
                 if case .failed(let failure) = pair.server.readAll().end { failure.code } else {
                     pair.serverFailure?.code
@@ -82,9 +82,9 @@ struct HandshakeTests {
         }
     }
 
-    @Test("Without authentication everything is accepted, and only then")
+    @Test("Without authentication every certificate is accepted")
     func unauthenticated() throws {
-        let stranger = try Authority("Stranger").issue()
+        let stranger = try Authority("Unknown").issue()
         let pair = try EnginePair(.client { $0.peerAuthentication = .none }, .server { $0.identity = stranger })
         pair.establish()
         #expect(pair.client.negotiation?.peerCertificates.first == stranger.certificates[0])
@@ -116,7 +116,7 @@ struct HandshakeTests {
         #expect(pair.clientFailure?.status == errSSLPeerProtocolVersion)
     }
 
-    @Test("Old versions need to be asked for on both sides", arguments: [TLSVersion.tls10, .tls11])
+    @Test("Old versions must be enabled on both sides", arguments: [TLSVersion.tls10, .tls11])
     func oldVersions(_ version: TLSVersion) throws {
         let asked = try EnginePair(
             .client { $0.minimumVersion = version },
@@ -131,7 +131,7 @@ struct HandshakeTests {
         #expect(!unasked.isEstablished && unasked.clientFailure != nil)
     }
 
-    @Test("Suites and groups are what was asked for")
+    @Test("Suites and groups are the requested ones")
     func suites() throws {
         let pair = try EnginePair(.client { $0.cipherSuites = [0xcca9] }, .server())
         pair.establish()
@@ -145,7 +145,7 @@ struct HandshakeTests {
         #expect(modern.client.negotiation?.group == 29)
     }
 
-    @Test("Finite fields are used only where the program asks for them", arguments: [256, 257, 258] as [UInt16])
+    @Test("Finite-field groups are used only if the program requests them", arguments: [256, 257, 258] as [UInt16])
     func finiteFields(_ number: UInt16) throws {
         let unasked = try EnginePair(.client { $0.groups = [number] }, .server())
         unasked.run()
@@ -153,14 +153,14 @@ struct HandshakeTests {
         let asked = try EnginePair(.client { $0.groups = [number] }, .server { $0.groups = [29, number] })
         asked.establish()
         #expect(asked.server.negotiation?.group == number)
-        // Nor does a client take them from a server that has nothing else.
+        // A client does not accept them from a server that supports nothing else.
         let server = try EnginePair(.client(), .server { $0.groups = [number] })
         server.run()
         #expect(!server.isEstablished)
     }
 
     @Test(
-        "By default nothing without forward secrecy or authenticated encryption",
+        "The defaults require forward secrecy and authenticated encryption",
         arguments: [
             [0x009c, 0x002f, 0x003c, 0x000a], [0xc013, 0xc027, 0xc009, 0xc023],
         ] as [[UInt16]])
@@ -172,7 +172,7 @@ struct HandshakeTests {
     }
 
     @Test(
-        "Settings that cannot be",
+        "Invalid settings",
         arguments: [
             { $0.minimumVersion = .dtls12 },
             {

@@ -6,7 +6,7 @@ import Testing
 struct ResumptionTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    /// Establishes, and lets the client read, which is when tickets of version 1.3 arrive.
+    /// Establishes a connection, and lets the client read, because tickets of TLS 1.3 arrive then.
     private func connect(
         _ client: TLSContext, _ server: TLSContext, host: NWEndpoint.Host = "server.test", port: UInt16 = 443
     ) throws -> EnginePair {
@@ -16,7 +16,7 @@ struct ResumptionTests {
         return pair
     }
 
-    @Test("The second connection resumes, without judging anew", arguments: versions)
+    @Test("The second connection resumes without certificate verification", arguments: versions)
     func resumes(_ version: TLSVersion) throws {
         let client = try TLSContext(.client { $0.maximumVersion = version })
         let server = try TLSContext(.server())
@@ -31,7 +31,7 @@ struct ResumptionTests {
         #expect(client.sessionCount <= 4)
     }
 
-    @Test("A ticket of TLS 1.3 is used once, a session of TLS 1.2 again and again")
+    @Test("A ticket of TLS 1.3 is used once, a session of TLS 1.2 many times")
     func singleUse() throws {
         let server = try TLSContext(.server())
         for (version, counts) in [(TLSVersion.tls13, [1, 0, 0, 0]), (.tls12, [1, 1, 1, 1])] {
@@ -46,12 +46,12 @@ struct ResumptionTests {
         }
     }
 
-    @Test("As many connections as were open at once resume together the next time, again and again")
+    @Test("As many connections as were open at the same time can resume at the same time, repeatedly")
     func together() throws {
         let client = try TLSContext(.client { $0.maximumVersion = .tls13 })
         let server = try TLSContext(.server())
         for isLater in [false, true, true] {
-            // All begin before any is done.
+            // All start before any is done.
             let pairs = try (0..<3).map { _ in try EnginePair(client, server) }
             for pair in pairs {
                 pair.establish()
@@ -62,7 +62,7 @@ struct ResumptionTests {
         }
     }
 
-    @Test("A resumed session still has both sides' certificates", arguments: versions)
+    @Test("A resumed session keeps both sides' certificates", arguments: versions)
     func mutual(_ version: TLSVersion) throws {
         let identity = try Identities.client.get()
         let client = try TLSContext(
@@ -78,7 +78,7 @@ struct ResumptionTests {
         #expect(pair.client.negotiation?.peerCertificates.first == (try Identities.server.get().certificates[0]))
     }
 
-    @Test("Another host, port or context does not", arguments: versions)
+    @Test("Another host, port or context does not resume", arguments: versions)
     func keys(_ version: TLSVersion) throws {
         let identity = try Authority.shared.issue([.name("server.test"), .name("other.test")])
         let client = try TLSContext(.client { $0.maximumVersion = version })
@@ -91,7 +91,7 @@ struct ResumptionTests {
         #expect(try connect(client, server).client.negotiation?.isResumed == true)
     }
 
-    @Test("Off on either side is off", arguments: versions, [true, false])
+    @Test("Resumption must be enabled on both sides", arguments: versions, [true, false])
     func off(_ version: TLSVersion, _ isOffAtClient: Bool) throws {
         let client = try TLSContext(
             .client {
@@ -104,7 +104,7 @@ struct ResumptionTests {
         #expect(try connect(client, server).client.negotiation?.isResumed == false)
     }
 
-    @Test("Sessions per peer and peers are bounded")
+    @Test("The number of sessions per peer, and of peers, is limited")
     func bounded() throws {
         let client = try TLSContext(.client())
         let server = try TLSContext(.server())
@@ -114,7 +114,7 @@ struct ResumptionTests {
         #expect(try connect(client, server, port: 1).client.negotiation?.isResumed == false)
     }
 
-    @Test("Equal settings share a context, others do not")
+    @Test("Equal settings share a context, different ones do not")
     func sharedContexts() throws {
         let settings = TLSSettings.client { $0.applicationProtocols = ["share-test"] }
         let first = try TLSContext.shared(for: settings)
@@ -154,11 +154,11 @@ struct ResumptionTests {
         #expect(try pair.transfer(Array(" more".utf8), from: pair.client, to: pair.server) == Array(" more".utf8))
     }
 
-    @Test("Early data that the server does not take is sent again, once and first")
+    @Test("Early data that the server refuses is sent again, once and first")
     func earlyRefused() throws {
         let (client, server) = try earlyContexts()
         _ = try connect(client, server)
-        // A server that knows nothing of the session.
+        // A server that does not know the session.
         let stranger = try TLSContext(.server { $0.isEarlyDataEnabled = true })
         let pair = try EnginePair(client, stranger)
         #expect(sendEarly("GET /", pair))
@@ -169,7 +169,7 @@ struct ResumptionTests {
         #expect(pair.server.readText == "GET / later")
     }
 
-    @Test("A repeated first flight brings no early data twice")
+    @Test("A replayed first flight delivers no early data twice")
     func replay() throws {
         let (client, server) = try earlyContexts()
         _ = try connect(client, server)
@@ -188,7 +188,7 @@ struct ResumptionTests {
         #expect(second.server.readAll().bytes.isEmpty)
     }
 
-    @Test("More than the limit is not taken")
+    @Test("Early data above the limit is not accepted")
     func earlyLimit() throws {
         let (client, server) = try earlyContexts()
         _ = try connect(client, server)

@@ -36,7 +36,7 @@ struct TransferTests {
         #expect(try pair.transfer(content, from: pair.client, to: pair.server) == content, "seed \(seed)")
     }
 
-    @Test("Small blocks to read into", arguments: [1, 7, 16_384])
+    @Test("Small read buffers", arguments: [1, 7, 16_384])
     func smallReads(_ blockSize: Int) throws {
         let pair = try pair()
         let content = content(20_000)
@@ -46,7 +46,7 @@ struct TransferTests {
         #expect(pair.server.readAll(blockSize: blockSize).bytes == content)
     }
 
-    @Test("Plaintext is read while ciphertext is lent: nothing is left behind")
+    @Test("Plaintext is read while ciphertext is borrowed, without a rest")
     func lent() throws {
         let pair = try pair()
         try pair.client.write("direct")
@@ -58,7 +58,7 @@ struct TransferTests {
         #expect(text == "direct")
     }
 
-    @Test("Writing stops when enough waits to be sent, and goes on afterwards")
+    @Test("Writing stops when enough output is pending, and continues afterwards")
     func backPressure() throws {
         let pair = try pair()
         let content = content(4_000_000)
@@ -72,14 +72,14 @@ struct TransferTests {
         #expect(pair.client.unsentCount == 0)
     }
 
-    @Test("Content before the handshake is done is not taken")
+    @Test("Content before the end of the handshake is not accepted")
     func tooEarly() throws {
         let pair = try EnginePair(.client(), .server())
         #expect(try [1].withUnsafeBytes { bytes throws(TLSFailure) in try pair.client.write(bytes) } == 0)
         #expect(pair.client.readAll().end == .needsCiphertext)
     }
 
-    @Test("Each side closes; what was sent before arrives", arguments: versions, [true, false])
+    @Test("Each side closes; content sent before arrives", arguments: versions, [true, false])
     func close(_ version: TLSVersion, _ isClientFirst: Bool) throws {
         let pair = try pair(version)
         let (first, second) = isClientFirst ? (pair.client, pair.server) : (pair.server, pair.client)
@@ -104,7 +104,7 @@ struct TransferTests {
         #expect(first.readAll().end == .ended)
     }
 
-    @Test("An end without a closure is an error, after what came before it", arguments: versions)
+    @Test("An end without a close_notify is an error, after the content before it", arguments: versions)
     func truncation(_ version: TLSVersion) throws {
         let pair = try pair(version)
         try pair.client.write("half of")
@@ -120,7 +120,7 @@ struct TransferTests {
         #expect(pair.server.readAll().end == heard.end)
     }
 
-    @Test("An end in the middle of a record, and of the handshake")
+    @Test("An end inside a record, and during the handshake")
     func cutOff() throws {
         let pair = try pair()
         try pair.client.write("whole")
@@ -145,7 +145,7 @@ struct TransferTests {
         #expect(ended.code == .endedInHandshake && ended.status == errSSLClosedAbort)
     }
 
-    @Test("A forged record is an error, and the peer is told", arguments: versions)
+    @Test("A forged record is an error, and the peer is notified", arguments: versions)
     func forged(_ version: TLSVersion) throws {
         let pair = try pair(version)
         pair.deliver = { piece in piece.dropLast() + [piece[piece.count - 1] ^ 1] }
@@ -159,13 +159,13 @@ struct TransferTests {
         pair.deliver = nil
         pair.carry(from: pair.server, to: pair.client)
         guard case .failed(let told) = pair.client.readAll().end else {
-            Issue.record("the client was not told")
+            Issue.record("the client was not notified")
             return
         }
         #expect(told.code == .alert(20))
     }
 
-    @Test("Who hands over and never reads is stopped")
+    @Test("A peer that only receives is limited")
     func arrears() throws {
         let pair = try pair()
         let content = content(200_000)
@@ -177,12 +177,12 @@ struct TransferTests {
             }
         }
         guard case .failed = pair.server.readAll().end else {
-            Issue.record("everything was kept")
+            Issue.record("all output was buffered")
             return
         }
     }
 
-    @Test("Keys change on the way, nothing else does")
+    @Test("A key update does not change the content")
     func keyUpdate() throws {
         let pair = try pair()
         pair.client.recordsUntilKeyUpdate = 3
@@ -192,7 +192,7 @@ struct TransferTests {
         #expect(try pair.transfer(content, from: pair.server, to: pair.client) == content)
     }
 
-    @Test("A handshake message in the clear after the handshake ends the connection")
+    @Test("A plaintext handshake message after the handshake ends the connection")
     func noise() throws {
         let pair = try pair(.tls12)
         pair.hand([22, 3, 3, 0, 4, 0, 0, 0, 0], to: pair.server)

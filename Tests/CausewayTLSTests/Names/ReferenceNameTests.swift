@@ -2,7 +2,7 @@ import CausewayTLS
 import CausewayTypes
 import Testing
 
-@Suite("Names of peers")
+@Suite("Matching of peer names")
 struct ReferenceNameTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let host: String
@@ -61,7 +61,7 @@ struct ReferenceNameTests {
         Row("nothing", "example.org", matches: false),
         Row("zero byte in the certificate", "example.org", .name("example.org\0.evil.test"), matches: false),
         Row("a letter that only looks alike", "example.org", .name("ex\u{430}mple.org"), matches: false),
-        Row("the Kelvin sign is no k", "k.example", .name("\u{212a}.example"), matches: false),
+        Row("the Kelvin sign is not a k", "k.example", .name("\u{212a}.example"), matches: false),
     ]
 
     @Test("What matches", arguments: rows)
@@ -71,13 +71,13 @@ struct ReferenceNameTests {
     }
 
     @Test(
-        "What no certificate can name",
+        "Names that no certificate can contain",
         arguments: [
             "", ".", "a..b", "-a.example", "a b.example", "a/b", String(repeating: "a", count: 64) + ".example",
         ])
     func unnameable(_ host: String) { #expect(ReferenceName(.name(host, nil)) == nil) }
 
-    @Test("Only so many names are looked at")
+    @Test("The number of examined names is limited")
     func budget() throws {
         let reference = try #require(ReferenceName("last.example"))
         let many = (0..<5_000).map { SubjectAlternativeName.name("n\($0).example") }
@@ -85,7 +85,7 @@ struct ReferenceNameTests {
         #expect(reference.matches([.name("last.example")] + many))
     }
 
-    /// The samples of RFC 3492 §7.1 that survive without mapping beyond lower case.
+    /// The samples of RFC 3492 §7.1 that need no mapping other than lower case.
     @Test(
         "Punycode",
         arguments: [

@@ -4,11 +4,11 @@ import CausewayTLS
 import CausewayTypes
 import Testing
 
-@Suite("DTLS over a bad link")
+@Suite("DTLS over a lossy link")
 struct DatagramLossTests {
     struct Link: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Of 100 datagrams.
+        /// Lost datagrams out of 100.
         var lost = 0
         var doubled = 0
         var isReordering = false
@@ -25,7 +25,7 @@ struct DatagramLossTests {
             .client {
                 $0.usesDatagrams = true
                 $0.firstRetransmission = .milliseconds(16)
-                // The certificates take several datagrams.
+                // The certificates need several datagrams.
                 $0.maximumDatagram = 300
             },
             .server {
@@ -43,14 +43,14 @@ struct DatagramLossTests {
     }
 
     @Test(
-        "The handshake comes to its end, and what is read was sent, once", arguments: Link.all,
+        "The handshake completes, and each message that is read was sent once", arguments: Link.all,
         1...4 as ClosedRange<UInt64>)
     func everything(_ link: Link, seed: UInt64) throws {
         var pair = try pair(link, seed: seed)
         pair.start()
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(30)
-        // The library keeps its own clock: these milliseconds must pass.
+        // The library has its own clock: these milliseconds must pass.
         while !(pair.client.isReady && pair.server.isReady), clock.now < deadline {
             pair.advance()
             pair.run()

@@ -4,7 +4,7 @@ import CausewayTestKit
 import CausewayTypes
 import Testing
 
-@Suite("TLS as a protocol of a stack")
+@Suite("TLS as a stage of a protocol stack")
 struct TLSStageTests {
     private func ready(_ cut: @escaping (inout SplitMix64, Int) -> Int = { $1 }) throws -> StackPair {
         var pair = try StackPair(.client(), .server())
@@ -14,7 +14,7 @@ struct TLSStageTests {
         return pair
     }
 
-    @Test("A mebibyte goes each way, however the ciphertext is cut", arguments: [1, 2, 3] as [UInt64])
+    @Test("A mebibyte in each direction, with any fragmentation of the ciphertext", arguments: [1, 2, 3] as [UInt64])
     func transfer(seed: UInt64) throws {
         var pair = try ready { random, count in random.integer(in: 1...min(count, 30_000)) }
         pair.random = SplitMix64(seed: seed)
@@ -28,7 +28,7 @@ struct TLSStageTests {
         #expect(pair.client.failure == nil && pair.server.failure == nil)
     }
 
-    @Test("What goes straight through is the same, with its end behind it", arguments: [1, 2, 3] as [UInt64])
+    @Test("The direct path delivers equal content, followed by its end", arguments: [1, 2, 3] as [UInt64])
     func straight(seed: UInt64) throws {
         var pair = try StackPair(.client(), .server())
         pair.goesStraight = true
@@ -49,7 +49,7 @@ struct TLSStageTests {
         #expect(pair.client.stack.inboundRoom == .max, "nothing follows the end")
     }
 
-    @Test("Nothing goes straight past what waits, nor past a failure")
+    @Test("The direct path is not used while content is pending, nor after a failure")
     func straightInOrder() throws {
         var pair = try ready()
         pair.server.isReading = false
@@ -59,20 +59,20 @@ struct TLSStageTests {
         ([4, 5] as [UInt8]).withUnsafeBytes {
             _ = pair.client.stack.send(lent: $0, in: MessageChunk(endsMessage: false), at: .zero)
         }
-        // The server's stack still has the first: the second is put behind it.
+        // The server's stack still has the first message: the second follows it.
         pair.run()
         #expect(pair.server.received == [1, 2, 3, 4, 5])
-        #expect(pair.straightCount == 1, "what leaves goes straight")
+        #expect(pair.straightCount == 1, "sent on the direct path")
         pair.transfer([6], from: \.client)
-        #expect(pair.straightCount == 2, "nothing waits any more")
+        #expect(pair.straightCount == 2, "nothing is pending any more")
         pair.server.arriving = [23, 3, 3, 0, 4, 9, 9, 9, 9]
         pair.run()
         #expect(pair.server.failure != nil && pair.server.received == [1, 2, 3, 4, 5, 6])
-        #expect(pair.client.failure != nil, "the alert has left")
+        #expect(pair.client.failure != nil, "the alert was sent")
     }
 
     @Test(
-        "The steps in which certificates come are left to the owner, and the rest is the same",
+        "Certificate steps run by the owner have equal results",
         arguments: [1, 2] as [UInt64])
     func stepsElsewhere(seed: UInt64) throws {
         let identity = try Identities.client.get()
@@ -92,7 +92,7 @@ struct TLSStageTests {
         }
     }
 
-    @Test("Refused elsewhere, a client learns why as from anywhere")
+    @Test("After a refusal in a step of the owner, a client has the usual error")
     func refusedElsewhere() throws {
         let unknown = try Authority("Unknown").issue()
         var pair = try StackPair(
@@ -102,7 +102,7 @@ struct TLSStageTests {
         #expect(pair.client.reason?.status == errSSLPeerUnknownCA)
     }
 
-    @Test("A connection that ends while a step runs elsewhere leaves its engine alone")
+    @Test("A connection that ends while a step runs on another thread does not touch its engine")
     func endedDuringStep() throws {
         let context = try TLSContext(.client())
         let stage = try TLSStage(context, host: "server.test", stepsElsewhere: true)
@@ -126,7 +126,7 @@ struct TLSStageTests {
         #expect(!stack.isReady)
     }
 
-    @Test("Byte by byte is the same")
+    @Test("Byte by byte with equal results")
     func drip() throws {
         var pair = try ready { _, _ in 1 }
         pair.client.readLimit = 1
@@ -138,7 +138,7 @@ struct TLSStageTests {
         #expect(pair.client.endCount == 1 && pair.server.endCount == 1)
     }
 
-    @Test("Who has finished still receives, whichever side it is", arguments: [true, false])
+    @Test("A side that has closed still receives", arguments: [true, false])
     func halfClose(isClientFirst: Bool) throws {
         var pair = try ready()
         let (first, second) = isClientFirst ? (\StackPair.client, \StackPair.server) : (\.server, \.client)
@@ -147,7 +147,7 @@ struct TLSStageTests {
         #expect(pair[keyPath: second].received == ask)
         #expect(pair[keyPath: second].endCount == 1)
         let isTaken = pair[keyPath: first].stack.send(MessageChunk([1]), at: .zero)
-        #expect(!isTaken, "it said that nothing follows")
+        #expect(!isTaken, "it reported the end of input")
         pair.transfer(answer, from: second, isFinal: true)
         #expect(pair[keyPath: first].received == answer)
         #expect(pair[keyPath: first].endCount == 1)
@@ -158,7 +158,7 @@ struct TLSStageTests {
         #expect(pair.client.isClosed && pair.server.isClosed)
     }
 
-    @Test("Closing sends what was taken, then the closure")
+    @Test("Closing sends accepted content, then the close_notify")
     func close() throws {
         var pair = try ready()
         pair.client.stack.send(MessageChunk(Array("good-bye".utf8), endsMessage: false), at: .zero)
@@ -169,7 +169,7 @@ struct TLSStageTests {
         #expect(pair.server.endCount == 1 && pair.server.failure == nil)
     }
 
-    @Test("Closing in the handshake is closed at once")
+    @Test("Closing during the handshake takes effect at once")
     func closeEarly() throws {
         var pair = try StackPair(.client(), .server())
         pair.client.stack.start(at: .zero)
@@ -178,7 +178,7 @@ struct TLSStageTests {
         #expect(pair.client.isClosed && !pair.client.isReady)
     }
 
-    @Test("An end without a closure is a failure, after what came before it was delivered")
+    @Test("An end without a close_notify is a failure, after the content before it was delivered")
     func truncation() throws {
         var pair = try ready()
         pair.server.isReading = false
@@ -194,7 +194,7 @@ struct TLSStageTests {
         #expect(pair.server.reason?.code == .truncated)
     }
 
-    @Test("An end in the handshake is a failure")
+    @Test("An end during the handshake is a failure")
     func endInHandshake() throws {
         var pair = try StackPair(.client(), .server())
         pair.client.stack.start(at: .zero)
@@ -203,7 +203,7 @@ struct TLSStageTests {
         #expect(pair.client.failure == Failure(.tls, errSSLClosedAbort))
     }
 
-    @Test("Nothing happens until the owner has judged", arguments: [true, false])
+    @Test("The stage waits for the owner's decision", arguments: [true, false])
     func judging(isTrusted: Bool) throws {
         var pair = try StackPair(.client { $0.judge = .owner(1) }, .server())
         pair.start()
@@ -214,14 +214,14 @@ struct TLSStageTests {
         guard !isTrusted else { return }
         #expect(pair.client.failure == Failure(.tls, errSSLBadCert))
         #expect(pair.client.reason?.code == .refused)
-        // The alert came through although the client had failed.
+        // The alert arrived although the client had failed.
         guard case .alert = pair.server.reason?.code else {
             Issue.record("no alert: \(String(describing: pair.server.reason))")
             return
         }
     }
 
-    @Test("A server that judges its client delivers nothing before")
+    @Test("A server that verifies its client delivers nothing before")
     func judgingServer() throws {
         let identity = try Identities.client.get()
         var pair = try StackPair(
@@ -240,13 +240,13 @@ struct TLSStageTests {
         #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
     }
 
-    @Test("A peer that is not read is held back, and a bounded amount waits")
+    @Test("Unread input blocks the peer, and a bounded amount is pending")
     func backpressure() throws {
         var pair = try ready()
         pair.server.isReading = false
         let content = pair.random.bytes(1 << 20)
         pair.transfer(content, from: \.client)
-        // What left the client waits in front of the server.
+        // The client's output waits in front of the server.
         #expect(pair.server.stack.inboundRoom == 0)
         #expect(pair.server.arriving.count > 1 << 19)
         pair.server.isReading = true
@@ -254,17 +254,17 @@ struct TLSStageTests {
         #expect(pair.server.received == content)
     }
 
-    @Test("Damage ends it with an alert, and nothing is delivered")
+    @Test("Damage ends the stage with an alert, and nothing is delivered")
     func damage() throws {
         var pair = try ready()
         pair.server.stack.receive(MessageChunk([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), at: .zero)
         pair.run()
         #expect(pair.server.failure == Failure(.tls, errSSLBadRecordMac))
         #expect(pair.server.received.isEmpty)
-        #expect(pair.client.failure != nil, "it was told")
+        #expect(pair.client.failure != nil, "the client was notified")
     }
 
-    @Test("After an abort nothing comes out")
+    @Test("After an abort there is no output")
     func abort() throws {
         var pair = try ready()
         pair.client.stack.send(MessageChunk([1, 2, 3], endsMessage: false), at: .zero)
@@ -274,7 +274,7 @@ struct TLSStageTests {
         #expect(pair.client.stack.wakeUp == nil)
     }
 
-    @Test("Lines for a file of keys, and secrets for other protocols")
+    @Test("Lines for a key log file, and secrets for other protocols")
     func secrets() throws {
         var pair = try StackPair(.client { $0.logsKeys = true }, .server())
         pair.start()
@@ -291,7 +291,7 @@ struct TLSStageTests {
     }
 
     @Test(
-        "The moment of the next repetition stays the same until something happens, and the peer is awaited until then")
+        "The next retransmission time stays the same until an event, and the stage waits for the peer until then")
     func repetition() throws {
         var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
         pair.client.stack.start(at: .seconds(5))

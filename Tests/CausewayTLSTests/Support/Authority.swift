@@ -1,14 +1,14 @@
 import CausewayTLS
 import CausewayTypes
 
-/// An authority that exists for the tests, and what it issues.
+/// An authority for the tests, and the certificates it issues.
 struct Authority: Sendable {
     let identity: TLSIdentity
 
     static let now: Int64 = 1_790_000_000
     static let day: Int64 = 86_400
 
-    /// One for all tests that need nothing particular.
+    /// An authority for tests without special requirements.
     static let shared = Authority("Test Root")
 
     var certificate: Certificate { identity.certificates[0] }
@@ -25,7 +25,7 @@ struct Authority: Sendable {
         }
     }
 
-    /// A certificate for `names`, valid around ``now``.
+    /// Issues a certificate for `names`, valid around ``now``.
     func issue(
         _ names: [SubjectAlternativeName] = [.name("server.test")],
         adjust: (inout CertificateTemplate) -> Void = { _ in }
@@ -39,7 +39,7 @@ struct Authority: Sendable {
 }
 
 extension TrustSettings {
-    /// Trusts the authorities given and nobody else, at the tests' time.
+    /// Settings that trust only the given authorities, at the tests' time.
     static func anchored(_ authorities: Authority...) -> TrustSettings {
         var settings = TrustSettings()
         settings.anchors = authorities.map(\.certificate)
@@ -66,7 +66,7 @@ extension TLSSettings {
     }
 }
 
-/// Made once, because keys take time.
+/// Created once, because keys take time.
 enum Identities {
     static let server = Result { try Authority.shared.issue() }
     static let client = Result { try Authority.shared.issue([.email("client@test")]) }

@@ -2,13 +2,13 @@ import CausewayTLS
 import CausewayTypes
 import Testing
 
-/// A client and a server whose ciphertext goes from one to the other in memory.
+/// A client and a server that exchange ciphertext in memory.
 final class EnginePair {
     let client: OpenSSLEngine
     let server: OpenSSLEngine
-    /// How the bytes of a flight are cut on the way: the lengths of the pieces. `nil` for one piece.
+    /// Fragments a flight into pieces of these lengths; `nil` for one piece.
     var cut: ((Int) -> Int)?
-    /// What becomes of a datagram or piece: `nil` when it is lost.
+    /// Changes a datagram or piece in transit; returns `nil` to lose it.
     var deliver: (([UInt8]) -> [UInt8]?)?
     var clientProgress = TLSProgress.needsCiphertext
     var serverProgress = TLSProgress.needsCiphertext
@@ -27,7 +27,7 @@ final class EnginePair {
         self.server = try OpenSSLEngine(server)
     }
 
-    /// Hands what one side has to send to the other. Returns whether anything was there.
+    /// Passes one side's output to the other. Returns whether there was any.
     @discardableResult
     func carry(from sender: OpenSSLEngine, to receiver: OpenSSLEngine) -> Bool {
         var pieces: [[UInt8]] = []
@@ -57,7 +57,7 @@ final class EnginePair {
         }
     }
 
-    /// Both sides in turn until neither has anything to say.
+    /// Runs both sides in turn until neither has output.
     func run() {
         for _ in 0..<64 {
             clientProgress = client.handshake()
@@ -75,14 +75,14 @@ final class EnginePair {
     var clientFailure: TLSFailure? { if case .failed(let failure) = clientProgress { failure } else { nil } }
     var serverFailure: TLSFailure? { if case .failed(let failure) = serverProgress { failure } else { nil } }
 
-    /// Both sides established, or a failure of the test.
+    /// Establishes both sides, or fails the test.
     func establish(sourceLocation: SourceLocation = #_sourceLocation) {
         run()
         #expect(
             isEstablished, "client: \(clientProgress), server: \(serverProgress)", sourceLocation: sourceLocation)
     }
 
-    /// Sends `content` and returns what arrives, bytes carried whenever the sender is full.
+    /// Sends `content` and returns the received bytes. Passes bytes on whenever the sender is full.
     func transfer(_ content: [UInt8], from sender: OpenSSLEngine, to receiver: OpenSSLEngine) throws -> [UInt8] {
         var rest = content[...]
         var result: [UInt8] = []
@@ -97,7 +97,7 @@ final class EnginePair {
 }
 
 extension OpenSSLEngine {
-    /// Everything that can be read now, and how it ended.
+    /// Reads all available bytes. Returns them with the final result.
     func readAll(blockSize: Int = 65_536) -> (bytes: [UInt8], end: TLSReadResult) {
         var result: [UInt8] = []
         var block = [UInt8](repeating: 0, count: blockSize)

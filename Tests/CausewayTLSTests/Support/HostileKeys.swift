@@ -1,7 +1,7 @@
 import CausewayTLS
 import CausewayTestKit
 
-/// Public keys that take long to use or to decode, as SubjectPublicKeyInfo in DER. Nothing is known of their private halves.
+/// Public keys that take long to use or to decode, as SubjectPublicKeyInfo in DER. Their private keys are unknown.
 enum HostileKeys {
     private static func number(bits: Int, _ seed: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: seed)
@@ -24,12 +24,12 @@ enum HostileKeys {
             DERWriter.bits(key))
     }
 
-    /// 3,072 bits with an exponent nearly as long: a signature takes a hundred times as long as with the usual exponent.
+    /// 3,072 bits with an exponent nearly as long: a signature check takes a hundred times as long as with the usual exponent.
     static func longExponent(_ seed: UInt64) -> [UInt8] {
         rsa(modulusBits: 3_072, exponent: number(bits: 3_070, seed + 1_000), seed: seed)
     }
 
-    /// A key on a curve that it defines itself, over a prime for which square roots take long.
+    /// A key on a curve with explicit parameters, over a prime for which square roots take long.
     static func writtenOutCurve(compressed isCompressed: Bool = true) -> [UInt8] {
         let prime = [UInt8](repeating: 0x7f, count: 66)
         let point = [isCompressed ? 2 : 4] + [UInt8](repeating: 1, count: isCompressed ? 66 : 132)
@@ -42,7 +42,7 @@ enum HostileKeys {
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 10_045, 2, 1), parameters), DERWriter.bits(point))
     }
 
-    /// A sound key on P-256, whose parameters are written out (SEC 2 §2.4.2).
+    /// A valid key on P-256 with explicit parameters (SEC 2 §2.4.2).
     static let writtenOutP256: [UInt8] = {
         let prime = digits("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
         let a = digits("ffffffff00000001000000000000000000000000fffffffffffffffffffffffc")

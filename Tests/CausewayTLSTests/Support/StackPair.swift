@@ -3,34 +3,34 @@ import CausewayTLS
 import CausewayTestKit
 import CausewayTypes
 
-/// Two stacks of TLS and nothing else, whose ciphertext goes from one to the other in memory.
+/// Two TLS stacks that exchange ciphertext in memory.
 struct StackPair {
     struct Side {
         var stack: ProtocolStack
         let id: ProtocolStack.StageID
-        /// Ciphertext on its way to this side, and whether its end is behind it.
+        /// Ciphertext in transit to this side, and whether the end follows.
         var arriving: [UInt8] = []
         var hasEnd = false
         var datagrams: [[UInt8]] = []
         var received: [UInt8] = []
         var messages: [[UInt8]] = []
-        /// How many final chunks were delivered.
+        /// The number of final chunks that were delivered.
         var endCount = 0
         var isReady = false
         var isClosed = false
         var failure: Failure?
         var negotiation: TLSNegotiation?
         var keyLog: [String] = []
-        /// What the owner answers; `nil` for not yet.
+        /// The owner's decision; `nil` if it is pending.
         var verdict: Bool?
         var wasAsked = false
-        /// Steps of the handshake that the owner ran.
+        /// The number of handshake steps that the owner ran.
         var stepCount = 0
         var wasChallenged = false
         var identity: TLSIdentity?
         /// Whether this side's program reads.
         var isReading = true
-        /// Bytes read at once at most.
+        /// The maximum number of bytes per read.
         var readLimit = Int.max
 
         init(_ context: TLSContext, host: NWEndpoint.Host? = nil, stepsElsewhere: Bool = false) throws {
@@ -46,17 +46,17 @@ struct StackPair {
 
     var client: Side
     var server: Side
-    /// How many of the bytes that are on their way arrive at once, of how many.
+    /// The number of bytes in transit that arrive at once, given their total.
     var cut: (inout SplitMix64, Int) -> Int = { $1 }
     var random = SplitMix64(seed: 7)
     let usesDatagrams: Bool
-    /// How often a datagram arrives: not at all, once or more often.
+    /// The number of copies of a datagram that arrive, from 0.
     var copies: (inout SplitMix64) -> Int = { _ in 1 }
-    /// Whether datagrams overtake each other.
+    /// Whether datagrams are reordered.
     var isReordering = false
-    /// Whether bytes go straight through wherever the stack allows it.
+    /// Whether bytes use the direct path where possible.
     var goesStraight = false
-    /// How often they did.
+    /// The number of uses of the direct path.
     var straightCount = 0
 
     init(_ client: TLSSettings, _ server: TLSSettings, stepsElsewhere: Bool = false) throws {
@@ -71,7 +71,7 @@ struct StackPair {
         run()
     }
 
-    /// Both sides in turn until nothing moves.
+    /// Runs both sides in turn until nothing moves.
     mutating func run() {
         var moved = true
         while moved {
@@ -100,7 +100,7 @@ struct StackPair {
         return read(own) || moved
     }
 
-    /// Lets both sides repeat what was not answered, where the library's clock says that it is time.
+    /// Runs retransmissions on both sides that are due by the library's clock.
     mutating func advance() {
         client.stack.advance(to: .zero)
         server.stack.advance(to: .zero)
@@ -213,7 +213,7 @@ struct StackPair {
         self[keyPath: own].stack.resume(at: .zero)
     }
 
-    /// Sends `content` as far as there is room, moving what is on its way.
+    /// Sends `content` as far as there is room, while the bytes in transit move.
     mutating func transfer(_ content: [UInt8], from own: WritableKeyPath<StackPair, Side>, isFinal: Bool = false) {
         var rest = content[...]
         while !rest.isEmpty {

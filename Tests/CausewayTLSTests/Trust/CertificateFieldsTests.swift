@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading certificates")
 struct CertificateFieldsTests {
-    @Test("What the library reads is what we read")
+    @Test("The library and our decoder read equal fields")
     func agreement() throws {
         let certificates =
             try Identities.server.get().certificates + [
@@ -26,7 +26,7 @@ struct CertificateFieldsTests {
         }
     }
 
-    @Test("Where the issuer and the status can be found")
+    @Test("The addresses of the issuer and of the revocation status")
     func locations() throws {
         func access(_ method: UInt32, _ location: String) -> [UInt8] {
             DERWriter.sequence(
@@ -59,7 +59,7 @@ struct CertificateFieldsTests {
     }
 
     @Test(
-        "Encodings that are not the distinguished one",
+        "Encodings that violate DER",
         arguments: [
             [], [0x30], [0x30, 1], [0x30, 0x80, 0, 0], [0x30, 0x81, 1, 0], [0x30, 0x82, 0, 0x80], [0x1f, 1, 0],
             [0x30, 0x85, 0, 0, 0, 0, 1, 0], [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Certificates and identities")
 struct CertificateTests {
-    @Test("What stands in one")
+    @Test("Fields of a certificate")
     func contents() throws {
         let identity = try Authority.shared.issue([.name("a.test"), .address([1, 2, 3, 4]), .email("m@a.test")]) {
             $0.subject = "A"
@@ -33,7 +33,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "Bad DER and PEM are refused",
+        "Invalid DER and PEM are refused",
         arguments: [[], [0x30], [0x30, 0x80], Array("-----BEGIN CERTIFICATE-----".utf8)])
     func garbage(_ bytes: [UInt8]) {
         #expect(throws: TLSFailure.self) { _ = try Certificate(der: bytes) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayTLS
 
-@Suite("Finding a chain")
+@Suite("Search for a certificate chain")
 struct ChainSearchTests {
     private func rule(_ certificates: [Certificate], _ settings: TrustSettings) -> TrustFailure.Rule? {
         let trust = PeerTrust(
@@ -19,16 +19,16 @@ struct ChainSearchTests {
     // MARK: Anchors
 
     @Test(
-        "An anchor is trusted as it is, whatever it leaves out",
+        "An anchor is trusted even if extensions are missing",
         arguments: [[15], [14], [35], [14, 15, 35], [15, 19]] as [Set<UInt32>])
     func plainAnchor(_ omitted: Set<UInt32>) throws {
-        // What `openssl req -x509` makes has no key usage. Without basic constraints a key usage tells.
+        // A certificate by `openssl req -x509` has no key usage. Without basic constraints, a key usage is required.
         let root = Authority("Plain") { $0.omittedExtensions = omitted }
         let canSign = !omitted.contains(19)
         #expect(rule(try root.issue().certificates, .anchored(root)) == (canSign ? nil : .notAnAuthority))
     }
 
-    @Test("An authority that only a peer sent obeys the profile", arguments: [14, 15, 35] as [UInt32])
+    @Test("An authority that only the peer sent must obey the profile", arguments: [14, 15, 35] as [UInt32])
     func intermediates(_ omitted: UInt32) throws {
         let middle = Authority("Middle", by: .shared) { $0.omittedExtensions = [omitted] }
         #expect(rule(try middle.issue().certificates, .anchored(.shared)) == .malformed)
@@ -36,7 +36,7 @@ struct ChainSearchTests {
         #expect(rule(unnamed.certificates, .anchored(.shared)) == .malformed)
     }
 
-    @Test("A device whose own certificate is trusted is no authority for others")
+    @Test("A device whose own certificate is trusted is not an authority for others")
     func deviceAsAuthority() throws {
         let device = Authority("Device") {
             $0.isAuthority = false
@@ -46,7 +46,7 @@ struct ChainSearchTests {
         #expect(rule(try device.issue().certificates, .anchored(device)) == .notAnAuthority)
     }
 
-    @Test("An anchor counts only for the time it says, with a key that is strong, and for the names it says")
+    @Test("An anchor must be valid at the time, have a strong key, and obey its name constraints")
     func anchorsOwnWord() throws {
         let expired = Authority("Old Root") { $0.notAfter = Authority.now - 1 }
         #expect(rule(try expired.issue().certificates, .anchored(expired)) == .expired)
@@ -55,20 +55,20 @@ struct ChainSearchTests {
         let sha1 = Authority("Old Digest") {
             $0.usesSHA1 = true; $0.keyKind = .rsa(bits: 2_048)
         }
-        // Nobody checks what an anchor signed of itself; what it signs for others is made anew here, with SHA-256.
+        // The anchor's own signature is not checked; the certificate that it signs for others is created here with SHA-256.
         #expect(rule(try sha1.issue().certificates, .anchored(sha1)) == nil)
         let narrow = Authority("Narrow Root") { $0.permittedNames = ["other.test"] }
         #expect(rule(try narrow.issue().certificates, .anchored(narrow)) == .nameConstraint)
     }
 
-    // MARK: Ways
+    // MARK: Paths
 
-    @Test("Certificates come in any order, with others between and twice")
+    @Test("Certificates may arrive in any order, with unrelated ones between, and repeated")
     func anyOrder() throws {
         let upper = Authority("Upper", by: .shared)
         let lower = Authority("Lower", by: upper)
         let leaf = try lower.issue().certificates[0]
-        let stranger = Authority("Stranger").certificate
+        let stranger = Authority("Unknown").certificate
         for others in [
             [lower.certificate, upper.certificate], [upper.certificate, lower.certificate],
             [stranger, upper.certificate, upper.certificate, stranger, lower.certificate, leaf],
@@ -80,7 +80,7 @@ struct ChainSearchTests {
         #expect(rule([leaf, lower.certificate], .anchored(.shared)) == .unknownIssuer)
     }
 
-    @Test("Where one certificate of an authority does not do, another may")
+    @Test("If one certificate of an authority does not work, another may")
     func crossSigned() throws {
         let other = Authority("Other Root")
         let middle = Authority("Middle", by: other)
@@ -104,7 +104,7 @@ struct ChainSearchTests {
         #expect(rule([leaf, narrow], .anchored(.shared)) == .nameConstraint)
     }
 
-    @Test("An anchor that has expired does not hide the one that took its place")
+    @Test("An expired anchor does not hide its replacement")
     func renewedRoot() throws {
         let old = Authority("Renewed Root") { $0.notAfter = Authority.now - 1 }
         var template = CertificateTemplate(
@@ -120,7 +120,7 @@ struct ChainSearchTests {
 
     // MARK: Hostile
 
-    @Test("Authorities that sign each other lead nowhere, soon")
+    @Test("Authorities that sign each other lead to no anchor, and the search ends soon")
     func loop() throws {
         let first = Authority("First")
         let second = Authority("Second", by: first)
@@ -131,7 +131,7 @@ struct ChainSearchTests {
         #expect(rule([leaf, closing, second.certificate], .anchored(.shared)) == .unknownIssuer)
     }
 
-    @Test("A tangle of authorities of one name costs a bounded number of signatures")
+    @Test("A tangle of authorities with one name needs a bounded number of signature checks")
     func tangle() throws {
         let names = (0..<7).map { _ in Authority("Same") }
         var certificates: [Certificate] = []
@@ -148,7 +148,7 @@ struct ChainSearchTests {
         #expect(failure == .tooComplex || failure == .unknownIssuer || failure == .badSignature)
     }
 
-    @Test("Eight authorities may stand between, not nine")
+    @Test("Eight intermediate authorities are allowed, but not nine")
     func length() throws {
         func chain(_ count: Int) throws -> [Certificate] {
             var authority = Authority.shared
@@ -163,7 +163,7 @@ struct ChainSearchTests {
         #expect(rule(try chain(9), .anchored(.shared)) == .chainTooLong)
     }
 
-    @Test("No byte of a certificate that is changed makes a trap, and none makes it trusted", arguments: 0..<40)
+    @Test("A certificate with one changed byte never traps, and is never trusted", arguments: 0..<40)
     func damage(_ seed: Int) throws {
         let original = try Identities.server.get().certificates[0].der
         let accepted = rule([try Certificate(der: original)], .anchored(.shared))
@@ -200,15 +200,15 @@ struct ChainSearchTests {
 
     static let rows = [
         Row(testDescription: "no key usage", rule: nil) { $0.omittedExtensions = [15] },
-        Row(testDescription: "key for encipherment alone", rule: .wrongPurpose) {
+        Row(testDescription: "key for encipherment only", rule: .wrongPurpose) {
             $0.omittedExtensions = [15]
             $0.extraExtensions = [usage(0x20)]
         },
-        Row(testDescription: "key for certificates", rule: .malformed) {
+        Row(testDescription: "key for certificate signing", rule: .malformed) {
             $0.omittedExtensions = [15]
             $0.extraExtensions = [usage(0x84)]
         },
-        Row(testDescription: "key for nothing", rule: .malformed) {
+        Row(testDescription: "key without any usage", rule: .malformed) {
             $0.omittedExtensions = [15]
             $0.extraExtensions = [usage(0)]
         },
@@ -227,14 +227,14 @@ struct ChainSearchTests {
                     DERWriter.identifier(2, 5, 29, 37), DERWriter.sequence(DERWriter.identifier(2, 5, 29, 37, 0)))
             ]
         },
-        Row(testDescription: "an extension twice", rule: .malformed) { $0.extraExtensions = [purposes(1)] },
+        Row(testDescription: "a repeated extension", rule: .malformed) { $0.extraExtensions = [purposes(1)] },
         Row(testDescription: "alternative names without a name", rule: .malformed) {
             $0.names = []
             $0.extraExtensions = [
                 CertificateTemplate.certificateExtension(DERWriter.identifier(2, 5, 29, 17), DERWriter.sequence())
             ]
         },
-        Row(testDescription: "constraints on names", rule: .malformed) { $0.permittedNames = ["server.test"] },
+        Row(testDescription: "name constraints", rule: .malformed) { $0.permittedNames = ["server.test"] },
         Row(testDescription: "unknown extension that is not critical", rule: nil) {
             $0.extraExtensions = [
                 CertificateTemplate.certificateExtension(DERWriter.identifier(1, 2, 3, 4), DERWriter.text("?"))
@@ -247,7 +247,7 @@ struct ChainSearchTests {
         #expect(rule(try Authority.shared.issue(adjust: row.adjust).certificates, .anchored(.shared)) == row.rule)
     }
 
-    @Test("An authority's purposes hold for what it signs, and anything is everything")
+    @Test("An authority's purposes apply to the certificates it signs, and any purpose includes all")
     func nestedPurposes() throws {
         func rule(_ content: [UInt8]) throws -> TrustFailure.Rule? {
             let middle = Authority("Middle", by: .shared) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayTLS
 
-@Suite("Chains that are made to cost time, and large ones that are good")
+@Suite("Chains that are designed to cost time, and large valid ones")
 struct HostileChainTests {
     private func failure(_ certificates: [Certificate], _ settings: TrustSettings = .anchored(.shared)) -> TrustFailure?
     {
@@ -19,21 +19,21 @@ struct HostileChainTests {
 
     private let same = Authority("Same")
 
-    /// A leaf and authorities of one name with these keys.
+    /// A leaf, and authorities of one name with these keys.
     private func chain(_ keys: [[UInt8]]) throws -> [Certificate] {
         let leaf = try same.issue().certificates[0]
         let authorities = try keys.map { try CertificateTemplate.authority("Same").certify($0, by: same.identity) }
         return [leaf] + authorities
     }
 
-    @Test("RSA keys with exponents of 3,070 bits are refused before any signature is checked with one")
+    @Test("RSA keys with exponents of 3,070 bits are refused before any signature check")
     func longExponents() throws {
         let refused = failure(try chain((0..<11).map { HostileKeys.longExponent($0) }))
-        // A signature that was checked would be wrong, and that would be the failure.
+        // A signature check would report a wrong signature instead.
         #expect(refused?.rule == .weakKey && refused?.detail?.contains("exponent") == true)
     }
 
-    @Test("Keys that are allowed and slow use up what may be spent on signatures")
+    @Test("Slow keys that are allowed use up the budget for signature checks")
     func slowKeys() throws {
         let keys = (0..<40).map { HostileKeys.rsa(modulusBits: 8_192, exponent: [255, 255, 255, 255], seed: $0) }
         #expect(failure(try chain(keys))?.rule == .tooComplex)
@@ -41,7 +41,7 @@ struct HostileChainTests {
         #expect(failure(try chain(fast))?.rule == .unknownIssuer)
     }
 
-    @Test("Sixty-four certificates are judged, not sixty-five")
+    @Test("Sixty-four certificates are accepted, but not sixty-five")
     func count() throws {
         let unknown = Authority("Unknown")
         let leaf = try Authority.shared.issue().certificates[0]
@@ -53,7 +53,7 @@ struct HostileChainTests {
         #expect(failure([leaf] + others)?.rule == .tooComplex)
     }
 
-    /// Who signs whom around a bridge (RFC 4158 §2.4): four authorities with trees of their own, cross-signed by the bridge.
+    /// The cross-signatures around a bridge (RFC 4158 §2.4): four authorities with their own hierarchies, and the bridge.
     private static let bridge: [(String, String)] = {
         let trees = [
             "W": "F G", "X": "J L", "Y": "A C", "Z": "O P", "F": "H G", "G": "F I", "H": "I", "I": "H", "J": "K",
@@ -83,12 +83,12 @@ struct HostileChainTests {
         #expect(certificates.count == 35)
         let anchor = try #require(holders[root])
         let failure = failure([leaf] + certificates, .anchored(anchor))
-        // No way leads up from the bottom of a tree that the bridge does not reach.
+        // A hierarchy that the bridge does not reach has no path from its bottom.
         #expect(["A", "P"].contains(root) ? failure != nil : failure == nil, "\(String(describing: failure))")
         #expect(self.failure([leaf] + certificates.reversed(), .anchored(anchor))?.rule == failure?.rule)
     }
 
-    // MARK: Before the library decodes
+    // MARK: Before the library decodes a certificate
 
     /// A Certificate message without its header.
     private func message(_ certificates: [[UInt8]], hasContext: Bool) -> [UInt8] {
@@ -105,7 +105,7 @@ struct HostileChainTests {
     }
 
     @Test(
-        "Too many certificates, or a curve that is written out, are seen in the message itself",
+        "Too many certificates, or a curve with explicit parameters, are detected in the message itself",
         arguments: [true, false])
     func messages(_ hasContext: Bool) throws {
         func rule(_ certificates: [[UInt8]]) -> TrustFailure.Rule? {
@@ -127,12 +127,12 @@ struct HostileChainTests {
         }
     }
 
-    @Test("A peer's curve is refused before it is decoded", arguments: [TLSVersion.tls12, .tls13, .dtls12])
+    @Test("A peer's explicit curve is refused before it is decoded", arguments: [TLSVersion.tls12, .tls13, .dtls12])
     func handshake(_ version: TLSVersion) throws {
         let identity = try Authority.shared.issue()
         var certificates = identity.certificates
         let template = CertificateTemplate.authority("Curve")
-        // One that the client's library is willing to send.
+        // A certificate that the client's library can send.
         certificates.append(try template.certify(HostileKeys.writtenOutP256, by: Authority.shared.identity))
         let hostile = try TLSIdentity(certificates: certificates, key: identity.key)
         let usesDatagrams = version == .dtls12
@@ -162,7 +162,7 @@ struct HostileChainTests {
             DERWriter.sequence(DERWriter.value(0x80, [number])))
     }
 
-    @Test("Constraints on policies of an intermediate count, and have to be critical", arguments: [0, 3] as [UInt8])
+    @Test("Policy constraints of an intermediate are applied, and must be critical", arguments: [0, 3] as [UInt8])
     func policies(_ number: UInt8) throws {
         func rule(isCritical: Bool) throws -> TrustFailure.Rule? {
             let middle = Authority("Middle", by: .shared) {
@@ -175,7 +175,7 @@ struct HostileChainTests {
     }
 
     @Test(
-        "Access to information about the issuer is read strictly",
+        "Authority information access is decoded strictly",
         arguments: [
             [], Array("malformed".utf8), DERWriter.sequence(), DERWriter.sequence(DERWriter.sequence()),
             DERWriter.sequence(DERWriter.sequence(DERWriter.identifier(1, 3, 6), DERWriter.text("x"))),
@@ -194,7 +194,7 @@ struct HostileChainTests {
         #expect(try rule(DERWriter.sequence(DERWriter.sequence(method, location))) == nil)
     }
 
-    @Test("A constraint on DNS names that begins with a dot makes an authority useless")
+    @Test("A constraint on DNS names that begins with a dot disables an authority")
     func leadingDot() throws {
         let middle = Authority("Middle", by: .shared) { $0.permittedNames = [".test"] }
         #expect(failure(try middle.issue().certificates)?.rule == .malformed)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayTLS
 
-@Suite("Constraints on names")
+@Suite("Name constraints")
 struct NameConstraintsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var permitted: [GeneralName] = []
@@ -35,7 +35,7 @@ struct NameConstraintsTests {
         permitted(.dns("a.test"), .address([127, 0, 0, 1]), true),
         excluded(.dns("a.test"), .dns("a.test"), false), excluded(.dns("a.test"), .dns("x.a.test"), false),
         excluded(.dns("a.test"), .dns("ba.test"), true), excluded(.dns("x.a.test"), .dns("a.test"), true),
-        // A wildcard stands for what is excluded as well.
+        // A wildcard that covers an excluded name is excluded.
         excluded(.dns("x.a.test"), .dns("*.a.test"), false), excluded(.dns("x.y.a.test"), .dns("*.a.test"), true),
         excluded(.dns("a.test"), .dns("*.a.test"), false),
         excluded(.dns(""), .dns("a.test"), false), excluded(.dns("a.test"), .dns("b..test"), false),
@@ -64,12 +64,12 @@ struct NameConstraintsTests {
         permitted(.uri("a.test"), .uri("https://10.0.0.1/"), false), permitted(.uri("a.test"), .uri("urn:x"), false),
         permitted(.uri("a.test"), .uri("https://[::1]/"), false), excluded(.uri("a.test"), .uri("urn:x"), false),
         excluded(.uri("a.test"), .uri("https://a.test@b.test/"), true),
-        // Kinds that nothing compares: whoever limits them gets none.
+        // Kinds of names without a comparison: a constraint on them permits none.
         permitted(.other(0), .other(0), false), excluded(.other(8), .other(8), false),
         permitted(.other(0), .dns("a.test"), true),
     ]
 
-    @Test("Names of hosts", arguments: names)
+    @Test("Host names", arguments: names)
     func hosts(_ row: Row) throws { try check(row) }
 
     @Test("Names of other kinds", arguments: others)
@@ -96,7 +96,7 @@ struct NameConstraintsTests {
         }
     }
 
-    @Test("Subjects, with case and spaces as nobody cares")
+    @Test("Subjects, without regard to case and extra spaces")
     func subjects() throws {
         func name(_ parts: (UInt32, String)...) throws -> DistinguishedName {
             let content = parts.flatMap { kind, text in
@@ -121,14 +121,14 @@ struct NameConstraintsTests {
     }
 
     @Test(
-        "Constraints that nobody can keep are refused",
+        "Constraints that cannot be checked are refused",
         arguments: [
             [], [0xa0, 0], [0xa0, 2, 0x30, 0], [0xa0, 6, 0x30, 4, 0x82, 2, 0x61, 0x62, 0],
-            // A depth, and masks with a hole or of another length.
+            // A depth, and masks with a gap or with another length.
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, [0x61]), DERWriter.value(0x80, [1]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0, 255, 0, 255, 0]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0]))),
-            // A dot before a DNS name: domains without their host are for mail and URIs.
+            // A DNS name with a leading dot: domains without their host are for mail and URIs.
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
             DERWriter.value(0xa1, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
         ] as [[UInt8]])
@@ -149,17 +149,17 @@ struct NameConstraintsTests {
         #expect(short.objection(to: names, work: &work) == nil && work == 2_000 - 60 * (16 + 6))
         #expect(short.objection(to: [ComparableName(.mail("x@a.test"))], work: &work) == nil && work == 680)
         guard case .tooMany = short.objection(to: names, work: &work) else {
-            Issue.record("the second round was paid for")
+            Issue.record("the second round was counted")
             return
         }
         work = 1_015
         guard case .tooMany = long.objection(to: longNames, work: &work) else {
-            Issue.record("a long comparison was as cheap as a short one")
+            Issue.record("a long comparison cost as little as a short one")
             return
         }
     }
 
-    @Test("A chain of 95 KB of names and constraints is refused for its work")
+    @Test("A chain with 95 KB of names and constraints is refused for its cost")
     func costlyChain() throws {
         let names = (0..<1_500).map { SubjectAlternativeName.name("host-\($0).a-rather-long-name.example.test") }
         let authority = Authority("Narrow", by: .shared) {
@@ -169,7 +169,7 @@ struct NameConstraintsTests {
         let trust = PeerTrust(
             certificates: chain, role: .server, reference: ReferenceName("server.test"), settings: .anchored(.shared))
         let failure = #expect(throws: TrustFailure.self) { _ = try trust.evaluate() }
-        // The first name is outside all the constraints: it is said after 1,400 comparisons.
+        // The first name violates all constraints: this is found after 1,400 comparisons.
         #expect(failure?.rule == .nameConstraint)
         let last = Authority("Narrow", by: .shared) {
             $0.permittedNames = (0..<1_400).map { "other-\($0).example.test" } + ["example.test"]

@@ -8,7 +8,7 @@ struct PeerTrustTests {
         let testDescription: String
         var host: NWEndpoint.Host = "server.test"
         var names: [SubjectAlternativeName] = [.name("server.test")]
-        /// `nil` where the certificate is good.
+        /// The violated rule; `nil` if the certificate is valid.
         let rule: TrustFailure.Rule?
         var status: OSStatus = errSSLXCertChainInvalid
         let adjust: @Sendable (inout CertificateTemplate) -> Void
@@ -17,7 +17,7 @@ struct PeerTrustTests {
     static let unknownCritical = CertificateTemplate.certificateExtension(
         DERWriter.identifier(1, 2, 3, 4), isCritical: true, DERWriter.text("?"))
 
-    /// A purpose of the last century that the library still takes for a server's.
+    /// An obsolete purpose that the library still accepts for servers.
     static let serverGatedOnly = CertificateTemplate.certificateExtension(
         DERWriter.identifier(2, 5, 29, 37), DERWriter.sequence(DERWriter.identifier(1, 3, 6, 1, 4, 1, 311, 10, 3, 3)))
 
@@ -36,7 +36,7 @@ struct PeerTrustTests {
             _ in
         },
         Row(
-            testDescription: "no alternative names, right common name", names: [], rule: .noAlternativeName,
+            testDescription: "no alternative names, correct common name", names: [], rule: .noAlternativeName,
             status: errSSLHostNameMismatch
         ) { $0.subject = "server.test" },
         Row(testDescription: "expired", rule: .expired, status: errSSLCertExpired) { $0.notAfter = Authority.now - 1 },
@@ -84,21 +84,21 @@ struct PeerTrustTests {
         }
     }
 
-    @Test("Nobody is trusted by default")
+    @Test("No authority is trusted by default")
     func unknownRoot() throws {
         let leaf = try Identities.server.get().certificates
         var settings = TrustSettings.anchored()
         #expect(rule(evaluate(leaf, settings)) == .unknownIssuer)
         settings.anchors = [Authority("Another Root").certificate]
         #expect(rule(evaluate(leaf, settings)) == .unknownIssuer)
-        // The same name does not make the same authority.
+        // Another authority with the same name.
         settings.anchors = [Authority("Test Root").certificate]
         #expect(rule(evaluate(leaf, settings)) != nil)
         #expect(rule(evaluate([], settings)) == .noCertificate)
         #expect(rule(evaluate(leaf, TrustSettings())) == .unknownIssuer)
     }
 
-    @Test("A certificate that signed itself is trusted when it is an anchor, and allowed as an exception")
+    @Test("A self-signed certificate is trusted as an anchor, and allowed as an exception")
     func selfSigned() throws {
         var template = CertificateTemplate(
             subject: "device", notBefore: Authority.now - 9, notAfter: Authority.now + 9)
@@ -127,7 +127,7 @@ struct PeerTrustTests {
         #expect(rule(evaluate(leaf.certificates)) == nil)
         #expect(rule(evaluate([leaf.certificates[0]])) == .unknownIssuer)
         #expect(rule(evaluate([leaf.certificates[0], leaf.certificates[1], leaf.certificates[1]])) == nil)
-        // A program may trust an intermediate alone.
+        // A program may trust only an intermediate.
         #expect(rule(evaluate([leaf.certificates[0]], .anchored(middle))) == nil)
 
         let expired = Authority("Old", by: .shared) { $0.notAfter = Authority.now - 1 }
@@ -150,21 +150,21 @@ struct PeerTrustTests {
         #expect(rule(evaluate(try sha1.issue().certificates)) == .weakSignature)
     }
 
-    @Test("A signature by somebody else")
+    @Test("A signature by another key")
     func forged() throws {
         let impostor = Authority("Test Root")
         let leaf = try impostor.issue().certificates[0]
         #expect(rule(evaluate([leaf])) != nil)
     }
 
-    @Test("More certificates than anyone needs are refused before any work")
+    @Test("Too many certificates are refused before any work")
     func flood() throws {
         let leaf = try Identities.server.get().certificates[0]
         #expect(rule(evaluate(Array(repeating: leaf, count: 16))) == nil)
         #expect(rule(evaluate(Array(repeating: leaf, count: 65))) == .tooComplex)
     }
 
-    @Test("Pins come after everything else")
+    @Test("Pins are checked after everything else")
     func pins() throws {
         let leaf = try Identities.server.get().certificates[0]
         var settings = TrustSettings.anchored(.shared)
@@ -178,7 +178,7 @@ struct PeerTrustTests {
         #expect(rule(evaluate([leaf], host: "other.test", settings)) == .nameMismatch)
     }
 
-    @Test("Certificates of clients need a purpose and no name")
+    @Test("Client certificates need a purpose and no name")
     func clients() throws {
         func rule(_ usages: [CertificateTemplate.Usage]) throws -> TrustFailure.Rule? {
             let leaf = try Authority.shared.issue([]) { $0.usages = usages }
@@ -191,7 +191,7 @@ struct PeerTrustTests {
         #expect(try rule([.server]) == .wrongPurpose)
     }
 
-    @Test("Every rule says what to do", arguments: TrustFailure.Rule.allCases)
+    @Test("Every rule states a remedy", arguments: TrustFailure.Rule.allCases)
     func texts(_ rule: TrustFailure.Rule) throws {
         let leaf = try Authority.shared.issue { $0.notAfter = Authority.now - 1 }
         guard case .failure(let failure) = evaluate(leaf.certificates) else { return }

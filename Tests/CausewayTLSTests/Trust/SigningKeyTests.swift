@@ -7,7 +7,7 @@ struct SigningKeyTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let key: [UInt8]
-        /// A part of the reason; `nil` where the key may be used.
+        /// A part of the reason; `nil` if the key may be used.
         let reason: String?
 
         init(_ name: String, _ key: [UInt8], _ reason: String? = nil) {
@@ -41,7 +41,7 @@ struct SigningKeyTests {
         Row("no bytes", [], "truncated"),
     ]
 
-    @Test("Accepted or refused, without arithmetic", arguments: rows)
+    @Test("Keys are accepted or refused without arithmetic", arguments: rows)
     func rules(_ row: Row) {
         do throws(SigningKey.Problem) {
             _ = try SigningKey(row.key[...])
@@ -51,7 +51,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("Keys that the library makes are read as what they are")
+    @Test("Keys that the library creates are recognized")
     func madeKeys() throws {
         let kinds: [(CertificateTemplate.KeyKind, SigningKey.Kind)] = [
             (.p256, .curve(.p256)), (.p384, .curve(.p384)), (.ed25519, .curve(.ed25519)),
@@ -63,7 +63,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("A signature costs by the size of the key and of its exponent")
+    @Test("The cost of a signature check depends on the size of the key and of its exponent")
     func costs() throws {
         func cost(_ bits: Int, _ exponent: [UInt8]) throws -> Int {
             try SigningKey(Self.rsa(bits, exponent)[...]).verificationCost

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Stapled status")
 struct StapledStatusTests {
-    /// A statement as an authority makes it (RFC 6960 §4.2.1).
+    /// An OCSP response as an authority creates it (RFC 6960 §4.2.1).
     private func statement(
         for leaf: Certificate, by authority: Authority = .shared, isRevoked: Bool = false,
         from start: Int64 = Authority.now - 60, until end: Int64? = Authority.now + 60, signer: TLSIdentity? = nil
@@ -37,7 +37,7 @@ struct StapledStatusTests {
             time: Authority.now)
     }
 
-    @Test("Signature, times and subject count")
+    @Test("Signature, times and subject are checked")
     func statements() throws {
         let leaf = try Identities.server.get().certificates[0]
         let other = try Authority.shared.issue().certificates[0]
@@ -55,13 +55,15 @@ struct StapledStatusTests {
         ]
         for (index, der) in useless.enumerated() {
             guard case .unusable = try judge(der, leaf) else {
-                Issue.record("statement \(index) was believed")
+                Issue.record("response \(index) was accepted")
                 continue
             }
         }
     }
 
-    @Test("In the handshake: revoked is refused, promised and useless too", arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "In the handshake: revoked is refused, and so is a promised response that is missing or invalid",
+        arguments: [TLSVersion.tls12, .tls13])
     func handshake(_ version: TLSVersion) throws {
         let promised = try Authority.shared.issue { $0.mustStaple = true }
         let plain = try Identities.server.get()
@@ -88,7 +90,7 @@ struct StapledStatusTests {
     }
 
     @Test(
-        "In the handshake: who judges for himself cannot accept what is revoked without knowing",
+        "In the handshake: an owner that verifies cannot accept a revoked certificate unknowingly",
         arguments: [TLSVersion.tls12, .tls13])
     func judgedByOwner(_ version: TLSVersion) throws {
         let identity = try Identities.server.get()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The system's authorities")
 struct TrustStoreTests {
-    @Test("The environment replaces the usual places")
+    @Test("The environment overrides the usual places")
     func places() {
         let usual = SystemAnchorPlaces(environment: [:])
         #expect(usual.files.contains("/etc/ssl/certs/ca-certificates.crt") && !usual.folders.isEmpty)
@@ -17,7 +17,7 @@ struct TrustStoreTests {
         #expect(SystemAnchorPlaces(environment: ["SSL_CERT_FILE": "", "SSL_CERT_DIR": ""]).files == usual.files)
     }
 
-    @Test("A folder is read, its copies once, its other files not; nothing there is nobody trusted")
+    @Test("A folder is read once per certificate, without other files; an empty folder means no trusted authority")
     func folder() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ struct TrustStoreTests {
         #expect(SystemAnchorPlaces(environment: ["SSL_CERT_FILE": "/nowhere"]).read().isEmpty)
     }
 
-    @Test("A damaged block does not hide the ones behind it")
+    @Test("A damaged block does not hide the blocks after it")
     func damagedBundle() throws {
         let body = Data(Authority.shared.certificate.der).base64EncodedString(options: .lineLength64Characters)
         let good = "-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n"
@@ -46,7 +46,7 @@ struct TrustStoreTests {
         #expect(try Certificate.all(pem: Array((good + bad + good).utf8)).count == 2)
     }
 
-    @Test("Blocks that cannot be decoded and other blocks are passed over in the system's bundle")
+    @Test("Blocks that cannot be decoded, and other blocks, are skipped in the system's bundle")
     func blocks() {
         let der = Authority.shared.certificate.der
         let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
@@ -55,7 +55,7 @@ struct TrustStoreTests {
         #expect(SystemAnchorPlaces.blocks(in: Array((good + others + good + others).utf8)) == [der, der])
     }
 
-    @Test("The system's own are found by name, whatever the case and the spaces of it")
+    @Test("The system's authorities are found by name, without regard to case and extra spaces")
     func byName() throws {
         let anchors = SystemAnchors([Authority.shared.certificate.der, [1, 2, 3]])
         #expect(anchors.count == 1)
@@ -66,7 +66,7 @@ struct TrustStoreTests {
         #expect(anchors.anchors(named: shouting.fields.subject).count == 1)
     }
 
-    @Test("Nobody reads the system's own before a chain is judged, and not at all where they do not count")
+    @Test("The system's authorities are read only when a chain is verified, and only if they are trusted")
     func later() throws {
         let count = Mutex(0)
         func store(_ settings: TrustSettings) -> TrustStore {
