@@ -3,13 +3,13 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Checksums are put together from sums of parts: whatever the parts are, they have to be those of the bytes.
-@Suite("Checksums of packets that are made")
+/// Checksums are computed from sums of parts: for any parts, they must equal those of the bytes.
+@Suite("Checksums of built packets")
 struct BuilderChecksumTests {
     static let here = IPv4Address("192.168.1.2")!
     static let there = IPv4Address("10.0.0.1")!
 
-    /// Word by word, as RFC 1071 §1 tells it.
+    /// Word by word, as in RFC 1071 §1.
     static func sum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var sum: UInt32 = 0
         for (place, byte) in bytes.enumerated() { sum += UInt32(byte) << (place % 2 == 0 ? 8 : 0) }
@@ -26,7 +26,7 @@ struct BuilderChecksumTests {
         UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
-    /// What the checksum at `place` of the layer from `start` on has to be, in an IPv4 header that begins at `network`.
+    /// The expected checksum at `place` of the layer at `start`, in a packet whose IP header begins at `network`.
     static func expected(_ bytes: [UInt8], _ start: Int, _ place: Int, _ number: UInt32, _ network: Int) -> UInt16 {
         var cleared = bytes
         (cleared[place], cleared[place + 1]) = (0, 0)
@@ -53,7 +53,7 @@ struct BuilderChecksumTests {
         }
     }
 
-    @Test("Layers around each other, behind an odd number of bytes", arguments: [0, 1, 2, 7])
+    @Test("Nested layers after an odd number of bytes", arguments: [0, 1, 2, 7])
     func nested(_ odd: Int) {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .udp))
@@ -103,7 +103,7 @@ struct BuilderChecksumTests {
         }
     }
 
-    /// A checksum that was given and then is to be filled in covers what was there already.
+    /// A checksum that was set first, and is then to be filled in, covers the existing bytes.
     @Test func filledInLater() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .tcp))
@@ -119,7 +119,7 @@ struct BuilderChecksumTests {
         #expect(isReplaced && Self.word(bytes, 36) == Self.expected(bytes, 20, 36, 6, 0))
     }
 
-    /// More layers than there is room for without an allocation.
+    /// More layers than fit without an allocation.
     @Test func manyLayers() {
         var packet = PacketBuilder()
         for _ in 0..<6 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-@Suite("Packets made and taken apart")
+@Suite("Building and decoding packets")
 struct BuilderTests {
     static let here = IPv4Address("192.168.1.2")!
     static let there = IPv4Address("10.0.0.1")!
@@ -12,7 +12,7 @@ struct BuilderTests {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The sample packets that books make: an echo, a datagram, a SYN.
+    /// The sample packets of textbooks: an echo, a datagram, a SYN.
     @Test func echoHasTheExpectedBytes() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .icmp, identification: 0x1234))
@@ -34,7 +34,7 @@ struct BuilderTests {
         #expect(view.issues.isEmpty)
     }
 
-    @Test("A builder that is used again leaves nothing of longer packets behind", arguments: [0, 1, 7, 40])
+    @Test("A builder that is used again leaves no bytes of longer packets", arguments: [0, 1, 7, 40])
     func usedAgain(_ count: Int) {
         func make(_ packet: inout PacketBuilder, _ payload: Int) -> [UInt8] {
             packet.reset()
@@ -89,7 +89,7 @@ struct BuilderTests {
         #expect(view.tcp?.destinationPort == 443 && view.tcp?.flags == [.syn, .ack, .ns])
         #expect(view.checksums() == PacketChecksums(network: .good, transport: .good))
         let isOtherReplaced = packet.replace(1, with: header)
-        #expect(!isOtherReplaced, "a layer of another kind stays")
+        #expect(!isOtherReplaced, "a layer of another kind is not replaced")
     }
 
     @Test func whatIsSetStays() {
@@ -133,10 +133,10 @@ struct BuilderTests {
         let bytes = packet.finish() + [UInt8](repeating: 0, count: 18)
         let view = Packet(ByteView(bytes.span), linkType: .ethernet)
         #expect(view.arp?.targetAddress == Self.there && view.arp?.operation == .request)
-        #expect(view.layers.payload.isEmpty, "padding is no payload")
+        #expect(view.layers.payload.isEmpty, "padding is not payload")
     }
 
-    /// Cut anywhere, a packet says that it is cut, and nothing traps.
+    /// A packet truncated at any length is reported as truncated, and nothing traps.
     @Test func everyCutIsTold() {
         var packet = PacketBuilder()
         packet.add(EthernetHeader(destination: .broadcast, source: .zero, type: .vlan))
@@ -148,7 +148,7 @@ struct BuilderTests {
         for length in 0..<bytes.count {
             let cut = Array(bytes.prefix(length))
             let view = Packet(ByteView(cut.span), linkType: .ethernet, originalCount: bytes.count)
-            #expect(view.issues.contains(.cutOff), "cut at \(length)")
+            #expect(view.issues.contains(.cutOff), "truncated at \(length)")
             #expect(view.checksums().transport != .good)
         }
         let whole = Packet(ByteView(bytes.span), linkType: .ethernet)
@@ -166,7 +166,7 @@ struct BuilderTests {
         for length in 0..<hello.count { _ = ClientHello(ByteView(hello.span).prefix(length)) }
     }
 
-    /// RFC 1071 §3's example, and odd lengths.
+    /// The example of RFC 1071 §3, and odd lengths.
     @Test func checksumsOfEveryLength() {
         let example: [UInt8] = [0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7]
         let sum = InternetChecksum.of(ByteView(example.span))

@@ -14,7 +14,7 @@ struct CaptureFileTests {
         )
     }
 
-    @Test("What is written is read again", arguments: [false, true], [false, true])
+    @Test("Written packets are read back", arguments: [false, true], [false, true])
     func roundTrip(isNanoseconds: Bool, isBigEndian: Bool) {
         let writer = PcapWriter(linkType: .ethernet, isNanoseconds: isNanoseconds, isBigEndian: isBigEndian)
         var file = writer.header()
@@ -28,7 +28,7 @@ struct CaptureFileTests {
         }
     }
 
-    @Test("pcapng of both byte orders is read again", arguments: [false, true])
+    @Test("pcapng in both byte orders is read back", arguments: [false, true])
     func pcapngRoundTrip(isBigEndian: Bool) throws {
         let writer = PcapngWriter(isBigEndian: isBigEndian)
         var file: [UInt8] = []
@@ -74,7 +74,7 @@ struct CaptureFileTests {
         #expect("\(PacketData.packets([0x1F, 0x8B, 8, 0]).error!)".contains("gzip"))
     }
 
-    /// The other half of a suite for readers: every file is read, and written again to the byte.
+    /// Test files of another project: each is read, and written again with identical bytes.
     @Test func foreignPcapngIsRewrittenWithoutLoss() throws {
         guard PacketData.required("pcapng suite") != nil else { return }
         var count = 0

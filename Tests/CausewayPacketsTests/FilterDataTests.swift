@@ -3,8 +3,8 @@ import Testing
 
 @testable import CausewayPackets
 
-/// The expressions of libpcap's own tests, from the folder of test data.
-@Suite("Filters of other people's tests")
+/// The expressions of libpcap's tests, from the folder of test data.
+@Suite("Filters from tests of other projects")
 struct FilterDataTests {
     struct Suite: Decodable {
         struct Accepted: Decodable {
@@ -54,15 +54,15 @@ struct FilterDataTests {
                 byType[packet.0.linkType, default: []].append(packet)
             }
         }
-        // The same bytes serve the link types without captures of their own.
+        // Link types without captures use the same bytes.
         for type in [LinkType.ipv4, .ipv6, .null, .loop] { byType[type] = (byType[type] ?? []) + (byType[.raw] ?? []) }
         var (compiled, compared, refused) = (0, 0, [String]())
         for item in try Self.suite().accept {
             let type = try #require(Self.linkTypes[item.DLT])
             let text = item.optunopt ?? item.unopt ?? item.opt ?? ""
-            // One entry shows how a program is printed; others tell the address families of other systems.
+            // One entry tests how a program is printed; others test the address families of other systems.
             if item.aliases.contains(where: { $0.hasPrefix("_") }) { continue }
-            // IGRP is protocol 9, as in released versions of libpcap; their development version has EIGRP's number for it.
+            // IGRP is protocol 9, as in released versions of libpcap; the development version has EIGRP's number.
             if item.aliases[0] == "igrp" { continue }
             if type == .null || type == .loop, item.aliases[0].hasSuffix("ip6"), !Self.isLinux(text, type) { continue }
             if type == .null || type == .loop, text.contains("jeq"), item.aliases[0].hasSuffix("\\ip"),
@@ -70,7 +70,7 @@ struct FilterDataTests {
             {
                 continue
             }
-            // Their optimizer finds that some match nothing, and refuses them: as we do.
+            // libpcap's optimizer detects expressions that match nothing, and refuses them, as we do.
             if item.opt == nil, item.optunopt == nil {
                 #expect(throws: FilterError.self) { try PacketFilter(item.aliases[0], linkType: type) }
                 continue
@@ -117,7 +117,7 @@ struct FilterDataTests {
                 Issue.record("\(item.savefile) (\(type.name)) \(item.expr): \(error)")
             }
         }
-        print("filters: \(agreed) applied alike, of link types \(types.sorted())")
+        print("filters: \(agreed) with equal verdicts, of link types \(types.sorted())")
         #expect(types.count >= 9)
     }
 
@@ -134,7 +134,7 @@ struct FilterDataTests {
                 #expect(error.position >= 0 && error.position <= expression.count)
             }
         }
-        print("filters: \(refused) refused; accepted though they should not be: \(accepted.count)")
+        print("filters: \(refused) refused; accepted by mistake: \(accepted.count)")
         for line in accepted.prefix(40) { print("  accepted: \(line)") }
         #expect(refused * 100 >= 95 * (refused + accepted.count))
     }
@@ -149,7 +149,7 @@ extension FilterSettings {
     }
 }
 
-/// A program as libpcap prints it, run as the kernel would.
+/// A program in libpcap's text form, run like in the kernel.
 struct BPFText {
     var program: FilterProgram
 

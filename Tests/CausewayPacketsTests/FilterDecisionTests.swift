@@ -3,10 +3,10 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Decisions are the program once more: whatever a packet is, both say the same of it.
+/// Decisions are a second form of the program: both must give the same verdict on every packet.
 @Suite("Filters as decisions")
 struct FilterDecisionTests {
-    /// Those that people write, of which every part only compares fields with numbers.
+    /// Typical filters, which only compare fields with constants.
     static let usual = [
         "tcp port 80", "host 10.1.0.7", "udp port 53 or icmp", "net 10.1.0.0/16 and tcp", "tcp[13] & 2 != 0",
         "ip6 and tcp port 443", "not port 22", "tcp", "ip6", "arp", "port 53", "src host 10.0.0.1", "ether[0] & 1 = 0",
@@ -14,7 +14,7 @@ struct FilterDecisionTests {
         "ether src 02:00:00:00:00:01", "broadcast", "ip proto 17 or ip proto 1", "not (tcp or udp or icmp)",
         "src port 80 and dst port 4000", "ip6 host 2001:db8::1", "icmp[0] = 8",
     ]
-    /// Those with parts that only the program does.
+    /// Filters with parts that need the program.
     static let others = [
         "less 60", "tcp[0:2] + 1 = 4001", "portrange 79-81", "ip protochain 6", "vlan and tcp port 80",
     ]
@@ -59,14 +59,14 @@ struct FilterDecisionTests {
             != program.interpret(packet, originalCount: bytes.count)
     }
 
-    @Test("Usual filters are decisions", arguments: usual)
+    @Test("Typical filters become decisions", arguments: usual)
     func areDecisions(expression: String) throws {
         let decisions = try PacketFilter(expression, linkType: .ethernet).program.decisions
         #expect(decisions.start != FilterDecision.open)
         #expect(decisions.steps.count < 10)
     }
 
-    @Test("Cut off anywhere, a packet is judged as by the program", arguments: usual + others)
+    @Test("The program and the decisions agree on a packet truncated at any length", arguments: usual + others)
     func cutOff(expression: String) throws {
         let program = try PacketFilter(expression, linkType: .ethernet).program
         for packet in Self.packets() {
@@ -76,7 +76,7 @@ struct FilterDecisionTests {
         }
     }
 
-    @Test("With any byte changed, a packet is judged as by the program", arguments: usual + others)
+    @Test("The program and the decisions agree on a packet with any byte changed", arguments: usual + others)
     func changed(expression: String) throws {
         let program = try PacketFilter(expression, linkType: .ethernet).program
         let interesting: [UInt8] = [0, 1, 6, 8, 17, 22, 53, 0x4F, 0x60, 80, 0x81, 0x86, 132, 0xDD, 255]
@@ -93,14 +93,14 @@ struct FilterDecisionTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("A long chain of alternatives stays with the program")
+    @Test("A long chain of alternatives is left to the program")
     func longChain() throws {
         let expression = (0..<3000).map { "ether[\($0 % 200)] = \($0 % 256)" }.joined(separator: " or ")
         let program = try PacketFilter(expression, linkType: .ethernet).program
         #expect(program.decisions.start == FilterDecision.open)
     }
 
-    @Test("A header that is not there refuses, though nothing behind it is compared")
+    @Test("A missing header rejects the packet, even if nothing after it is compared")
     func headerAlone() {
         let program = FilterProgram(instructions: [
             FilterInstruction(code: FilterProgram.Code.xHeaderLength, k: 14),
@@ -109,7 +109,7 @@ struct FilterDecisionTests {
         for count in [14, 15] { #expect(!Self.disagreements(program, Array(repeating: 0x45, count: count))) }
     }
 
-    @Test("A byte is found among eight, and no other is", arguments: [[0, 1, 6, 17, 58, 132, 255, 128], [7]])
+    @Test("A byte is found in a set of eight, and others are not", arguments: [[0, 1, 6, 17, 58, 132, 255, 128], [7]])
     func byteSets(values: [UInt8]) {
         let bytes = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(values[min($1, values.count - 1)]) }
         for byte in UInt8.min...UInt8.max {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Filters on links that name a protocol family, and on what tunnels carry.
-@Suite("Filters of families and tunnels")
+/// Filters on links with a protocol family, and on the payload of tunnels.
+@Suite("Filters with address families and tunnels")
 struct FilterEncapsulationTests {
     static let here = IPv4Address(bits: 0xC000_0201)
     static let there = IPv4Address(bits: 0xC000_0202)
@@ -23,7 +23,7 @@ struct FilterEncapsulationTests {
         return packet.finish()
     }
 
-    @Test("IPv6 has another family on each system that captures", arguments: [10, 24, 28, 30] as [UInt8])
+    @Test("The number of the IPv6 family depends on the capturing system", arguments: [10, 24, 28, 30] as [UInt8])
     func families(family: UInt8) throws {
         let packet = Self.segment6()
         for (type, header) in [
@@ -41,7 +41,7 @@ struct FilterEncapsulationTests {
         #expect(try Self.matches("ip6", logged, .pflog))
     }
 
-    @Test("IPv4's family is known in both byte orders")
+    @Test("The IPv4 family is recognized in both byte orders")
     func family4() throws {
         let packet = Array(FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14))
         for header in [[2, 0, 0, 0], [0, 0, 0, 2]] as [[UInt8]] {
@@ -50,7 +50,7 @@ struct FilterEncapsulationTests {
         #expect(try !Self.matches("ip", [7, 0, 0, 0] + packet, .null))
     }
 
-    /// What a tunnel over UDP carries, as a frame or as IP itself.
+    /// The payload of a tunnel over UDP, as a frame or as a bare IP packet.
     static func tunnelled(isFrame: Bool, overIPv6: Bool = false, port: UInt16, header: [UInt8]) -> [UInt8] {
         var inner = PacketBuilder()
         if isFrame {
@@ -79,7 +79,7 @@ struct FilterEncapsulationTests {
     }
 
     @Test(
-        "What Geneve carries lies behind its options, with or without a frame", arguments: [0, 2, 63], [true, false])
+        "Geneve's payload is found after its options, with or without a frame", arguments: [0, 2, 63], [true, false])
     func geneve(optionWords: Int, isFrame: Bool) throws {
         for overIPv6 in [false, true] {
             let packet = Self.geneve(optionWords: optionWords, isFrame: isFrame, overIPv6: overIPv6)
@@ -98,7 +98,7 @@ struct FilterEncapsulationTests {
     }
 
     @Test(
-        "A name that is registered for one transport means that one",
+        "A service name that is registered for one transport matches only that one",
         arguments: [
             ("port http", true, false), ("port ntp", false, true), ("port domain", true, true),
             ("tcp port http", true, false),

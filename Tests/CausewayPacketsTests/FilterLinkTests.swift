@@ -2,14 +2,14 @@ import Testing
 
 @testable import CausewayPackets
 
-/// What filters mean for links other than Ethernet, on packets that show it.
+/// Filters on links other than Ethernet, with packets for each case.
 @Suite("Filters and links")
 struct FilterLinkTests {
     static func matches(_ expression: String, _ type: LinkType, _ bytes: [UInt8]) throws -> Bool {
         try PacketFilter(expression, linkType: type).matches(ByteView(bytes.span))
     }
 
-    /// An 802.11 frame of data to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
+    /// An 802.11 data frame to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
     static func wireless(quality: Bool, padding: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = [quality ? 0x88 : 0x08, 0x01, 0, 0]
         for address: UInt8 in [1, 2, 3] { bytes += [2, 0, 0, 0, 0, address] }
@@ -17,7 +17,7 @@ struct FilterLinkTests {
         return bytes + [0xAA, 0xAA, 3, 0, 0, 0, 8, 0] + FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14)
     }
 
-    @Test("The place of what 802.11 carries depends on the frame", arguments: [false, true])
+    @Test("The offset of the 802.11 payload depends on the frame", arguments: [false, true])
     func wirelessData(quality: Bool) throws {
         let frame = Self.wireless(quality: quality)
         #expect(try Self.matches("tcp port 80 and host 10.0.0.1", .wireless, frame))
@@ -25,22 +25,22 @@ struct FilterLinkTests {
         #expect(try Self.matches("wlan dst 02:00:00:00:00:03 and wlan ra 02:00:00:00:00:01", .wireless, frame))
         #expect(try Self.matches("type data and dir tods and not subtype null", .wireless, frame))
         #expect(try Self.matches("subtype qos-data", .wireless, frame) == quality)
-        // Radiotap in front, of eight bytes, that tells nothing.
+        // An eight-byte radiotap header without fields comes first.
         #expect(try Self.matches("tcp port 80", .wirelessRadio, [0, 0, 8, 0, 0, 0, 0, 0] + frame))
     }
 
-    @Test("Radiotap tells whether the 802.11 header is padded")
+    @Test("Radiotap states whether the 802.11 header is padded")
     func padded() throws {
         let radiotap: [UInt8] = [0, 0, 9, 0, 2, 0, 0, 0, 0x20]
         let frame = radiotap + Self.wireless(quality: true, padding: 2)
-        // The end of the header is rounded up in the packet, as pcap's filters have it: 9 + 26 is 35, and then 36.
+        // The end of the header in the packet is rounded up, as in pcap's filters: 9 + 26 is 35, and then 36.
         #expect(try PacketFilter("ip", linkType: .wirelessRadio).explanation.contains("& 0xfffffffc"))
         #expect(try !Self.matches("ip", .wirelessRadio, frame))
         let aligned: [UInt8] = [0, 0, 12, 0, 2, 0, 0, 0, 0x20, 0, 0, 0]
         #expect(try Self.matches("ip", .wirelessRadio, aligned + Self.wireless(quality: true, padding: 2)))
     }
 
-    @Test("Lengths and bytes can be asked of every link, and nothing else of those unknown")
+    @Test("Lengths and bytes can be tested on every link, and nothing else on unknown links")
     func unknownLinks() throws {
         let unknown = LinkType(rawValue: 147)
         #expect(try Self.matches("link[1] = 7 and greater 3", unknown, [1, 7, 9]))
@@ -61,14 +61,14 @@ struct FilterLinkTests {
         #expect(throws: FilterError.self) { try PacketFilter("opc 16384", linkType: .mtp2) }
     }
 
-    @Test("Addresses before a VLAN tag are where they were")
+    @Test("Addresses before a VLAN tag keep their offsets")
     func addressesBeforeTags() throws {
         var frame = FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80)
         frame.insert(contentsOf: [0x81, 0, 0, 5], at: 12)
         #expect(try Self.matches("vlan 5 and ether src 02:00:00:00:00:01 and tcp", .ethernet, frame))
     }
 
-    @Test("Where the kernel's knowledge is asked for here, it is given")
+    @Test("The kernel's metadata can be tested in user space")
     func direction() throws {
         var settings = FilterSettings()
         settings.isLive = true
@@ -82,7 +82,7 @@ struct FilterLinkTests {
         #expect(throws: FilterError.self) { try PacketFilter("outbound", linkType: .ethernet) }
     }
 
-    @Test("Every named link compiles the words that its addresses and types allow")
+    @Test("Every named link compiles the keywords that its addresses and types allow")
     func names() throws {
         for name in [
             "PPP", "C_HDLC", "FDDI", "ARCNET_LINUX", "DSA_TAG_DSA", "IEEE802_11", "PFLOG", "IPNET", "NETANALYZER",

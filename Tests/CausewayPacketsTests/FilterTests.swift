@@ -14,7 +14,7 @@ struct FilterTests {
         return packet.finish()
     }
 
-    @Test("Negations within each other cost no more than their number", arguments: [64, 65])
+    @Test("Nested negations have linear cost", arguments: [64, 65])
     func negations(count: Int) throws {
         let filter = try PacketFilter(String(repeating: "not ", count: count) + "tcp", linkType: .ethernet)
         let bytes = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
@@ -46,7 +46,7 @@ struct FilterTests {
     }
 
     @Test(
-        "Errors tell the place",
+        "Errors have a position",
         arguments: [
             ("host", 4), ("tcp port 80 and", 15), ("port 70000", 5), ("tcp[0:3] = 1", 6), ("host 1.2.3.400", 5),
             ("foo bar", 0), ("host 10.0.0.1)", 13),
@@ -69,7 +69,7 @@ struct FilterTests {
         #expect(filter.instructionCount < 500 * 14)
     }
 
-    /// Jumps of more than 255 instructions go by way of others, and the result is the same.
+    /// Jumps over more than 255 instructions use intermediate jumps, and the result is the same.
     @Test func kernelProgramAgrees() throws {
         let hosts = (0..<60).map { "host 10.0.\($0 * 3).7" }.joined(separator: " or ")
         let filter = try PacketFilter("tcp port 80 and (\(hosts))", linkType: .ethernet)

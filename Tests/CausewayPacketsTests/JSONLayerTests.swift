@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Packets within packets, as JSON.
+/// Encapsulated packets as JSON.
 @Suite("JSON of encapsulated packets")
 struct JSONLayerTests {
     static func object(_ bytes: [UInt8]) throws -> [String: Any] {
@@ -20,7 +20,7 @@ struct JSONLayerTests {
         try #require(object["layers"] as? [[String: Any]])
     }
 
-    @Test("VXLAN: every header in its order, and beside them those of the frame inside")
+    @Test("VXLAN: all headers in order, and in addition those of the inner frame")
     func overlay() throws {
         let packet = FilterEncapsulationTests.tunnelled(isFrame: true, port: 4789, header: [8, 0, 0, 0, 0, 0, 5, 0])
         let object = try Self.object(packet)
@@ -56,7 +56,7 @@ struct JSONLayerTests {
         #expect(object["ipv4"] == nil && object["ipv6"] != nil && object["tcp"] != nil)
     }
 
-    @Test("A ClientHello's name and protocols; controls are escaped, also those beyond ASCII")
+    @Test("A ClientHello's name and protocols; control characters are escaped, including those beyond ASCII")
     func clientHello() throws {
         var hello = ClientHelloText.record(name: "a\u{1B}\u{9B}\u{E9}", protocols: ["h2", "http/1.1"])
         let whole = try Self.object(Self.segment(hello))
@@ -86,7 +86,7 @@ struct JSONLayerTests {
     }
 }
 
-/// ClientHellos as a client would send them.
+/// Typical ClientHello messages.
 enum ClientHelloText {
     static func sized(_ content: [UInt8], bytes: Int = 2) -> [UInt8] {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: content.count >> ($0 * 8)) } + content

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Packets as JSON")
 struct JSONTests {
-    @Test("A layer and a checksum are called as in Swift")
+    @Test("Layers and checksum states have the names of the Swift cases")
     func words() {
         for kind in LayerKind.allCases { #expect(kind.word.description == "\(kind)") }
         for status in [ChecksumStatus.notPresent, .good, .bad, .offloaded, .unknown] {
@@ -13,7 +13,7 @@ struct JSONTests {
         }
     }
 
-    @Test("A line has every field, and follows what is in the buffer")
+    @Test("A line has every field, and is appended to the buffer")
     func line() {
         let bytes = FilterTests.tcp("10.0.0.1", "192.168.1.1", port: 80, payload: 3)
         let packet = CapturedPacket(
@@ -38,7 +38,7 @@ struct JSONTests {
         #expect(String(decoding: json.line(packet, ByteView(bytes.span)), as: UTF8.self) == expected + "\n")
     }
 
-    @Test("Numbers have their digits, and their width", arguments: [0, 7, 9, 10, 99, 65535, UInt64.max])
+    @Test("Numbers are printed with their digits and width", arguments: [0, 7, 9, 10, 99, 65535, UInt64.max])
     func numbers(value: UInt64) {
         for width in [0, 1, 2, 6, 22] {
             var text = TextBuffer()

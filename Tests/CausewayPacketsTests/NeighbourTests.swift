@@ -12,7 +12,7 @@ struct NeighbourTests {
 
     private static func answer(_ frame: [UInt8]) -> InternetAddress? { probes.answer(ByteView(frame.span)) }
 
-    @Test("ARP asks everybody, and only a reply to this host counts")
+    @Test("An ARP request is broadcast, and only a reply to this host counts")
     func arp() throws {
         let wanted = IPv4Address("10.0.0.9")!
         let frame = try #require(Self.probes.request(.ipv4(wanted), from: .ipv4(IPv4Address("10.0.0.1")!)))
@@ -36,7 +36,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("A solicitation goes to the group of its address, and an advertisement must come from the link")
+    @Test("A solicitation is sent to the multicast group of its address, and an advertisement must come from the link")
     func solicitation() throws {
         let wanted = IPv6Address("fd00::12:3456")!
         let frame = try #require(Self.probes.request(.ipv6(wanted), from: .ipv6(IPv6Address("fd00::1")!)))
@@ -60,7 +60,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("Hosts that stay silent are given up soon once others have answered, and asked more often after a loss")
+    @Test("Silent hosts are abandoned soon after others have answered, and probed more often after a loss")
     func silentHosts() {
         var settings = PortSurvey.Settings(.echo)
         settings.isNear = true
@@ -73,7 +73,7 @@ struct NeighbourTests {
                 switch survey.next(at: now) {
                 case .send(let probe):
                     asked[probe.host] += 1
-                    // The first host answers at once; the second one only when asked again, where packets are lost.
+                    // The first host answers at once; the second one answers only a repeated probe, if packets are lost.
                     if probe.host == 0 || (probe.host == 1 && isLossy && probe.attempt == 1) {
                         survey.answered(probe, .arpResponse, at: now + .milliseconds(1))
                     }

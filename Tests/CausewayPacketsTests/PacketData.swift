@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Other people's captures, kept beside a checkout for tests; they are not part of it.
+/// Captures of other projects, in a folder next to the checkout.
 enum PacketData {
     static let folder: URL? = {
         let checkout = URL(fileURLWithPath: #filePath)
@@ -15,9 +15,9 @@ enum PacketData {
         return nil
     }()
 
-    /// The folder, or `nil` after having said aloud that tests of whole files stand aside.
+    /// The folder, or `nil` after a printed message that the tests of whole files are skipped.
     static func required(_ what: String) -> URL? {
-        if folder == nil { print("SKIPPED: \(what): no shared/data/packets beside this checkout") }
+        if folder == nil { print("SKIPPED: \(what): no shared/data/packets next to this checkout") }
         return folder
     }
 
@@ -35,7 +35,7 @@ enum PacketData {
             .filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted().map { "\(name)/\($0)" }
     }
 
-    /// The packets of a file, and what ended it.
+    /// The packets of a file, and the error that ended it.
     static func packets(_ file: [UInt8]) -> (packets: [(CapturedPacket, [UInt8])], error: CaptureFileError?) {
         var reader = CaptureFileReader()
         reader.feed(file)

@@ -2,15 +2,15 @@ import Testing
 
 @testable import CausewayPackets
 
-@Suite("A scan's decisions")
+@Suite("Scheduling of a port scan")
 struct PortSurveyTests {
-    /// Runs a scan against a made-up network, in made-up time.
+    /// Runs a scan against a simulated network, in virtual time.
     struct Network {
         var now = Duration.zero
         var sent: [(probe: PortSurvey.Probe, at: Duration)] = []
         private var flying: [(at: Duration, probe: PortSurvey.Probe, reason: ScanFinding.Reason)] = []
 
-        /// - Parameter answer: What comes back for a probe, and after how long; `nil` for silence.
+        /// - Parameter answer: The answer to a probe and its delay; `nil` for silence.
         mutating func run(
             _ scan: inout PortSurvey, until end: Duration = .seconds(600),
             answer: (PortSurvey.Probe, Duration) -> (Duration, ScanFinding.Reason)?
@@ -30,7 +30,7 @@ struct PortSurveyTests {
                     }
                     now += .microseconds(1)
                 case .wait(let until):
-                    #expect(until > now, "a wait for the past never ends")
+                    #expect(until > now, "a wait until a past time never ends")
                     now = max(now + .microseconds(1), min(until, flying.first?.at ?? until))
                 }
             }
@@ -46,17 +46,17 @@ struct PortSurveyTests {
         return PortSurvey(hosts: hosts, ports: ports, settings: settings)
     }
 
-    @Test("All ports are asked once where all answer, and nothing is waited for")
+    @Test("All ports are probed once if all answer, without waiting")
     func everythingAnswers() {
         var scan = Self.scan(1, 65_535)
         var network = Network()
         #expect(network.run(&scan) { _, _ in (.microseconds(100), .reset) })
         #expect(network.sent.count == 65_535)
-        #expect(network.now < .seconds(1), "the rate grows with the answers: \(network.now)")
+        #expect(network.now < .seconds(1), "the rate increases with the answers: \(network.now)")
         #expect(scan.finding(host: 0, port: 65_534) == ScanFinding(.reset, technique: .syn))
     }
 
-    @Test("Silent ports of a near host are asked three times within half a second")
+    @Test("Silent ports of a near host are probed three times within half a second")
     func someSilent() {
         var scan = Self.scan(1, 1000)
         var network = Network()
@@ -67,7 +67,7 @@ struct PortSurveyTests {
         #expect(scan.finding(host: 0, port: 4).state == .open)
     }
 
-    @Test("What was sent before the first answer does not wait for the longest time")
+    @Test("Probes from before the first answer do not wait for the maximum time")
     func firstSilent() {
         var scan = Self.scan(1, 400)
         var network = Network()
@@ -75,7 +75,7 @@ struct PortSurveyTests {
         #expect(network.now < .milliseconds(700), "\(network.now)")
     }
 
-    @Test("A host that says nothing is asked twice", arguments: [(1000, 2500), (10_000, 3500)])
+    @Test("A silent host is probed twice", arguments: [(1000, 2500), (10_000, 3500)])
     func nothingAnswers(_ ports: Int, _ milliseconds: Int) {
         var scan = Self.scan(1, ports)
         var network = Network()
@@ -84,7 +84,7 @@ struct PortSurveyTests {
         #expect(network.now <= .milliseconds(milliseconds), "\(network.now)")
     }
 
-    @Test("No more probes leave in any second than the user allows", arguments: [5.0, 100, 2000])
+    @Test("The number of probes in any second obeys the user's limit", arguments: [5.0, 100, 2000])
     func cap(_ rate: Double) {
         var scan = Self.scan(2, 500) { $0.maximumPerSecond = rate }
         var network = Network()
@@ -95,7 +95,7 @@ struct PortSurveyTests {
         }
     }
 
-    @Test("Answers to the second attempt mean loss, which halves the rate; nothing is missed")
+    @Test("Answers to a second attempt indicate loss, which halves the rate; no port is missed")
     func loss() {
         var scan = Self.scan(1, 20_000)
         var network = Network()
@@ -113,10 +113,10 @@ struct PortSurveyTests {
         #expect(other.run(&calm) { _, _ in (.milliseconds(1), .reset) })
         #expect(most < calm.rate)
         let missed = (0..<20_000).count { scan.finding(host: 0, port: $0).state == .filtered }
-        #expect(missed < 100, "three attempts of which each is lost with 1/7")
+        #expect(missed < 100, "three attempts, each lost with probability 1/7")
     }
 
-    @Test("A slow host's late answers count, and teach patience")
+    @Test("Late answers of a slow host count, and lengthen the timeout")
     func late() {
         var scan = Self.scan(1, 2000)
         var network = Network()
@@ -127,7 +127,7 @@ struct PortSurveyTests {
         for port in 0..<2000 { #expect(scan.finding(host: 0, port: port).reason == .reset) }
     }
 
-    @Test("An answer is taken once; what nobody asked for changes nothing")
+    @Test("An answer counts once; an unsolicited one has no effect")
     func strangeAnswers() {
         var scan = Self.scan(2, 3)
         scan.answered(.init(host: 0, port: 0, attempt: 0), .synAck, at: .zero)
@@ -140,7 +140,7 @@ struct PortSurveyTests {
         #expect(scan.settled == 1)
     }
 
-    @Test("What the kernel has no room for is sent later, and is no attempt")
+    @Test("A probe that the kernel has no room for is sent later, and does not count as an attempt")
     func refused() {
         var scan = Self.scan(1, 50) { $0.attempts = 1 }
         var network = Network()
@@ -158,7 +158,7 @@ struct PortSurveyTests {
         for port in 0..<50 { #expect(scan.finding(host: 0, port: port).state == .open) }
     }
 
-    @Test("A scan that has more probes than may wait goes on as they are given up")
+    @Test("A scan with more probes than may wait continues as they time out")
     func bounded() {
         var scan = Self.scan(1, 300) { $0.maximumWaiting = 16 }
         var network = Network()
@@ -169,7 +169,7 @@ struct PortSurveyTests {
     }
 
     @Test(
-        "Any order of calls keeps the books",
+        "Any order of calls keeps the counts consistent",
         arguments: 0..<100 as Range<UInt64>)
     func anyOrder(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -193,7 +193,7 @@ struct PortSurveyTests {
     }
 }
 
-/// A generator whose numbers a test can have again.
+/// A random number generator with a seed.
 private struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

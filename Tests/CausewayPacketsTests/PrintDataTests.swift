@@ -3,8 +3,8 @@ import Testing
 
 @testable import CausewayPackets
 
-/// What tcpdump prints for the captures of its own tests, from the folder of test data.
-@Suite("Text of other people's captures")
+/// The output of tcpdump for the captures of its test suite, from the folder of test data.
+@Suite("Text of captures from other projects")
 struct PrintDataTests {
     struct Case {
         var name: String
@@ -21,7 +21,7 @@ struct PrintDataTests {
         }
     }
 
-    /// Tests whose output has only protocols that the printer knows, line for line.
+    /// Tests whose output contains only protocols that the printer supports, line for line.
     static let known: Set<String> = [
         "802.1ad_QinQv", "LINKTYPE_IPV4", "LINKTYPE_IPV6", "LINKTYPE_IPV6-e", "LINKTYPE_IPV6_invalid",
         "LINKTYPE_RAW_ipv4",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Lines for packets that are made here.
+/// Lines for generated packets.
 @Suite("Lines of single packets")
 struct PrinterLineTests {
     static func line(_ bytes: [UInt8], _ type: LinkType = .ethernet, verbosity: Int = 0) -> String {
@@ -29,7 +29,7 @@ struct PrinterLineTests {
     }
 
     @Test(
-        "Text is shown where it begins a message, else the protocol's name only",
+        "Text is printed at the beginning of a message, otherwise only the protocol's name",
         arguments: [
             (80, "GET / HTTP/1.1\r\n", "HTTP: GET / HTTP/1.1"), (80, "HTTP/1.1 200 OK\r\n", "HTTP: HTTP/1.1 200 OK"),
             (80, "<html>\r\n", "HTTP"), (80, "200 OK\r\n", "HTTP"), (80, "GET /", "HTTP: GET / [|http]"),
@@ -42,14 +42,14 @@ struct PrinterLineTests {
         #expect(line.hasSuffix(", length \(payload.utf8.count): \(expected)\n"), "\(line)")
     }
 
-    @Test("A TCP header that is longer than its packet is reported, not trusted")
+    @Test("A TCP header longer than its packet is reported, and not trusted")
     func longHeader() {
         var bytes = Self.segment(9, [])
         bytes[14 + 20 + 12] = 0x70
         #expect(Self.line(bytes).hasSuffix(": Flags [P.] [bad hdr length 28 - too long, > 20]\n"))
     }
 
-    @Test("A TLS client's first message shows whom it asks for, on any port, and no control characters")
+    @Test("A TLS client's first message shows the server name, on any port, without control characters")
     func clientHello() {
         let hello = ClientHelloText.record(name: "www.example.com", protocols: ["h2", "http/1.1"])
         let line = Self.line(Self.segment(8443, hello))
@@ -58,7 +58,7 @@ struct PrinterLineTests {
         #expect(strange.hasSuffix(": TLS ClientHello, SNI a^[b\n"), "\(strange)")
     }
 
-    @Test("A question of multicast DNS says how it wants to be answered", arguments: [false, true])
+    @Test("A multicast DNS query shows whether it requests unicast", arguments: [false, true])
     func multicastQuestion(isUnicast: Bool) {
         var packet = PacketBuilder()
         packet.add(
@@ -71,7 +71,7 @@ struct PrinterLineTests {
         #expect(line.contains(isUnicast ? ": 0 PTR (QU)? a.local." : ": 0 PTR (QM)? a.local."), "\(line)")
     }
 
-    @Test("PPP's protocol may be one byte: in lines, and for programs")
+    @Test("PPP's protocol field may be one byte, in lines and in the API")
     func compressedProtocol() {
         let inner = Array(FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14))
         let session: [UInt8] = [0x11, 0, 0, 5, 0, UInt8(inner.count + 1), 0x21]
@@ -86,7 +86,7 @@ struct PrinterLineTests {
     }
 
     @Test(
-        "Compressed files are named as what they are",
+        "Compressed files are refused with the name of the compression",
         arguments: [
             ("gzip", [0x1F, 0x8B, 8, 0]), ("bzip2", [0x42, 0x5A, 0x68, 0x39]), ("xz", [0xFD, 0x37, 0x7A, 0x58]),
             ("zstd", [0x28, 0xB5, 0x2F, 0xFD]), ("lz4", [0x04, 0x22, 0x4D, 0x18]),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Lines of protocols that are carried by others, as tcpdump 4.99 prints them.
+/// Lines of encapsulated protocols, as tcpdump 4.99 prints them.
 @Suite("Lines of protocols")
 struct PrinterProtocolTests {
     struct Row: CustomTestStringConvertible, Sendable {
@@ -143,7 +143,7 @@ struct PrinterProtocolTests {
         ),
     ]
 
-    @Test("A protocol's packet has its line", arguments: rows)
+    @Test("A packet of each protocol has its line", arguments: rows)
     func line(_ row: Row) {
         let line = PrinterLineTests.line(Self.packet(row))
         switch row.carrier {
@@ -152,7 +152,7 @@ struct PrinterProtocolTests {
         }
     }
 
-    @Test("Cut anywhere and with any byte changed, every line is one", arguments: rows)
+    @Test("A packet that is truncated, or has any byte changed, is printed on one line", arguments: rows)
     func damage(_ row: Row) {
         let whole = Self.packet(row)
         var random = Mutations(seed: UInt64(whole.count))
@@ -175,7 +175,7 @@ struct PrinterProtocolTests {
     private static let acknowledgment: [UInt8] = [0xD4, 0, 0, 0, 2, 0, 0, 0, 0, 1]
 
     @Test(
-        "Wireless frames, with and without what the card tells",
+        "Wireless frames, with and without radiotap",
         arguments: [
             (beacon, "Beacon (a^[b) [1.0* 5.5 Mbit] ESS CH: 11, PRIVACY"), (protected, "Data IV:232000 Pad 20 KeyID 0"),
             (acknowledgment, "Acknowledgment RA:02:00:00:00:00:01 "),
@@ -191,7 +191,7 @@ struct PrinterProtocolTests {
         }
     }
 
-    @Test("The answer of a key exchange is the responder's")
+    @Test("The answer in a key exchange is the responder's")
     func exchangeSides() {
         var printer = PacketPrinter()
         printer.options.time = .none

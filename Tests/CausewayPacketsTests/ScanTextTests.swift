@@ -4,10 +4,10 @@ import Testing
 
 @testable import CausewayPackets
 
-@Suite("What a scan is told and tells")
+@Suite("Input and output of a scan")
 struct ScanTextTests {
     @Test(
-        "Ports as people name them",
+        "Lists of ports",
         arguments: [
             ("22", [22]), ("22,80,22", [22, 80]), ("5-8", [5, 6, 7, 8]), ("https,ssh", [443, 22]),
             ("-3", [1, 2, 3]), ("65534-", [65_534, 65_535]),
@@ -27,14 +27,14 @@ struct ScanTextTests {
     }
 
     @Test(
-        "What is no list of ports is refused at its place",
+        "An invalid list of ports is refused with a position",
         arguments: [("", 0), ("22,", 3), ("0", 0), ("70000", 0), ("22,9-5", 3), ("a-b", 0), ("1-99999", 0), ("x", 0)])
     func badPorts(_ text: String, _ offset: Int) {
         #expect { try PortList(text) } throws: { ($0 as? PortList.Failure)?.offset == offset }
     }
 
     @Test(
-        "Hosts as people name them",
+        "Lists of hosts",
         arguments: [
             ("192.0.2.1", ["192.0.2.1"]), ("192.0.2.7/30", ["192.0.2.4", "192.0.2.5", "192.0.2.6", "192.0.2.7"]),
             ("192.0.2.9-11", ["192.0.2.9", "192.0.2.10", "192.0.2.11"]),
@@ -47,13 +47,13 @@ struct ScanTextTests {
     }
 
     @Test(
-        "What names no hosts, or too many, is refused",
+        "Text without hosts, or with too many, is refused",
         arguments: ["", "10.0.0.0/8", "2001:db8::/64", "::/0", "192.0.2.1/33", "192.0.2.9-3", "192.0.2.1-x", "x/24"])
     func badTargets(_ text: String) {
         #expect(throws: TargetRange.Failure.self) { try TargetRange(text) }
     }
 
-    @Test("Ports that are alike are counted, others listed in order")
+    @Test("Ports with equal results are counted, others are listed in order")
     func table() throws {
         let address = InternetAddress.ipv4(try #require(IPv4Address("192.0.2.1")))
         var rows = (100..<200).map { ScanReport.Row(port: $0, finding: ScanFinding(.reset, technique: .syn)) }
@@ -75,7 +75,7 @@ struct ScanTextTests {
         )
     }
 
-    /// What a builder makes of a header: it knows of lengths and checksums by itself.
+    /// The bytes of a builder for a header, with computed lengths and checksums.
     private func built(_ header: TCPHeader, _ address: InternetAddress) -> [UInt8] {
         var header = header
         (header.checksum, header.dataOffset) = (nil, nil)
@@ -88,7 +88,7 @@ struct ScanTextTests {
         return packet.finish().suffix(header.byteCount)
     }
 
-    @Test("A SYN is right, and only its own answer is taken", arguments: ["192.0.2.1", "2001:db8::1"])
+    @Test("A SYN is correct, and only its own answer is accepted", arguments: ["192.0.2.1", "2001:db8::1"])
     func syn(_ text: String) throws {
         let address = try #require(try TargetRange(text).addresses.first)
         let probes = ScanProbes(secret: 7, firstPort: 61_000)
@@ -118,7 +118,7 @@ struct ScanTextTests {
         #expect(probes.synAnswer(ByteView(short.span), at: .max, host: 3) == nil)
     }
 
-    @Test("Every UDP port has a datagram of a length that goes anywhere")
+    @Test("Every UDP port has a probe datagram that fits every link")
     func datagrams() {
         for port in UInt16(0)...UInt16.max { #expect(ScanProbes.datagram(for: port).count < 512) }
     }

@@ -19,7 +19,7 @@ struct StreamTests {
         }
     }
 
-    @Test("Fragments in any order make the datagram", arguments: 0..<20)
+    @Test("Fragments in any order are reassembled", arguments: 0..<20)
     func anyOrder(seed: UInt64) {
         var random = Mutations(seed: seed)
         let payload = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
@@ -55,19 +55,19 @@ struct StreamTests {
         #expect(defragmenter.count == 0)
     }
 
-    @Test("A fragment whose length ends within its headers is none")
+    @Test("A fragment whose length ends within its headers is dropped")
     func shortFragments() {
         var defragmenter = Defragmenter()
-        // IPv4 with a length of 10, more fragments to come.
+        // IPv4 with a length of 10, and more fragments to come.
         let four: [UInt8] = [0x45, 0, 0, 10, 0, 1, 0x20, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 2, 3, 4]
         #expect(defragmenter.add(ByteView(four.span), at: 0) == nil)
-        // IPv6 with a content of 4 bytes, of which a fragment header would take 8: there is none in it.
+        // IPv6 with a payload of 4 bytes, which is too short for a fragment header.
         let six = [0x60, 0, 0, 0, 0, 4, 44, 64] + [UInt8](repeating: 1, count: 32) + [17, 0, 0, 1, 0, 0, 0, 1, 1, 2]
         #expect(defragmenter.add(ByteView(six.span), at: 0) == six)
         #expect(defragmenter.count == 0)
     }
 
-    @Test("Segments in any order, twice, make the stream", arguments: 0..<20)
+    @Test("Segments in any order, and repeated, are reassembled", arguments: 0..<20)
     func streams(seed: UInt64) {
         var random = Mutations(seed: seed)
         let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -109,7 +109,7 @@ struct StreamTests {
     }
 }
 
-/// Random numbers that can be had again.
+/// A random number generator with a seed.
 struct Mutations: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

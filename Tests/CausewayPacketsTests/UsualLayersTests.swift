@@ -43,7 +43,8 @@ struct UsualLayersTests {
     }
 
     @Test(
-        "The short way finds what the long one finds, also in damaged packets", arguments: [false, true], [false, true])
+        "The fast path and the layer walk find equal layers, also in damaged packets", arguments: [false, true],
+        [false, true])
     func alike(isIPv6: Bool, isTagged: Bool) {
         var state: UInt64 = 88_172_645_463_325_252
         func next(_ bound: Int) -> Int {
