@@ -3,20 +3,20 @@ import Testing
 
 @testable import CausewaySystem
 
-@Suite("Generic netlink, asked of the kernel")
+@Suite("Generic netlink with the real kernel")
 struct GenericNetlinkTests {
-    @Test("A family is found by its name, and one that is not there is said not to be")
+    @Test("A family is found by its name, and a missing one is reported")
     func families() throws {
         var socket = try NetlinkSocket(generic: ())
-        // The family of families has the same number everywhere.
+        // The control family has the same number on every system.
         #expect(try socket.family(named: "nlctrl") == 16)
         do {
             _ = try socket.family(named: "causeway-none")
-            Issue.record("the kernel knows everything")
+            Issue.record("the kernel has this family")
         } catch {
             #expect(error.errno == ENOENT)
         }
-        // The socket is still in step.
+        // The socket still matches answers to requests.
         #expect(try socket.family(named: "nlctrl") == 16)
     }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// A network namespace of its own for one test.
+/// A separate network namespace for one test.
 final class NetworkNamespace: Sendable {
     let name = "causeway-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
-    /// Whether namespaces can be made here: it takes root, ip(8), and a kernel and sandbox that allow it.
+    /// Whether namespaces can be created here: that needs root, ip(8), and a kernel and sandbox that allow it.
     static let isAvailable: Bool = geteuid() == 0 && (try? NetworkNamespace().remove()) != nil
 
     struct CommandFailure: Error {
@@ -21,26 +21,26 @@ final class NetworkNamespace: Sendable {
         try Self.run(["ip", "netns", "delete", name])
     }
 
-    /// Makes a namespace with loopback switched on for as long as `body` runs.
+    /// Creates a namespace with an active loopback interface for the duration of `body`.
     static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
         let namespace = try NetworkNamespace()
-        // Not left to a deinit, which could come on a thread that the process does not wait for.
+        // Not in a deinit, which could run on a thread that the process does not wait for.
         defer { try? namespace.remove() }
         try namespace.ip("link set lo up")
         try await body(namespace)
     }
 
-    /// Runs ip(8) on the namespace with these words.
+    /// Runs an ip(8) command in the namespace.
     func ip(_ words: String) throws {
         try Self.run(["ip", "-n", name] + words.split(separator: " ").map(String.init))
     }
 
-    /// Runs many ip(8) commands at once.
+    /// Runs ip(8) commands as a batch.
     func ip(batch lines: [String]) throws {
         try run("ip", batch: lines)
     }
 
-    /// Runs many commands of `tool`, ip(8) or bridge(8), at once.
+    /// Runs commands of `tool`, ip(8) or bridge(8), as a batch.
     func run(_ tool: String, batch lines: [String]) throws {
         let process = try start(tool, batch: lines)
         process.waitUntilExit()
@@ -49,7 +49,7 @@ final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Starts running many commands of `tool`.
+    /// Starts commands of `tool` as a batch.
     func start(_ tool: String, batch lines: [String]) throws -> Process {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(name)-\(UUID().uuidString)")
         try Data(lines.joined(separator: "\n").utf8).write(to: file)
@@ -59,7 +59,7 @@ final class NetworkNamespace: Sendable {
         return process
     }
 
-    /// Runs `body` on a thread that belongs to the namespace.
+    /// Runs `body` on a thread in the namespace.
     func enter<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let path = "/run/netns/\(name)"
         return try await withCheckedThrowingContinuation { continuation in
@@ -74,7 +74,7 @@ final class NetworkNamespace: Sendable {
     }
 
     private static func join(_ path: String) throws {
-        // The module for the C library leaves this Linux call out.
+        // The C library's module does not include this Linux call.
         typealias SetNamespace = @convention(c) (CInt, CInt) -> CInt
         guard let symbol = dlsym(nil, "setns") else { throw POSIXError(.ENOSYS) }
         let setNamespace = unsafeBitCast(symbol, to: SetNamespace.self)

@@ -8,7 +8,7 @@ import Testing
     "Namespace: the kernel's network state",
     .enabled(if: NetworkNamespace.isAvailable, "network namespaces need root and ip(8)"))
 struct NamespaceNetworkTests {
-    /// Two connected interfaces: `cw0` to look at, and its other end.
+    /// Two connected interfaces: `cw0`, which is tested, and its other end.
     private static func withPair(_ body: (NetworkNamespace) async throws -> Void) async throws {
         try await NetworkNamespace.with { namespace in
             try namespace.ip("link add cw0 type veth peer name cw1")
@@ -21,10 +21,10 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("Source addresses are remembered until an address or a route is another")
+    @Test("Source addresses are cached until an address or a route changes")
     func sourceAddresses() async throws {
         try await Self.withPair { namespace in
-            // One thread of the namespace for all questions: the socket that hears of changes belongs to it.
+            // One thread of the namespace for all queries, because the socket that receives changes belongs to it.
             let memory = LockedValue(SourceAddressMemory())
             let sources = { @Sendable () -> [String?] in
                 let destinations: [SocketAddress] = [
@@ -84,7 +84,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("Default routes: metrics, several ways, a router of the other family, and ways that are closed")
+    @Test("Default routes: metrics, multipath, a router of the other family, and unreachable routes")
     func routes() async throws {
         try await Self.withPair { namespace in
             try namespace.ip("route add default via 192.0.2.254 metric 100")
@@ -110,7 +110,7 @@ struct NamespaceNetworkTests {
             #expect(gateways.map(\.description) == expected)
 
             try namespace.ip("link set cw1 down")
-            // The kernel tells the other end in its own time.
+            // The kernel updates the other end asynchronously.
             var after = try await namespace.enter { try NetworkSnapshot.current() }
             for _ in 0..<200 where after.interfaces.first(where: { $0.interface.name == "cw0" })?.isRunning == true {
                 try await Task.sleep(for: .milliseconds(50))
@@ -145,7 +145,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("A listing longer than many datagrams arrives whole")
+    @Test("A listing that needs many datagrams arrives completely")
     func longListing() async throws {
         try await Self.withPair { namespace in
             try namespace.ip(batch: (0..<1000).map { "addr add 10.1.\($0 / 250).\($0 % 250 + 1)/32 dev cw1" })
@@ -155,7 +155,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("Listings taken while the state changes hold everything that did not change")
+    @Test("Listings during changes contain everything that did not change")
     func churn() async throws {
         try await Self.withPair { namespace in
             let changes = (0..<4000).map { step in
@@ -176,7 +176,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("Changes are heard of, and silence is not a change")
+    @Test("Changes are reported, and silence is not a change")
     func notifications() async throws {
         try await Self.withPair { namespace in
             let heard = try await namespace.enter { () throws -> [Bool] in
@@ -204,7 +204,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("A flood that overruns the socket is a change and leaves the socket usable")
+    @Test("A flood that overflows the socket counts as a change, and the socket stays usable")
     func overrun() async throws {
         try await Self.withPair { namespace in
             try await namespace.enter {
@@ -221,10 +221,10 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("A bridge's reports are no changes, but an overrun by them is: it may have lost one")
+    @Test("A bridge's notifications are not changes, but an overflow by them is: a change may be lost")
     func irrelevantFlood() async throws {
         try await NetworkNamespace.with { namespace in
-            // All of it stays down: a link that comes up is still reported on a second later.
+            // All interfaces stay down: a link that comes up still sends notifications a second later.
             try namespace.ip("link add cw0 type veth peer name cw1")
             try namespace.ip("link add cwbridge type bridge")
             try namespace.ip("link set cw1 master cwbridge")
@@ -240,7 +240,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("A datagram longer than the buffer is reported as cut off, with its length")
+    @Test("A datagram longer than the buffer is reported as truncated, with its length")
     func truncation() async throws {
         try await Self.withPair { namespace in
             try await namespace.enter {
@@ -256,7 +256,7 @@ struct NamespaceNetworkTests {
         }
     }
 
-    @Test("What another process sends to the socket is not taken for the kernel's word")
+    @Test("A message from another process does not count as the kernel's")
     func forgery() async throws {
         try await Self.withPair { namespace in
             try await namespace.enter {

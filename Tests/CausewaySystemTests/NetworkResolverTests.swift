@@ -21,7 +21,7 @@ struct NetworkResolverTests {
         Row(name: "no file", configuration: nil, servers: []),
         Row(name: "no servers", configuration: "search corp.example\n", forwarder: "nameserver 192.0.2.1", servers: []),
         Row(
-            name: "servers named outright", configuration: "nameserver 192.0.2.1\nsearch corp.example",
+            name: "servers given directly", configuration: "nameserver 192.0.2.1\nsearch corp.example",
             forwarder: "nameserver 192.0.2.9", servers: [0xC000_0201]),
         Row(
             name: "a forwarder with servers", configuration: stub,
@@ -30,14 +30,14 @@ struct NetworkResolverTests {
         Row(name: "a forwarder whose file is missing", configuration: stub, servers: [0x7F00_0035]),
         Row(name: "a forwarder without servers", configuration: stub, forwarder: "# none\n", servers: []),
         Row(
-            name: "a forwarder beside a server", configuration: stub + "nameserver 192.0.2.7",
+            name: "a forwarder next to a server", configuration: stub + "nameserver 192.0.2.7",
             forwarder: "nameserver 192.0.2.1", servers: [0x7F00_0035, 0xC000_0207]),
         Row(
             name: "another local server", configuration: "nameserver 127.0.0.1", forwarder: "nameserver 192.0.2.1",
             servers: [0x7F00_0001]),
     ]
 
-    @Test("Which servers answer in the end", arguments: rows)
+    @Test("The effective name servers", arguments: rows)
     func servers(_ row: Row) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -49,11 +49,11 @@ struct NetworkResolverTests {
 
         let state = ResolverState.current(configurationPath: paths[0].path, forwarderPath: paths[1].path)
         #expect(state.servers == row.servers.map { .ipv4(IPv4Address(bits: $0)) })
-        // What questions follow is always the first file.
+        // Queries always use the first file.
         #expect(state.configuration == ResolverConfiguration(parsing: row.configuration ?? ""))
     }
 
-    @Test("A zone that names an interface becomes the server's scope")
+    @Test("A zone with an interface name becomes the server's scope")
     func zones() throws {
         let loopback = try #require(NWInterface(name: "lo"))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID().uuidString)")
@@ -69,7 +69,7 @@ struct NetworkResolverTests {
             ])
     }
 
-    @Test("Files are read to their end, up to a limit, and directories not at all")
+    @Test("Files are read completely up to a limit, and directories are not read")
     func files() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: path) }

@@ -29,7 +29,7 @@ struct NetworkSnapshotTests {
         return route
     }
 
-    @Test("Links get their own addresses, in the order of their indices")
+    @Test("Links are listed with their addresses, by index")
     func assembles() {
         var first = NetlinkLink(index: 2, hardwareType: 1, flags: [.up, .running, .multicast])
         first.name = "eth0"
@@ -54,7 +54,7 @@ struct NetworkSnapshotTests {
         #expect(!interfaces[0].isPointToPoint && interfaces[1].isPointToPoint && !interfaces[1].isRunning)
     }
 
-    @Test("A loopback interface that vanished in between is still one")
+    @Test("A loopback interface that vanished meanwhile still counts as loopback")
     func vanished() {
         var link = NetlinkLink(index: 50, hardwareType: 772, flags: .loopback)
         link.name = "lo9"
@@ -63,7 +63,7 @@ struct NetworkSnapshotTests {
         #expect(interfaces[0].isLoopback)
     }
 
-    @Test("Hardware addresses print in full, absent ones not at all")
+    @Test("A hardware address is printed completely, an absent one is not printed")
     func hardwareAddresses() {
         var link = NetlinkLink(index: 2, hardwareType: 1, flags: [])
         let text = { (bytes: [UInt8]) -> String? in
@@ -96,7 +96,7 @@ struct NetworkSnapshotTests {
         #expect(found[4].table == 51820)
     }
 
-    @Test("Ways that lead nowhere are left out")
+    @Test("Unusable routes are left out")
     func leavesOutDeadRoutes() {
         var blocked = Self.route()
         blocked.kind = .unreachable
@@ -115,7 +115,7 @@ struct NetworkSnapshotTests {
         #expect(NetworkSnapshot.defaultRoutes(routes, lookUp: Self.lookUp).map(\.gateway) == [Self.v4(6)])
     }
 
-    @Test("Gateways come once each, of one interface or of all")
+    @Test("Each gateway is listed once, of one interface or of all")
     func gateways() {
         let snapshot = NetworkSnapshot(
             defaultRoutes: NetworkSnapshot.defaultRoutes(

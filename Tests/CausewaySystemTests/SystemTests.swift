@@ -15,7 +15,7 @@ struct SystemTests {
         #expect(System.now > .zero)
     }
 
-    @Test("Resident memory follows what is touched")
+    @Test("Resident memory grows with touched pages")
     func residentMemory() {
         let before = System.residentMemory
         #expect(before.current > 1 << 20 && before.peak >= before.current)
@@ -24,16 +24,16 @@ struct SystemTests {
         memset(block, 1, count)
         let during = System.residentMemory
         block.deallocate()
-        // Other tests come and go meanwhile.
+        // Other tests start and end meanwhile.
         #expect(during.current > before.current + count / 2)
-        // The kernel counts in batches for each thread: its peak may shrink a little.
+        // The kernel counts in batches per thread: its peak may decrease a little.
         #expect(System.residentMemory.peak >= before.current + count / 2)
     }
 
     @Test("Processors are counted")
     func processors() { #expect((1...4_096).contains(System.processorCount)) }
 
-    @Test("A thread runs its body under its name, with every signal blocked", .timeLimit(.minutes(1)))
+    @Test("A thread runs its body with its name and with every signal blocked", .timeLimit(.minutes(1)))
     func thread() async throws {
         let (name, blocksSignals): (String, Bool) = try await withCheckedThrowingContinuation { continuation in
             do {
@@ -70,13 +70,13 @@ struct SystemTests {
         DurationRow(duration: .seconds(-9_223_372_036) - .milliseconds(999), nanoseconds: .min),
     ]
 
-    @Test("Durations become nanoseconds, clamped and never trapping", arguments: durations)
+    @Test("Durations are converted to nanoseconds, clamped and without traps", arguments: durations)
     func nanoseconds(_ row: DurationRow) { #expect(row.duration.nanoseconds == row.nanoseconds) }
 }
 
 @Suite("Thread-local storage")
 struct ThreadLocalTests {
-    @Test("A thread keeps its block until it gives it away, and gets another then")
+    @Test("A thread keeps its block until the block is taken, and then gets another")
     func scratch() {
         let first = ThreadLocal.scratch.baseAddress
         #expect(ThreadLocal.scratch.baseAddress == first && first != nil)

@@ -18,7 +18,7 @@ struct BrowserResultTests {
     private static let both = printer(on: [ethernet, wifi])
     private static let other = printer(on: [wifi], metadata: .bonjour(NWTXTRecord(["rp": "queue"])))
 
-    @Test("What came or went is told as a whole")
+    @Test("Added and removed results are reported completely")
     func appearance() {
         #expect(NWBrowser.Result.Change(between: nil, nil) == .identical)
         #expect(NWBrowser.Result.Change(between: nil, Self.one) == .added(Self.one))
@@ -33,19 +33,19 @@ struct BrowserResultTests {
         (one, printer(on: [ethernet], metadata: .bonjour(NWTXTRecord())), .metadataChanged),
     ]
 
-    @Test("A change names what changed", arguments: changes)
+    @Test("A change lists the changed members", arguments: changes)
     func change(old: NWBrowser.Result, new: NWBrowser.Result, flags: NWBrowser.Result.Change.Flags) {
         #expect(NWBrowser.Result.Change(between: old, new) == .changed(old: old, new: new, flags: flags))
     }
 
-    @Test("The order of interfaces is no change, though it is a difference")
+    @Test("The order of interfaces is not a change, although it is a difference")
     func order() {
         let turned = Self.printer(on: [Self.wifi, Self.ethernet])
         #expect(turned != Self.both)
         #expect(NWBrowser.Result.Change(between: turned, Self.both) == .identical)
     }
 
-    @Test("Equal results are one member of a set, whatever the order of their TXT entries")
+    @Test("Equal results are one member of a set, in any order of their TXT entries")
     func sets() {
         var first = NWTXTRecord()
         first["a"] = "1"

@@ -6,7 +6,7 @@ import Testing
 struct ContentContextTests {
     typealias Context = NWConnection.ContentContext
 
-    @Test("A context begins at Apple's defaults")
+    @Test("A context has Apple's defaults")
     func defaults() {
         let context = Context(identifier: "mine")
         #expect(context.identifier == "mine")
@@ -18,7 +18,7 @@ struct ContentContextTests {
         #expect(Context(identifier: "nil", metadata: nil).protocolMetadata.isEmpty)
     }
 
-    @Test("Only the final contexts close the sending side")
+    @Test("Only the final contexts close the sending direction")
     func sharedContexts() {
         #expect(!Context.defaultMessage.isFinal)
         #expect(Context.finalMessage.isFinal)
@@ -29,7 +29,7 @@ struct ContentContextTests {
         #expect(Context.inboundStream.protocolMetadata.isEmpty)
     }
 
-    @Test("A context keeps what it is given")
+    @Test("A context keeps its values")
     func values() {
         let first = Context(identifier: "first")
         let context = Context(
@@ -61,7 +61,7 @@ struct ContentContextTests {
         #expect(Context(identifier: "mine", priority: given).priority == rank)
     }
 
-    @Test("A received datagram tells its header fields")
+    @Test("A received datagram has its header fields")
     func datagramMetadata() throws {
         let context = Context.inboundDatagram(DatagramHeader(trafficClass: 46 << 2 | 0b11, receiveTime: 12))
         #expect(!context.isFinal)
@@ -75,7 +75,7 @@ struct ContentContextTests {
         #expect(context.protocolMetadata(definition: NWProtocolTCP.definition) == nil)
     }
 
-    @Test("Plain datagrams share a context, and a program that changes its metadata harms no other")
+    @Test("Datagrams without options share a context, and changing its metadata does not affect other programs")
     func plainDatagrams() throws {
         let first = Context.inboundDatagram()
         #expect(first === Context.inboundDatagram())
@@ -86,7 +86,7 @@ struct ContentContextTests {
         #expect((again as? NWProtocolIP.Metadata)?.ecn == .nonECT)
     }
 
-    @Test("A completion tells whether anybody waits for it")
+    @Test("A completion states whether it is waited for")
     func completion() {
         #expect(NWConnection.SendCompletion.contentProcessed { _ in }.handler != nil)
         #expect(!NWConnection.SendCompletion.contentProcessed { _ in }.isIdempotent)
@@ -94,7 +94,7 @@ struct ContentContextTests {
         #expect(NWConnection.SendCompletion.idempotent.isIdempotent)
     }
 
-    @Test("A group message to send comes from nowhere, and the default one is a message of its own each time")
+    @Test("A group message to send has no sender, and each default message is a new one")
     func groupMessage() {
         typealias Message = NWConnectionGroup.Message
         #expect(Message.default.ticket == nil && Message(identifier: "own").ticket != nil)

@@ -1,10 +1,10 @@
-// The one import that unmodified programs have.
+// The only import of unmodified programs.
 import Network
 import Testing
 
 @Suite("The drop-in module")
 struct DropInTests {
-    @Test("Queues compare by identity, through whatever object they are reached")
+    @Test("Queues compare by identity, through any reference")
     func queues() {
         let queue = DispatchQueue(label: "one")
         let other = DispatchQueue(label: "one")
@@ -17,7 +17,7 @@ struct DropInTests {
         #expect(absent != queue)
     }
 
-    @Test("Dispatch data casts to the names that pre-shared-key programs use")
+    @Test("Dispatch data converts to the types that pre-shared-key programs use")
     func dispatchData() {
         let key = Data("secret".utf8).withUnsafeBytes { DispatchData(bytes: $0) }
         let first: __DispatchData = key as __DispatchData
@@ -33,7 +33,7 @@ struct DropInTests {
         #expect(error.domain.contains("NWError"))
     }
 
-    @Test("Qualified names, Foundation and FoundationNetworking are in view")
+    @Test("Qualified names, Foundation and FoundationNetworking are visible")
     func names() {
         let endpoint: Network.NWEndpoint = .hostPort(host: "192.0.2.1", port: 7)
         #expect(endpoint.debugDescription == "192.0.2.1:7")

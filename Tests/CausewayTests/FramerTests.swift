@@ -20,7 +20,7 @@ struct FramerTests {
 
     private let definition = NWProtocolFramer.Definition(implementation: Lines.self)
 
-    @Test("A definition is named by its implementation, and each one is another protocol")
+    @Test("A definition has its implementation's name, and each is a different protocol")
     func definitions() {
         #expect(definition.name == "lines")
         #expect(definition == definition)
@@ -58,7 +58,7 @@ struct FramerTests {
         #expect(value == nil)
     }
 
-    @Test("Options keep values, and a copy does not follow")
+    @Test("Options keep values, and a copy is independent")
     func options() throws {
         let options = NWProtocolFramer.Options(definition: definition)
         options["limit"] = 10
@@ -69,7 +69,7 @@ struct FramerTests {
         #expect(copy.framerDefinition.implementation is Lines.Type)
     }
 
-    @Test("A framer whose connection has gone can do nothing, and does no harm")
+    @Test("A framer whose connection is gone has no effect")
     func orphan() {
         let instance = NWProtocolFramer.Instance(
             options: NWProtocolFramer.Options(definition: definition), host: nil)
@@ -91,7 +91,7 @@ struct FramerTests {
         instance.markFailed(error: nil)
         instance.scheduleWakeup(wakeupTime: .milliseconds(.max))
         instance.scheduleWakeup(wakeupTime: .forever)
-        instance.async { Issue.record("nobody runs it") }
+        instance.async { Issue.record("never runs") }
         #expect(throws: NWError.posix(.EINVAL)) { try instance.writeOutputNoCopy(length: 1) }
         #expect(throws: NWError.posix(.EINVAL)) {
             try instance.prependApplicationProtocol(options: NWProtocolTLS.Options())

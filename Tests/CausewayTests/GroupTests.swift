@@ -25,7 +25,7 @@ struct GroupTests {
         ([.hostPort(host: "224.0.0.251", port: 1)], .hostPort(host: "name.example", port: 0)),
     ]
 
-    @Test("Anything else is refused", arguments: mistakes)
+    @Test("Other endpoints are refused", arguments: mistakes)
     func refusal(members: [NWEndpoint], source: NWEndpoint?) {
         #expect(throws: NWError.posix(.EINVAL)) { try NWMulticastGroup(for: members, from: source) }
     }
@@ -42,7 +42,7 @@ struct GroupTests {
         message.reply(content: nil)
     }
 
-    @Test("QUIC options keep what is set, and a copy does not follow")
+    @Test("QUIC options keep their values, and a copy is independent")
     func quicOptions() throws {
         let options = NWProtocolQUIC.Options(alpn: ["h3"])
         #expect(options.values == NWProtocolQUIC.Options.Values(alpn: ["h3"]))

@@ -8,7 +8,7 @@ import Testing
 struct ListenerServiceTests {
     typealias Service = NWListener.Service
 
-    @Test("A service describes itself, with stars for what is left to the system")
+    @Test("A service describes itself, with stars for parts that the system chooses")
     func description() {
         #expect(Service(type: "_http._tcp").debugDescription == "*._http._tcp.*")
         #expect(
@@ -18,7 +18,7 @@ struct ListenerServiceTests {
         #expect(Service(applicationService: "chat").debugDescription == "application service chat")
     }
 
-    @Test("A listener is made by the older spelling as well, and refuses the same")
+    @Test("A listener can also be created with the older initializer, with equal errors")
     func olderSpelling() throws {
         let listener = try NWListener(parameters: .udp)
         #expect(listener.parameters.defaultProtocolStack.transportProtocol is NWProtocolUDP.Options)
@@ -49,7 +49,7 @@ struct ListenerServiceTests {
         #expect(service != Service(name: "a", type: "_http._tcp"))
     }
 
-    @Test("A listener that tasks serve, and that has no queue, tells of its service as well")
+    @Test("A listener served by tasks, without a queue, reports its service too")
     func registrationWithoutQueue() throws {
         let listener = try NWListener(using: .tcp)
         let told = LockedValue<[NWListener.ServiceRegistrationChange]>([])
@@ -57,7 +57,7 @@ struct ListenerServiceTests {
         let endpoint = NWEndpoint.service(name: "A", type: "_game._tcp", domain: "local.", interface: nil)
         listener.registered(.add(endpoint))
         guard case .add(endpoint)? = told.withLock({ $0.first }) else {
-            Issue.record("Nobody was told")
+            Issue.record("The callback did not run")
             return
         }
     }

@@ -1,9 +1,9 @@
 import Causeway
 import Testing
 
-@Suite("Endpoints of Multipath TCP, asked for wrongly")
+@Suite("Invalid requests for Multipath TCP endpoints")
 struct MultipathEndpointsTests {
-    @Test("There are none for a service that uses one path")
+    @Test("A service that uses one path has no endpoints")
     func disabled() {
         #expect(throws: NWError.posix(.EINVAL)) { try MultipathEndpoints(for: .disabled) }
     }

@@ -35,7 +35,7 @@ struct NWParametersTests {
         #expect(first.parameters === first)
     }
 
-    @Test("Properties begin at Apple's defaults")
+    @Test("Properties have Apple's defaults")
     func defaults() {
         let parameters = NWParameters.tcp
         #expect(parameters.requiredInterface == nil)
@@ -60,7 +60,7 @@ struct NWParametersTests {
         #expect(NWParameters.applicationService.includePeerToPeer)
     }
 
-    @Test("The given option objects are the ones in the stack, and changes reach it")
+    @Test("The given option objects are in the stack, and changes of them take effect")
     func liveReferences() throws {
         let tcp = NWProtocolTCP.Options()
         let tls = NWProtocolTLS.Options()
@@ -102,7 +102,7 @@ struct NWParametersTests {
         #expect(copy.values.privacyContext === original.values.privacyContext)
     }
 
-    @Test("The description names every property that was changed")
+    @Test("The description lists every changed property")
     func description() {
         let expected = [
             "tls, tcp, ip", "prohibit expensive paths", "prohibit constrained paths", "allow ultra constrained paths",
@@ -117,7 +117,7 @@ struct NWParametersTests {
         }
     }
 
-    @Test("Chained methods set the property they are named after")
+    @Test("Chained methods set the property with their name")
     func provider() {
         let interface = NWInterface(name: "test0", index: 900, type: .wifi)
         let parameters = NWParameters.tcp

@@ -38,7 +38,7 @@ struct NWPathTests {
         #expect(!NWPath(status: .unsatisfied).usesInterfaceType(.other))
     }
 
-    @Test("Members that say nothing are at their defaults")
+    @Test("Properties without information have their defaults")
     func defaults() {
         let path = NWPath(status: .unsatisfied)
         #expect(path.unsatisfiedReason == .notAvailable)
@@ -47,7 +47,7 @@ struct NWPathTests {
         #expect(path.localEndpoint == nil && path.remoteEndpoint == nil)
     }
 
-    @Test("Equality covers what the first members do not show")
+    @Test("Equality also covers members that the description does not show")
     func equality() {
         let gateway = NWEndpoint.hostPort(host: "192.0.2.1", port: .any)
         #expect(NWPath(status: .satisfied) == NWPath(status: .satisfied))

@@ -51,7 +51,7 @@ struct PathPolicyTests {
         #expect(path.localEndpoint == nil && path.remoteEndpoint == nil)
     }
 
-    @Test("A path over a tunnel uses what carries the tunnel as well")
+    @Test("A path over a tunnel also uses the interface below the tunnel")
     func tunnel() {
         let path = NWPath(
             Self.model(
@@ -71,7 +71,7 @@ struct PathPolicyTests {
         (.ethernet, [wifi, ethernet, bridge]),
     ]
 
-    @Test("A policy leaves out interfaces, and with all of them the path", arguments: choices)
+    @Test("A policy excludes interfaces; without any interface there is no path", arguments: choices)
     func policies(policy: PathPolicy, interfaces: [NWInterface]) {
         let path = NWPath(Self.home, policy: policy)
         #expect(path.availableInterfaces == interfaces)
@@ -80,14 +80,14 @@ struct PathPolicyTests {
     }
 
     @Test(
-        "An interface without a carrier, or that is down, carries nothing",
+        "An interface without a carrier, or that is down, is not used",
         arguments: [[.up], [.running], []] as [NetlinkLink.Flags])
     func down(flags: NetlinkLink.Flags) {
         let model = Self.model([Self.link(Self.wifi, flags: flags)], [Self.route(Self.wifi, Self.router)])
         #expect(NWPath(model, policy: .any) == NWPath(status: .unsatisfied))
     }
 
-    @Test("A monitor that was not started knows nothing, and one that was cancelled gives no paths")
+    @Test("A monitor that was not started has no path, and a cancelled one reports none")
     func unstarted() async {
         let monitor = NWPathMonitor()
         #expect(monitor.currentPath.status == .unsatisfied)

@@ -7,7 +7,7 @@ import Testing
 struct PrivacyContextTests {
     private let server = NWEndpoint.hostPort(host: "192.0.2.1", port: 1_080)
 
-    @Test("A context begins without settings and keeps what is set")
+    @Test("A context has no settings at first, and keeps its values")
     func settings() {
         let context = NWParameters.PrivacyContext(description: "mine")
         #expect(context.debugDescription == "mine")
@@ -23,7 +23,7 @@ struct PrivacyContextTests {
         #expect(context.proxyConfigurations.count == 1)
     }
 
-    @Test("Contexts do not share what is remembered of names")
+    @Test("Contexts do not share cached names")
     func partitions() throws {
         let (one, other) = (
             NWParameters.PrivacyContext(description: "one"), NWParameters.PrivacyContext(description: "other")
@@ -35,7 +35,7 @@ struct PrivacyContextTests {
         #expect(try parameters.makeSocketSettings().resolution.partition == one.settings.partition)
     }
 
-    @Test("Expired answers are of use where the parameters say so")
+    @Test("Expired answers are used if the parameters allow it")
     func expired() throws {
         let parameters = NWParameters.tcp
         #expect(try !parameters.makeSocketSettings().resolution.allowsExpired)
@@ -45,21 +45,21 @@ struct PrivacyContextTests {
         #expect(try !parameters.makeSocketSettings().resolution.allowsExpired)
     }
 
-    @Test("The default context cannot be silenced, and parameters begin with it")
+    @Test("The default context cannot disable logging, and parameters use it by default")
     func defaultContext() {
         NWParameters.PrivacyContext.default.disableLogging()
         #expect(!NWParameters.PrivacyContext.default.settings.isLoggingDisabled)
         #expect(NWParameters.tcp.values.privacyContext === NWParameters.PrivacyContext.default)
     }
 
-    @Test("A DNS-over-HTTPS resolver names its URL")
+    @Test("A DNS-over-HTTPS resolver has a URL")
     func resolver() throws {
         let url = try #require(URL(string: "https://dns.example/dns-query"))
         let resolver = NWParameters.PrivacyContext.ResolverConfiguration.https(url, serverAddresses: [server])
         #expect(resolver.debugDescription == "DNS over HTTPS: https://dns.example/dns-query")
     }
 
-    @Test("A proxy begins at Apple's defaults, and its credential reaches copies")
+    @Test("A proxy has Apple's defaults, and its credential is copied")
     func proxy() {
         let proxy = ProxyConfiguration(httpCONNECTProxy: server)
         var copy = proxy

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Protocol options")
 struct ProtocolOptionTests {
-    @Test("IP options begin at Apple's defaults")
+    @Test("IP options have Apple's defaults")
     func ipDefaults() throws {
         let options = try #require(NWParameters.tcp.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options)
         #expect(options.version == .any)
@@ -33,7 +33,7 @@ struct ProtocolOptionTests {
         ("connectionDropTime", \.connectionDropTime),
     ]
 
-    @Test("A TCP switch is off at first, changes alone, and is copied", arguments: tcpSwitches)
+    @Test("A TCP switch is off at first, changes independently, and is copied", arguments: tcpSwitches)
     func tcpSwitch(name: String, path: TCPMember<Bool>) throws {
         let options = NWProtocolTCP.Options()
         #expect(!options[keyPath: path])
@@ -46,7 +46,7 @@ struct ProtocolOptionTests {
         #expect(options[keyPath: path])
     }
 
-    @Test("A TCP number is 0 at first, changes alone, and is copied", arguments: tcpNumbers)
+    @Test("A TCP number is 0 at first, changes independently, and is copied", arguments: tcpNumbers)
     func tcpNumber(name: String, path: TCPMember<Int>) throws {
         let options = NWProtocolTCP.Options()
         #expect(options[keyPath: path] == 0)
@@ -59,7 +59,7 @@ struct ProtocolOptionTests {
         #expect(copy[keyPath: path] == 8)
     }
 
-    @Test("IP options keep what is set, and a copy is apart")
+    @Test("IP options keep their values, and a copy is independent")
     func ipValues() throws {
         let options = NWProtocolIP.Options()
         options.version = .v6
@@ -83,7 +83,7 @@ struct ProtocolOptionTests {
         #expect(options.disableMulticastLoopback)
     }
 
-    @Test("UDP options keep what is set, and a copy is apart")
+    @Test("UDP options keep their values, and a copy is independent")
     func udpValues() throws {
         let options = NWProtocolUDP.Options()
         #expect(!options.preferNoChecksum)
@@ -93,7 +93,7 @@ struct ProtocolOptionTests {
         #expect(options.preferNoChecksum)
     }
 
-    @Test("Security handles are the same on each access and not shared by copies")
+    @Test("Security handles are the same on each access, and copies do not share them")
     func securityHandles() throws {
         let options = NWProtocolTLS.Options()
         #expect(options.securityProtocolOptions === options.securityProtocolOptions)
@@ -101,7 +101,7 @@ struct ProtocolOptionTests {
         #expect(copy.securityProtocolOptions !== options.securityProtocolOptions)
     }
 
-    @Test("A copy of QUIC options is apart")
+    @Test("A copy of QUIC options is independent")
     func quicValues() throws {
         let options = NWProtocolQUIC.Options(alpn: ["h3"])
         #expect(NWProtocolQUIC.Options().alpn.isEmpty)
@@ -113,7 +113,7 @@ struct ProtocolOptionTests {
         #expect(options.alpn == ["h3"])
     }
 
-    @Test("Definitions are told apart by identity and print their names")
+    @Test("Definitions compare by identity and print their names")
     func definitions() {
         let all = [
             NWProtocolIP.definition, NWProtocolTCP.definition, NWProtocolUDP.definition, NWProtocolTLS.definition,
@@ -129,7 +129,7 @@ struct ProtocolOptionTests {
 
 @Suite("Options under concurrent use")
 struct OptionConcurrencyTests {
-    @Test("Readers see only values that somebody wrote")
+    @Test("Readers see only values that were written")
     func readersAndWriters() {
         let options = NWProtocolQUIC.Options(alpn: ["0"])
         let stack = NWParameters(quic: options).defaultProtocolStack

@@ -2,8 +2,8 @@ import Foundation
 import SystemConfiguration
 import Testing
 
-/// As old programs ask.
-@Suite("Reachability, asked once")
+/// Reachability as old programs use it.
+@Suite("Single reachability queries")
 struct ReachabilityTests {
     private func flags(_ target: SCNetworkReachability?) throws -> SCNetworkReachabilityFlags {
         let target = try #require(target)
@@ -12,14 +12,14 @@ struct ReachabilityTests {
         return flags
     }
 
-    @Test("This host is reachable, and is itself", arguments: ["127.0.0.1", "::1"])
+    @Test("This host is reachable, and is local", arguments: ["127.0.0.1", "::1"])
     func loopback(name: String) throws {
         #expect(
             try flags(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, name))
                 == [.reachable, .isLocalAddress, .isDirect])
     }
 
-    @Test("Addresses come as programs have them")
+    @Test("Addresses in all forms that programs use")
     func addresses() throws {
         var ipv4 = sockaddr_in()
         ipv4.sin_family = sa_family_t(AF_INET)
@@ -41,7 +41,7 @@ struct ReachabilityTests {
         #expect(try flags(other).contains([.reachable, .isLocalAddress]))
     }
 
-    @Test("What is no destination is none")
+    @Test("An invalid destination has no reachability")
     func nothing() {
         #expect(SCNetworkReachabilityCreateWithName(nil, "") == nil)
         var address = sockaddr()
@@ -49,7 +49,7 @@ struct ReachabilityTests {
         #expect(SCNetworkReachabilityCreateWithAddress(nil, &address) == nil)
     }
 
-    @Test("The numbers are Apple's")
+    @Test("The flags have Apple's numbers")
     func numbers() {
         #expect(SCNetworkReachabilityFlags.reachable.rawValue == 2)
         #expect(SCNetworkReachabilityFlags.isLocalAddress.rawValue == 0x1_0000)

@@ -27,7 +27,7 @@ struct ReportTests {
         ]
     }
 
-    @Test("A path report has each counter in its place")
+    @Test("Each counter of a path report has its value")
     func pathReport() {
         let report = Report.PathReport(
             interface: interface, radioType: .wifi(.ax), counters: counters(10),
@@ -43,7 +43,7 @@ struct ReportTests {
         }
     }
 
-    @Test("The aggregate sums the counters and keeps the times of the primary path")
+    @Test("The aggregate sums the counters and has the times of the primary path")
     func aggregate() {
         let primary = Report.PathReport(
             interface: interface, counters: counters(0), roundTrip: RoundTripTimes(smoothed: 0.5))
@@ -82,7 +82,7 @@ struct ReportTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("An establishment report tells about proxy, resolutions and handshakes")
+    @Test("An establishment report describes proxy, resolutions and handshakes")
     func establishment() {
         typealias Establishment = NWConnection.EstablishmentReport
         let endpoint = NWEndpoint.hostPort(host: "192.0.2.1", port: 7)
@@ -109,7 +109,7 @@ struct ReportTests {
         #expect(report.debugDescription == expected)
     }
 
-    @Test("TCP metadata asks its connection each time and survives its end")
+    @Test("TCP metadata query their connection each time and survive its end")
     func tcpMetadata() {
         final class Source: TCPMetadataSource {
             let received = Mutex<UInt32>(3)

@@ -8,7 +8,7 @@ import Testing
 struct SecProtocolTests {
     private func bytes(_ text: String) -> DispatchData { Data(text.utf8).dispatchData }
 
-    @Test("Functions store into the options")
+    @Test("Functions set the options")
     func storing() throws {
         let tls = NWProtocolTLS.Options()
         let options = tls.securityProtocolOptions
@@ -47,7 +47,7 @@ struct SecProtocolTests {
         #expect(values.peerAuthentication == .required)
     }
 
-    @Test("Parameters freeze the settings: a copy does not follow the original")
+    @Test("Parameters copy the settings: a later change has no effect")
     func copying() throws {
         let tls = NWProtocolTLS.Options()
         sec_protocol_options_set_tls_server_name(tls.securityProtocolOptions, "one")
@@ -58,7 +58,7 @@ struct SecProtocolTests {
         #expect(!sec_protocol_options_are_equal(tls.securityProtocolOptions, copy.securityProtocolOptions))
     }
 
-    @Test("Options with blocks are equal when the blocks come from one call")
+    @Test("Options with blocks are equal if one call set the blocks")
     func blocks() throws {
         let queue = DispatchQueue(label: "verify")
         let options = sec_protocol_options_t()
@@ -78,7 +78,7 @@ struct SecProtocolTests {
         #expect(verify.queue === queue)
     }
 
-    @Test("The versions that are agreed to by default")
+    @Test("The default versions")
     func versions() {
         #expect(sec_protocol_options_get_default_min_tls_protocol_version() == .TLSv12)
         #expect(sec_protocol_options_get_default_max_tls_protocol_version() == .TLSv13)
@@ -92,7 +92,7 @@ struct SecProtocolTests {
         #expect(tls_ciphersuite_t(rawValue: 0xcca8) == .ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256)
     }
 
-    @Test("Metadata that nothing has filled tells nothing")
+    @Test("Empty metadata have no values")
     func emptyMetadata() {
         let metadata = sec_protocol_metadata_t()
         #expect(sec_protocol_metadata_get_negotiated_protocol(metadata) == nil)
@@ -105,7 +105,7 @@ struct SecProtocolTests {
         #expect(sec_protocol_metadata_create_secret(metadata, 4, "exporter", 32) == nil)
     }
 
-    @Test("Functions read what the engine has filled in")
+    @Test("Functions read the values that the engine has set")
     func filledMetadata() throws {
         let metadata = sec_protocol_metadata_t()
         let certificate = SecCertificate(data: Data([0x30, 0x00]))

@@ -1,22 +1,22 @@
-// The imports that such programs have beside Foundation.
+// The imports of such programs besides Foundation.
 import Causeway
 import Security
 import Testing
 
 @Suite("The drop-in module Security")
 struct SecurityDropInTests {
-    @Test("Random bytes fill all of the memory, and nothing beyond it")
+    @Test("Random bytes fill exactly the given memory")
     func random() {
         var bytes = [UInt8](repeating: 0, count: 66)
         let status = bytes.withUnsafeMutableBytes { SecRandomCopyBytes(kSecRandomDefault, 64, $0.baseAddress!) }
         #expect(status == errSecSuccess)
         #expect(bytes.suffix(2) == [0, 0])
-        // Fewer than 17 different ones of 64 happen once in more than 10^30 times.
+        // Fewer than 17 different bytes of 64 occur once in more than 10^30 runs.
         #expect(Set(bytes.prefix(64)).count > 16)
         #expect(bytes.withUnsafeMutableBytes { SecRandomCopyBytes(nil, -1, $0.baseAddress!) } == errSecParam)
     }
 
-    @Test("The system's authorities are certificates, and a trust goes by those that were set")
+    @Test("The system's authorities are certificates, and a trust uses the authorities that were set")
     func anchors() throws {
         var anchors: CFArray?
         let status = SecTrustCopyAnchorCertificates(&anchors)
@@ -33,7 +33,7 @@ struct SecurityDropInTests {
         #expect(anchors as? [SecCertificate] == [certificate])
     }
 
-    @Test("What verify blocks name is in view")
+    @Test("The names for verify blocks are visible")
     func names() {
         let options = NWProtocolTLS.Options()
         sec_protocol_options_set_min_tls_protocol_version(options.securityProtocolOptions, .TLSv12)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// One certificate that signed itself, and what a person decided about it.
+/// A self-signed certificate, and a person's decision about it.
 @Suite("Exceptions of a trust")
 struct SecurityExceptionTests {
     private static let now = Int64(Date().timeIntervalSince1970)
@@ -28,7 +28,7 @@ struct SecurityExceptionTests {
         return result
     }
 
-    @Test("What was wrong with a leaf is overlooked in the same leaf, until that is taken back")
+    @Test("A leaf's accepted errors are ignored for the same leaf, until the exceptions are removed")
     func sameLeaf() throws {
         let leaf = try Self.leaf(expired: true, name: "other.example")
         let first = try Self.trust(leaf)
@@ -48,7 +48,7 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(second, nil))
     }
 
-    @Test("Exceptions are for no other leaf, even of the same name")
+    @Test("Exceptions do not apply to another leaf, even with the same name")
     func otherLeaf() throws {
         let kept = try #require(SecTrustCopyExceptions(try Self.trust(try Self.leaf())))
         let other = try Self.trust(try Self.leaf())
@@ -56,7 +56,7 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(other, nil))
     }
 
-    @Test("What was not wrong then is wrong now")
+    @Test("An error that did not exist before is not ignored")
     func newFault() throws {
         let leaf = try Self.leaf()
         let kept = try #require(SecTrustCopyExceptions(try Self.trust(leaf)))
@@ -72,7 +72,7 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(elsewhere, nil))
     }
 
-    @Test("A leaf that is trusted needs no exceptions, and has none")
+    @Test("A trusted leaf needs no exceptions, and has none")
     func trusted() throws {
         let leaf = try Self.leaf()
         let trust = try Self.trust(leaf)
@@ -85,7 +85,7 @@ struct SecurityExceptionTests {
         #expect(Self.result(stricter) == .recoverableTrustFailure)
     }
 
-    @Test("A key that anybody can compute is never overlooked")
+    @Test("A key that anyone can compute is never accepted")
     func weakKey() throws {
         var template = CertificateTemplate(subject: "device", notBefore: Self.now - 60, notAfter: Self.now + 86_400)
         template.names = [.name("device.example")]
@@ -97,7 +97,7 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(trust, nil))
     }
 
-    @Test("Bytes of anything else are no exceptions")
+    @Test("Other bytes are not exceptions")
     func nonsense() throws {
         let leaf = try Self.leaf()
         let trust = try Self.trust(leaf)

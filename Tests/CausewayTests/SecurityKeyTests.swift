@@ -6,12 +6,12 @@ import Testing
 
 @testable import Causeway
 
-@Suite("Keys, and the words of certificates")
+@Suite("Keys, and the texts of certificates")
 struct SecurityKeyTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var kind: CertificateTemplate.KeyKind
-        /// Bytes of the public and of the private key; those of RSA in DER are not of one length.
+        /// Sizes of the public and of the private key in bytes. RSA keys in DER vary in length.
         var lengths: (ClosedRange<Int>, ClosedRange<Int>)
         var type: CFString
         var bits: Int
@@ -33,7 +33,7 @@ struct SecurityKeyTests {
         return SecIdentity(try template.issue())
     }
 
-    @Test("Both halves of a key have the bytes of their standards, and say what they are", arguments: kinds)
+    @Test("Both halves of a key have the standard encoding and describe themselves", arguments: kinds)
     func keys(_ row: Kind) throws {
         let identity = try Self.identity(row.kind)
         let publicKey = try #require(SecCertificateCopyKey(identity.certificate))
@@ -56,11 +56,11 @@ struct SecurityKeyTests {
         #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPublic)
         #expect(SecKeyCopyAttributes(secretKey)?[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
         #expect(SecKeyGetBlockSize(publicKey) == row.bits / 8)
-        // The bytes stand in the certificate as they are.
+        // The certificate contains these bytes unchanged.
         #expect(identity.certificate.data.range(of: bytes) != nil)
     }
 
-    @Test("Keys and identities compare by what they are, trusts by themselves", arguments: kinds)
+    @Test("Keys and identities compare by value, trusts by identity", arguments: kinds)
     func equality(_ row: Kind) throws {
         let identity = try Self.identity(row.kind)
         let publicKey = try #require(SecCertificateCopyKey(identity.certificate))
@@ -75,12 +75,12 @@ struct SecurityKeyTests {
         #expect(Set([identity, twin]).count == 1)
         let trusts = [0, 1].map { _ in SecTrust(.init(certificates: [identity.certificate], policies: [])) }
         #expect(Set(trusts + trusts).count == 2)
-        // What is in no form that is known here is only itself.
+        // A key of an unknown form equals only itself.
         let unknown = [0, 1].map { _ in SecKey(.engine("")) }
         #expect(unknown[0] != unknown[1] && unknown[0] == unknown[0])
     }
 
-    @Test("A key of another kind, and bytes that are none, have no representation")
+    @Test("A key of another kind, or invalid bytes, have no representation")
     func others() throws {
         let edwards = try #require(SecCertificateCopyKey(try Self.identity(.ed25519).certificate))
         for key in [edwards, SecKey(.encoded(Data([0x30, 1, 2])))] {
@@ -93,7 +93,7 @@ struct SecurityKeyTests {
         #expect(SecCertificateCopyKey(SecCertificate(data: Data([0x30, 0]))) == nil)
     }
 
-    @Test("A certificate tells its name and its number")
+    @Test("A certificate has its name and its serial number")
     func words() throws {
         let certificate = try Self.identity(.p256, named: "Büro 7").certificate
         #expect(SecCertificateCopySubjectSummary(certificate) == "Büro 7")
@@ -108,7 +108,7 @@ struct SecurityKeyTests {
         #expect(SecCertificateCopySubjectSummary(broken) == nil)
     }
 
-    @Test("Judgements come in the older forms as well, on the queue that was named")
+    @Test("The older evaluation functions work too, on the given queue")
     func results() async throws {
         let identity = try Self.identity(.p256)
         var made: SecTrust?
@@ -133,7 +133,7 @@ struct SecurityKeyTests {
         #expect(later == .unspecified)
     }
 
-    @Test("Objects tell their kinds, numbers their meaning")
+    @Test("Objects have type identifiers, and status codes have messages")
     func kindsOfObjects() throws {
         let identity = try Self.identity(.p256)
         let item: [String: Any] = [kSecImportItemIdentity: identity]
@@ -145,7 +145,7 @@ struct SecurityKeyTests {
         #expect(SecCopyErrorMessageString(12_345, nil) == nil)
     }
 
-    @Test("Foundation's objects do where Core Foundation's are asked for")
+    @Test("Foundation's objects are accepted in place of Core Foundation's")
     func bridging() throws {
         var items: CFArray?
         let options: NSDictionary = [kSecImportExportPassphrase: "secret"]

@@ -15,16 +15,16 @@ struct SecurityObjectTests {
         ([0x30, 0x85, 0, 0, 0, 0, 1, 9], false), ([0x30, 0x84, 0xff, 0xff, 0xff, 0xff], false),
     ]
 
-    @Test("A certificate is one SEQUENCE and nothing else", arguments: sequences)
+    @Test("A certificate is exactly one SEQUENCE", arguments: sequences)
     func certificates(bytes: [UInt8], isTaken: Bool) {
         let certificate = SecCertificateCreateWithData(nil, Data(bytes) as CFData)
         #expect((certificate != nil) == isTaken)
         if let certificate { #expect(SecCertificateCopyData(certificate) == Data(bytes)) }
-        // A slice begins elsewhere than at 0.
+        // A slice does not begin at index 0.
         #expect((SecCertificateCreateWithData(nil, Data([7] + bytes).dropFirst()) != nil) == isTaken)
     }
 
-    @Test("Identities come out of their wrapper as they went in, with the chain to send along")
+    @Test("Identities keep their certificate, key and chain")
     func identities() throws {
         let identity = SecIdentity(certificate: Self.leaf, privateKey: SecKey(.encoded(Data([1]))))
         let plain = try #require(sec_identity_create(identity))
@@ -42,7 +42,7 @@ struct SecurityObjectTests {
         #expect(certificate == Self.leaf)
     }
 
-    @Test("What nobody can evaluate is not trusted")
+    @Test("A trust that cannot be evaluated is not trusted")
     func distrust() throws {
         var made: SecTrust?
         let policy = SecPolicyCreateSSL(true, "example.org" as CFString)
@@ -59,7 +59,7 @@ struct SecurityObjectTests {
         #expect(trust.values.policies == [policy])
     }
 
-    @Test("The engine's verdict is the answer, and clears an old error")
+    @Test("The engine's verdict is returned, and clears an old error")
     func verdict() {
         let trust = SecTrust(.init(certificates: [Self.leaf], policies: []))
         trust.update { $0.evaluate = { $0.values.anchors == [Self.issuer] ? nil : .tls(errSSLXCertChainInvalid) } }
@@ -77,7 +77,7 @@ struct SecurityObjectTests {
         #expect(trust.values.trustsSystemAnchors)
     }
 
-    @Test("What is no archive gives no identity")
+    @Test("Invalid archives contain no identity")
     func importing() {
         var items: CFArray? = [1]
         let options = [kSecImportExportPassphrase as String: "secret"] as CFDictionary

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Causeway
 
-@Suite("Parameters that no socket can honour")
+@Suite("Parameters that no socket supports")
 struct SocketSettingsRefusalTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -26,7 +26,7 @@ struct SocketSettingsRefusalTests {
         Row("encrypted names", { encryptedNames() }),
     ]
 
-    @Test("What does not exist yet is refused and never left out", arguments: unsupported)
+    @Test("Unsupported options are refused and never ignored", arguments: unsupported)
     func refusesUnsupported(_ row: Row) {
         #expect(throws: NWError.posix(.ENOTSUP)) { try row.make().makeListenerSettings() }
     }
@@ -47,17 +47,17 @@ struct SocketSettingsRefusalTests {
         Row("IPv6 address, IPv4 only", { local(.hostPort(host: "::1", port: 80), .v4) }),
     ]
 
-    @Test("What makes no sense is refused", arguments: invalid)
+    @Test("Invalid options are refused", arguments: invalid)
     func refusesInvalid(_ row: Row) {
         #expect(throws: NWError.posix(.EINVAL)) { try row.make().makeSocketSettings() }
     }
 
     static let direct: [Row] = [
         Row("proxy with failover", { proxied { $0.allowFailover = true } }),
-        Row("proxy as a second choice", { proxied { _ in }.noProxiesPreferred(true) }),
+        Row("proxy as a fallback", { proxied { _ in }.noProxiesPreferred(true) }),
     ]
 
-    @Test("A proxy that may be passed over does not stand in the way", arguments: direct)
+    @Test("A proxy that may be bypassed does not prevent a direct connection", arguments: direct)
     func goesDirect(_ row: Row) throws {
         let parameters = row.make()
         var expected = SocketSettings(transport: .tcp)

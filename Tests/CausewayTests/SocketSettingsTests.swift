@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Socket settings")
 struct SocketSettingsTests {
-    @Test("Default parameters ask for nothing")
+    @Test("Default parameters change no socket option")
     func defaults() throws {
         #expect(try NWParameters.tcp.makeSocketSettings() == SocketSettings(transport: .tcp))
         #expect(try NWParameters.udp.makeSocketSettings() == SocketSettings(transport: .udp))
     }
 
-    /// A change of the public options and the only change of the settings that it may cause.
+    /// A change of the public options, and the only change of the settings that it may cause.
     struct Row<Options, Settings>: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let change: @Sendable (Options) -> Void
@@ -115,7 +115,7 @@ struct SocketSettingsTests {
             "local IPv6 address", { $0.requiredLocalEndpoint = .hostPort(host: "::1", port: 80) },
             { $0.localAddress = .ipv6(high: 0, low: 1, port: 80, scope: 0) }),
         ParameterRow(
-            "this host by its name", { $0.requiredLocalEndpoint = .hostPort(host: "LocalHost", port: 80) },
+            "a name for this host", { $0.requiredLocalEndpoint = .hostPort(host: "LocalHost", port: 80) },
             { $0.localAddress = .ipv4(bits: 0x7f00_0001, port: 80) }),
         ParameterRow(
             "local path", { $0.requiredLocalEndpoint = .unix(path: "/run/test") },
@@ -133,7 +133,7 @@ struct SocketSettingsTests {
         #expect(try parameters.makeSocketSettings() == expected)
     }
 
-    @Test("Fast open needs TCP and the parameters to agree")
+    @Test("Fast open must be enabled in TCP options and parameters")
     func fastOpen() throws {
         let options = NWProtocolTCP.Options()
         options.enableFastOpen = true
@@ -141,7 +141,7 @@ struct SocketSettingsTests {
         #expect(settings.tcp.fastOpen && settings.allowsFastOpen)
     }
 
-    @Test("A local port without an address suits either family")
+    @Test("A local port without an address works for either family")
     func localPort() throws {
         let parameters = NWParameters.tcp.localPort(80)
         #expect(try parameters.makeSocketSettings().localAddress == .ipv6(high: 0, low: 0, port: 80, scope: 0))

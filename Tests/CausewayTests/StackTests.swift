@@ -8,7 +8,7 @@ import Testing
 struct StackTests {
     private func names(_ parameters: NWParameters) -> String { parameters.defaultProtocolStack.summary }
 
-    @Test("Elements imply what they stand on")
+    @Test("Elements imply the protocols below them")
     func implied() {
         #expect(names(NWParameters(top: TCP())) == "tcp, ip")
         #expect(names(NWParameters(top: TLS())) == "tls, tcp, ip")
@@ -19,7 +19,7 @@ struct StackTests {
         #expect(names(NWParameters(top: Coder(String.self, using: .json) { UDP() })) == "coder, udp, ip")
     }
 
-    @Test("What is given inside an element is what it stands on")
+    @Test("Elements inside an element are below it")
     func explicit() throws {
         let stack = TLS { TCP { IP().version(.v6).hopLimit(9) }.noDelay(true) }.applicationProtocols(["h2"])
         let parameters = NWParameters(top: stack)
@@ -32,7 +32,7 @@ struct StackTests {
         #expect(tls.securityProtocolOptions.values.applicationProtocols == ["h2"])
     }
 
-    @Test("What is listed beside the top replaces what the top implies")
+    @Test("Elements listed next to the top replace those that the top implies")
     func listed() throws {
         let builder = NWParametersBuilder.parameters {
             TLS()
@@ -54,7 +54,7 @@ struct StackTests {
         #expect((layers.internetProtocol as? NWProtocolIP.Options)?.hopLimit == 3)
     }
 
-    @Test("Initial parameters give everything but the stack, and are left alone")
+    @Test("Initial parameters provide everything except the stack, and are not changed")
     func initial() {
         let initial = NWParameters.udp
         initial.serviceClass = .background
@@ -67,7 +67,7 @@ struct StackTests {
         #expect(names(NWParametersBuilder(auto: { UDP() }).parameters) == "udp, ip")
     }
 
-    @Test("A changed element is another one")
+    @Test("A changed element is a copy")
     func values() {
         let plain = TCP()
         let other = plain.keepalive(idleTimeInSeconds: 1, count: 2, intervalInSeconds: 3).maximumSegmentSize(4)
@@ -97,7 +97,7 @@ struct StackTests {
         #expect(quic.security.peerAuthentication == .required)
     }
 
-    @Test("A validator's answer reaches the handshake", arguments: [true, false])
+    @Test("A validator's decision reaches the handshake", arguments: [true, false])
     func validator(answer: Bool) async throws {
         let verify = try #require(TLS().certificateValidator { _, _ in answer }.values.verify)
         let trust = sec_trust_t(SecTrust(.init(certificates: [], policies: [])))
@@ -127,7 +127,7 @@ struct StackTests {
         typealias Metadata = TCP.Metadata
     }
 
-    @Test("An element of the program's own is never left out: the stack is refused")
+    @Test("An unknown custom element is not ignored: the stack is refused")
     func strangers() {
         let stacks = [
             NWParameters(top: Stranger()), NWParameters(top: TLV { Stranger() }),
@@ -143,7 +143,7 @@ struct StackTests {
         }
     }
 
-    @Test("Integers go in network byte order")
+    @Test("Integers are sent in network byte order")
     func integers() {
         #expect(UInt32(0x0102_0304).networkData == Data([1, 2, 3, 4]))
         #expect(Int16(-2).networkData == Data([0xff, 0xfe]))
@@ -153,7 +153,7 @@ struct StackTests {
         #expect(UInt16(networkData: Data([7])) == nil)
     }
 
-    @Test("Coders make what their name says")
+    @Test("Coders encode the formats in their names")
     func coders() throws {
         struct Value: Codable, Equatable { var text: String }
         func roundTrip(_ coder: some NetworkCoder) throws -> Value {

@@ -8,7 +8,7 @@ import Testing
 struct StructuredTests {
     private let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 9)
 
-    /// An element that no stack can have yet.
+    /// An element that no stack supports.
     private struct Unknown: MessageProtocol, StreamProtocol {
         typealias BelowProtocol = Void
         typealias LegacyMessage = Void
@@ -16,7 +16,7 @@ struct StructuredTests {
         struct Metadata: NetworkMetadataProtocol {}
     }
 
-    @Test("The first operation fails a connection that cannot be, which is reported once")
+    @Test("The first operation fails an invalid connection, which is reported once")
     func failing() async {
         let states = LockedValue<[NetworkChannel<Unknown>.State]>([])
         let connection = NetworkConnection(to: endpoint) { Unknown() }.onStateUpdate { _, state in
@@ -37,7 +37,7 @@ struct StructuredTests {
         #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP)), .cancelled])
     }
 
-    @Test("Content that nobody waits for starts the connection as well")
+    @Test("Content sent without waiting starts the connection too")
     func idempotent() async {
         let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<Unknown>.State.self)
         let connection = NetworkConnection(to: endpoint, using: .parameters { Unknown() })
@@ -46,7 +46,7 @@ struct StructuredTests {
         #expect(await states.first { _ in true } == .failed(.posix(.ENOTSUP)))
     }
 
-    @Test("A scope ends its connection, whatever happens in it, and whether or not it was used")
+    @Test("A scope always ends its connection, whether or not it was used")
     func scope() async throws {
         let kept = LockedValue<NetworkConnection<TCP>?>(nil)
         let states = LockedValue<[NetworkChannel<TCP>.State]>([])
@@ -62,7 +62,7 @@ struct StructuredTests {
         #expect(connection.state == .cancelled)
     }
 
-    @Test("Something to connect to that is not known here leads nowhere")
+    @Test("An unknown kind of connectable fails")
     func unknownConnectable() async {
         struct Nowhere: Connectable {}
         let connection = NetworkConnection(to: Nowhere()) { TCP() }
@@ -70,7 +70,7 @@ struct StructuredTests {
         await #expect(throws: NWError.posix(.EINVAL)) { try await connection.receive(exactly: 1) }
     }
 
-    @Test("Channels have names of their own, and are equal to themselves only")
+    @Test("Channels have generated names, and equal only themselves")
     func identity() {
         let one = NetworkConnection(to: endpoint) { TCP() }
         let two = NetworkConnection(to: endpoint) { TCP() }
@@ -80,7 +80,7 @@ struct StructuredTests {
         #expect(one.debugDescription.contains("tcp, ip"))
     }
 
-    @Test("A tunnel fails when it is started, and keeps what was set before")
+    @Test("A tunnel fails when it is started, and keeps its earlier settings")
     func tunnel() async {
         let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<QUIC>.State.self)
         let connection = NetworkConnection(to: endpoint) { QUIC(alpn: ["h3"]) }
@@ -99,7 +99,7 @@ struct StructuredTests {
         (3, .unidirectional, .server), (4, .bidirectional, .client), (.max, .unidirectional, .server),
     ]
 
-    @Test("A stream's number tells its kind", arguments: streams)
+    @Test("A stream's number determines its kind", arguments: streams)
     func streamKinds(number: UInt64, directionality: QUICStream.Directionality, initiator: QUICStream.Initiator) {
         let metadata = NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
         metadata.update { $0.streamIdentifier = number }
@@ -111,7 +111,7 @@ struct StructuredTests {
         #expect(metadata.streamApplicationErrorCode == 3)
     }
 
-    @Test("A listener keeps what is set; one that cannot be fails when it runs, once")
+    @Test("A listener keeps its settings; an invalid one fails once when it runs")
     func listener() async throws {
         let states = LockedValue<[NetworkListener<QUIC>.State]>([])
         let record = NWTXTRecord(["a": "1"])
@@ -130,7 +130,7 @@ struct StructuredTests {
         #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
     }
 
-    @Test("A browser for a type that is none fails when it runs, either way, and runs once")
+    @Test("A browser for an invalid type fails when it runs, in both forms, and runs once")
     func browser() async {
         let states = LockedValue<[NetworkBrowser<Bonjour>.State]>([])
         let mistake = NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))
@@ -154,7 +154,7 @@ struct StructuredTests {
         #expect(states.withLock { $0 } == [.failed(mistake), .failed(mistake)])
     }
 
-    @Test("A browser of a provider of the program's own fails")
+    @Test("A browser with a custom provider fails")
     func foreignBrowser() async {
         struct Foreign: BrowserProvider {
             struct Endpoint: Connectable {}
@@ -162,7 +162,7 @@ struct StructuredTests {
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await NetworkBrowser(for: Foreign()).run { _ in } }
     }
 
-    @Test("A found service tells its parts, and can be connected to")
+    @Test("A found service has its parts, and can be connected to")
     func found() throws {
         let service = NWEndpoint.service(name: "Echo", type: "_echo._tcp", domain: "local.", interface: nil)
         let record = NWTXTRecord(["a": "1"])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Causeway
 
-@Suite("What TLS options mean to the engine")
+@Suite("Translation of TLS options for the engine")
 struct TLSConfigurationTests {
     private static let now = Int64(Date().timeIntervalSince1970)
 
@@ -27,13 +27,13 @@ struct TLSConfigurationTests {
 
     private func bytes(_ text: String) -> DispatchData { Data(text.utf8).dispatchData }
 
-    @Test("Options that say nothing are the engine's defaults")
+    @Test("Options without values are the engine's defaults")
     func defaults() throws {
         #expect(try settings() == TLSSettings(.client))
         #expect(try settings(isServer: true) == TLSSettings(.server))
     }
 
-    @Test("Everything that can be set arrives")
+    @Test("Every option is passed on")
     func mapping() throws {
         let made = try settings { options in
             sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
@@ -64,7 +64,7 @@ struct TLSConfigurationTests {
         #expect(made == expected)
     }
 
-    @Test("Groups of suites follow the suites, the wider holding the narrower")
+    @Test("Groups of suites are in the order of the suites, and wider groups include narrower ones")
     func suiteGroups() throws {
         let made = try settings { options in
             sec_protocol_options_append_tls_ciphersuite(options, .CHACHA20_POLY1305_SHA256)
@@ -79,7 +79,7 @@ struct TLSConfigurationTests {
         }
     }
 
-    @Test("A version is that of the transport; one that there is not is refused as a minimum")
+    @Test("A version belongs to the transport; one that does not exist is refused as a minimum")
     func versions() throws {
         func range(_ minimum: tls_protocol_version_t, _ maximum: tls_protocol_version_t, _ isDatagram: Bool) throws
             -> [TLSVersion?]
@@ -95,7 +95,7 @@ struct TLSConfigurationTests {
         #expect(throws: NWError.posix(.ENOTSUP)) { try range(.TLSv13, .TLSv13, true) }
     }
 
-    @Test("Whoever judges is asked, and shares no session with others")
+    @Test("A verify block is called, and shares no session with others")
     func judges() throws {
         func judged(_ required: Bool?) throws -> TLSSettings {
             try settings { options in
@@ -105,7 +105,7 @@ struct TLSConfigurationTests {
         }
         #expect(try judged(nil).judge != judged(nil).judge)
         #expect(try judged(nil).judge != .rules)
-        #expect(try judged(false).peerAuthentication == .required, "or the block would not be called")
+        #expect(try judged(false).peerAuthentication == .required, "otherwise the block would not be called")
         #expect(
             try settings { sec_protocol_options_set_peer_authentication_required($0, false) }.peerAuthentication
                 == .none)
@@ -114,7 +114,7 @@ struct TLSConfigurationTests {
                 .peerAuthentication == .required)
     }
 
-    @Test("What cannot be done is refused")
+    @Test("Unsupported options are refused")
     func refusals() throws {
         #expect(throws: NWError.posix(.ENOTSUP)) {
             try settings { options in
@@ -131,7 +131,7 @@ struct TLSConfigurationTests {
         #expect((layer.delegate as? TLSDelegate)?.metadata == nil)
     }
 
-    @Test("An identity comes from an archive, and serves with it")
+    @Test("An identity from an archive can be used")
     func identities() throws {
         let made = try Self.issue("leaf", by: Self.issue("root"))
         let archive = Data(made.pkcs12(password: "secret"))
@@ -149,7 +149,7 @@ struct TLSConfigurationTests {
         #expect(throws: NWError.tls(errSSLBadCert)) { try SecIdentity(pem: Data("no certificate".utf8)) }
     }
 
-    @Test("An identity of parts takes the chain that was given, and a foreign key is refused")
+    @Test("An identity from parts uses the given chain, and a wrong key is refused")
     func parts() throws {
         let root = try Self.issue("root")
         let made = try Self.issue("leaf", by: root)
@@ -163,7 +163,7 @@ struct TLSConfigurationTests {
         #expect(throws: NWError.tls(errSSLBadCert)) { try broken.engineIdentity() }
     }
 
-    @Test("A trust judges by its anchors and by the name of its policy")
+    @Test("A trust uses its anchors and the name of its policy")
     func trust() throws {
         let root = try Self.issue("root")
         let leaf = SecCertificate(data: Data(try Self.issue("leaf", by: root).certificates[0].der))
@@ -181,14 +181,14 @@ struct TLSConfigurationTests {
         #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: false) == .tls(errSSLXCertChainInvalid))
         #expect(try evaluate(SecPolicyCreateSSL(true, "other.test"), anchored: true) == .tls(errSSLHostNameMismatch))
         #expect(try evaluate(SecPolicyCreateSSL(true, ""), anchored: true) == .tls(errSSLHostNameMismatch))
-        // A program that wants no name has it so, and the chain is judged as ever.
+        // A program may require no name; the chain is verified as usual.
         for policy in [SecPolicyCreateSSL(true, nil), SecPolicyCreateBasicX509()] {
             #expect(try evaluate(policy, anchored: true) == nil)
             #expect(try evaluate(policy, anchored: false) == .tls(errSSLXCertChainInvalid))
         }
     }
 
-    @Test("Several policies must all hold, and none holds nothing")
+    @Test("Several policies must all hold, and an empty list holds nothing")
     func policies() throws {
         let root = try Self.issue("root")
         let leaf = SecCertificate(data: Data(try Self.issue("leaf", by: root).certificates[0].der))
@@ -209,7 +209,7 @@ struct TLSConfigurationTests {
         #expect(try evaluate([]) == .posix(.ENOTSUP))
     }
 
-    @Test("A verify block replaces the policy of its connection: a private authority, and no name")
+    @Test("A verify block replaces the connection's policy: a private authority, and no name")
     func replacedPolicy() throws {
         let root = try Self.issue("root")
         let leaf = try Self.issue("leaf", by: root)
@@ -230,7 +230,7 @@ struct TLSConfigurationTests {
         #expect(error.map(CFErrorGetCode) == Int(errSecCertificateExpired))
     }
 
-    @Test("A chain for anything may be for code, one for TLS may not")
+    @Test("A chain for any purpose may be for code signing, one for TLS may not")
     func purposes() throws {
         let root = try Self.issue("root")
         var template = CertificateTemplate(subject: "signer", notBefore: Self.now - 3_600, notAfter: Self.now + 3_600)
@@ -249,9 +249,9 @@ struct TLSConfigurationTests {
         #expect(try !isTrusted(SecPolicyCreateSSL(true, nil)))
     }
 
-    // MARK: Whom to trust
+    // MARK: Trust
 
-    @Test("Anchors, pins and exceptions arrive, and what is no certificate, host or pin is refused")
+    @Test("Anchors, pins and exceptions are passed on, and an invalid certificate, host or pin is refused")
     func trustRules() throws {
         let identity = try Self.issue("device")
         let certificate = SecCertificate(data: Data(identity.certificates[0].der))

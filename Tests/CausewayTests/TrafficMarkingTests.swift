@@ -9,7 +9,7 @@ struct TrafficMarkingTests {
         (.signaling, 24),
     ]
 
-    @Test("A service class has its codepoint, and the codepoint its class", arguments: codepoints)
+    @Test("Each service class has its codepoint, and the codepoint its class", arguments: codepoints)
     func codepoint(serviceClass: NWParameters.ServiceClass, dscp: UInt8) {
         #expect(serviceClass.dscp == dscp)
         #expect(NWParameters.ServiceClass(dscp: dscp) == serviceClass)
@@ -31,7 +31,7 @@ struct TrafficMarkingTests {
         #expect(NWProtocolIP.ECN(trafficClass: 0b1011_1000 | bits) == ecn)
     }
 
-    @Test("Metadata sends with the class of its connection until it sets its own")
+    @Test("Metadata use the class of the connection until they set their own")
     func trafficClass() {
         let metadata = NWProtocolIP.Metadata()
         #expect(metadata.ecn == .nonECT)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// What is declared and cannot work yet says so on the program's queue, and ends like everything else.
+/// Interfaces that are declared but not implemented fail on the program's queue, and end like all others.
 @Suite("What is not implemented fails")
 struct UnavailableTests {
     private let queue = DispatchQueue(label: "unavailable")
@@ -36,7 +36,7 @@ struct UnavailableTests {
     }
 
     @Test(
-        "A browser fails with an error for a type that no service can have",
+        "A browser fails with an error for an invalid service type",
         arguments: ["http._tcp", "_http", "_" + String(repeating: "a", count: 63) + "._tcp"])
     func browserMistakes(_ type: String) async {
         let browser = NWBrowser(for: .bonjour(type: type, domain: nil), using: .tcp)
@@ -47,7 +47,7 @@ struct UnavailableTests {
         browser.cancel()
     }
 
-    @Test("A tunnel fails when started, and what was sent completes before its end")
+    @Test("A tunnel fails when started, and sends complete before its end")
     func group() async throws {
         let group = NWConnectionGroup(
             with: NWMultiplexGroup(to: .hostPort(host: "192.0.2.1", port: 443)), using: .udp)
@@ -63,7 +63,7 @@ struct UnavailableTests {
         group.cancel()
         for await _ in ends {}
         let sent = "sent \(String(describing: Optional(NWError.posix(.ENOTSUP))))"
-        // The send waited for a queue; whether it sees the group cancelled already is a matter of time.
+        // The send waited for a queue; it may or may not see the cancelled group.
         let cancelled = "sent \(String(describing: Optional(NWError.posix(.ECANCELED))))"
         let all = events.withLock { $0 }
         #expect(all.first == sent || all.first == cancelled)
@@ -74,7 +74,7 @@ struct UnavailableTests {
         #expect(group.metadata(definition: NWProtocolUDP.definition) == nil)
     }
 
-    @Test("Cancelled before it was started, a group still completes what was sent")
+    @Test("A group that is cancelled before its start still completes its sends")
     func cancelledEarly() async {
         let group = NWConnectionGroup(
             with: NWMultiplexGroup(to: .hostPort(host: "127.0.0.1", port: 9)), using: .quic(alpn: ["h3"]))
@@ -106,7 +106,7 @@ struct UnavailableTests {
         #expect(channel.state == .cancelled)
     }
 
-    @Test("A stack with a protocol that does not exist yet is refused, and never runs without it")
+    @Test("A stack with an unimplemented protocol is refused, and never runs without it")
     func stacks() {
         let parameters = NWParameters.tcp
         parameters.defaultProtocolStack.applicationProtocols = [NWProtocolQUIC.Options()]
@@ -119,7 +119,7 @@ struct UnavailableTests {
         }
     }
 
-    /// Returns when everything that was on the queue before is done.
+    /// Waits until the queue has run all earlier blocks.
     private func settle() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }

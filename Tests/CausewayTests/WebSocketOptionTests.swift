@@ -5,7 +5,7 @@ import Testing
 
 @Suite("WebSocket options and metadata")
 struct WebSocketOptionTests {
-    @Test("Options keep what is set, and a copy does not follow")
+    @Test("Options keep their values, and a copy is independent")
     func options() throws {
         let options = NWProtocolWebSocket.Options()
         #expect(!options.autoReplyPing && !options.skipHandshake && options.maximumMessageSize == 0)
@@ -46,7 +46,7 @@ struct WebSocketOptionTests {
         #expect(code.number == number)
     }
 
-    @Test("Metadata tells the kind of a message, and a context finds it")
+    @Test("Metadata have the kind of a message, and a context finds them")
     func metadata() {
         let metadata = NWProtocolWebSocket.Metadata(opcode: .close)
         #expect(metadata.closeCode == .protocolCode(.normalClosure))
@@ -59,7 +59,7 @@ struct WebSocketOptionTests {
         #expect(numbers.map(\.rawValue) == [0, 1, 2, 8, 9, 10])
     }
 
-    @Test("A pong handler is taken once")
+    @Test("A pong handler is used once")
     func pong() {
         let metadata = NWProtocolWebSocket.Metadata(opcode: .ping)
         #expect(metadata.takePongHandler() == nil)

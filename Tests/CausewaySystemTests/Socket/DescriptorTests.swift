@@ -1,10 +1,10 @@
 import CausewaySystem
 import Testing
 
-/// Descriptor numbers are the process's: these tests look at them one after the other.
+/// Serialized, because descriptor numbers belong to the process.
 @Suite("Descriptor", .serialized)
 struct DescriptorTests {
-    /// Whether this number still names the same pipe. Another test may have got a number that was closed.
+    /// Whether this number still refers to the same pipe. Another test may have got the number of a closed descriptor.
     private static func names(_ fd: CInt, _ inode: ino_t) -> Bool {
         var status = stat()
         return fstat(fd, &status) == 0 && status.st_ino == inode
@@ -18,20 +18,20 @@ struct DescriptorTests {
         return (fds[0], fds[1], status.st_ino)
     }
 
-    @Test("Is closed by hand, and then no more")
+    @Test("An explicit close closes once")
     func closedByHand() {
         let pipe = Self.makePipe()
         let write = Descriptor(adopting: pipe.write)
         Descriptor(adopting: pipe.read).close()
         #expect(!Self.names(pipe.read, pipe.inode) && Self.names(write.rawValue, pipe.inode))
-        // A second close would hit the next one to get the number.
+        // A second close would hit the next descriptor with this number.
         let next = Self.makePipe()
         #expect(Self.names(next.read, next.inode) && Self.names(next.write, next.inode))
         Descriptor(adopting: next.read).close()
         Descriptor(adopting: next.write).close()
     }
 
-    @Test("Is closed at the end of its life")
+    @Test("The end of its lifetime closes it")
     func closedAtEnd() {
         let pipe = Self.makePipe()
         do {
@@ -42,7 +42,7 @@ struct DescriptorTests {
         Descriptor(adopting: pipe.write).close()
     }
 
-    @Test("Whoever takes the number closes it")
+    @Test("A released number is closed by its new owner")
     func release() {
         let pipe = Self.makePipe()
         let number: CInt
@@ -53,7 +53,7 @@ struct DescriptorTests {
     }
 
     @Test(
-        "Opened sockets do not block and do not pass to other programs",
+        "Opened sockets are non-blocking and not inherited by other programs",
         arguments: [SocketAddress.Family.ipv4, .ipv6, .unix])
     func flags(_ family: SocketAddress.Family) throws {
         for kind in [Socket.Kind.stream, .datagram] {

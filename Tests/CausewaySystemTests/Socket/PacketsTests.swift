@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Packets")
 struct PacketsTests {
-    /// A receiver and a sender that is connected to it, over loopback.
+    /// A receiver and a sender connected to it, over loopback.
     struct Pair: ~Copyable {
         let receiver: Descriptor
         let sender: Descriptor
@@ -29,7 +29,7 @@ struct PacketsTests {
         }
     }
 
-    /// Sends packets, each in two pieces: bytes, segment length, traffic class.
+    /// Sends packets, each in two parts: bytes, segment length, traffic class.
     static func send(_ fd: CInt, _ packets: [([UInt8], Int, UInt8?)], to peer: SocketAddress?) -> IOResult {
         var blocks = packets.map { packet in
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, packet.0.count), alignment: 1)
@@ -64,7 +64,9 @@ struct PacketsTests {
         return all
     }
 
-    @Test("Datagrams come one by one, with sender, marking and address", arguments: SocketAddressTests.loopbacks)
+    @Test(
+        "Datagrams arrive one by one, with sender, traffic class and local address",
+        arguments: SocketAddressTests.loopbacks)
     func single(_ loopback: SocketAddress) throws {
         let pair = try Pair(loopback)
         var reader = PacketReader(blockCount: 4)
@@ -89,7 +91,7 @@ struct PacketsTests {
         }
     }
 
-    @Test("More datagrams than blocks take several calls", arguments: [1, 3, 16, 99])
+    @Test("More datagrams than blocks need several calls", arguments: [1, 3, 16, 99])
     func blocks(_ blockCount: Int) throws {
         let pair = try Pair(SocketAddressTests.loopbacks[0])
         for number in 0..<20 { #expect(pair.send([UInt8(number)]) == .moved(1)) }
@@ -114,7 +116,7 @@ struct PacketsTests {
     }
 
     @Test(
-        "A train arrives as its datagrams, coalesced where the receiver asks for it", arguments: trainRows,
+        "A train arrives as its datagrams, and coalesced if the receiver requests it", arguments: trainRows,
         [false, true])
     func trains(_ row: TrainRow, _ offload: Bool) throws {
         let pair = try Pair(row.loopback, offload: offload)
@@ -140,7 +142,7 @@ struct PacketsTests {
         if !offload { #expect(packets == expected) } else if expected > 2 { #expect(packets < expected) }
     }
 
-    @Test("Several packets leave in one call, to a peer that is named", arguments: SocketAddressTests.loopbacks)
+    @Test("Several packets are sent in one call, to a given peer", arguments: SocketAddressTests.loopbacks)
     func severalToPeer(_ loopback: SocketAddress) throws {
         let pair = try Pair(loopback)
         let other = try Socket.open(loopback.family, .datagram)
@@ -152,14 +154,14 @@ struct PacketsTests {
         #expect(all.map(\.packet.info.mark.trafficClass) == (0..<10).map { $0 == 4 ? 0x20 : 0 })
     }
 
-    @Test("One call takes a bounded number of packets and says how many")
+    @Test("One call accepts a limited number of packets and returns their number")
     func limit() throws {
         let pair = try Pair(SocketAddressTests.loopbacks[0])
         let packets = (0..<50).map { ([UInt8($0)], 0, UInt8?.none) }
         #expect(Self.send(pair.sender.rawValue, packets, to: nil) == .moved(Socket.packetLimit))
     }
 
-    @Test("A taken block stays as it is when the reader goes on")
+    @Test("A block that was taken does not change when the reader continues")
     func takenBlock() throws {
         let pair = try Pair(SocketAddressTests.loopbacks[0])
         var reader = PacketReader(blockCount: 1)
@@ -186,11 +188,11 @@ struct PacketsTests {
         #expect(pair.send([1]) == .moved(1))
         var reader = PacketReader(blockCount: 1)
         let time = try Self.receive(pair.receiver.rawValue, &reader).first?.packet.info.mark.timeNanoseconds ?? 0
-        // Two clocks are read one after the other to convert: a millisecond of grace.
+        // The conversion reads two clocks one after the other: allow a millisecond.
         #expect(time + 1_000_000 >= before && time <= now() + 1_000_000)
     }
 
-    @Test("A dual-stack socket answers an IPv4 peer, with its marking")
+    @Test("A dual-stack socket answers an IPv4 peer, with its traffic class")
     func dualStack() throws {
         let server = try Socket.open(.ipv6, .datagram)
         try Socket.set(.ipv6Only, to: 0, on: server.rawValue)
@@ -209,7 +211,7 @@ struct PacketsTests {
         #expect(answer.map(\.bytes) == [[2]] && answer.first?.packet.info.mark.trafficClass == 0x20)
     }
 
-    @Test("A refused datagram is an error of the next call, and the socket lives on")
+    @Test("A refused datagram is an error of the next call, and the socket stays usable")
     func refused() throws {
         let closed = try Socket.open(.ipv4, .datagram)
         try Socket.bind(closed.rawValue, to: SocketAddressTests.loopbacks[0])

@@ -10,7 +10,7 @@ struct SocketAddressTests {
     ]
 
     @Test(
-        "An internet address comes back from the kernel as it went in, with the port it was given", arguments: loopbacks
+        "An internet address round-trips through the kernel, with the assigned port", arguments: loopbacks
     )
     func internetRoundTrip(_ address: SocketAddress) throws {
         let socket = try Socket.open(address.family, .datagram)
@@ -23,10 +23,10 @@ struct SocketAddressTests {
             #expect(high == boundHigh && low == boundLow && scope == boundScope)
         default: Issue.record("another family: \(bound)")
         }
-        // The same address and port again: somebody has it.
+        // The same address and port again: both are in use.
         let second = try Socket.open(address.family, .datagram)
         #expect(throws: SystemError(errno: EADDRINUSE, call: "bind")) { try Socket.bind(second.rawValue, to: bound) }
-        // The peer is the address it was connected to.
+        // The peer is the address that the client is connected to.
         let client = try Socket.open(address.family, .datagram)
         #expect(try Socket.connect(client.rawValue, to: bound))
         #expect(Socket.peerAddress(client.rawValue) == bound)
@@ -41,10 +41,10 @@ struct SocketAddressTests {
 
     static let paths = [
         PathRow(name: "short", path: "s"), PathRow(name: "with space and beyond ASCII", path: "søck et 🚦"),
-        PathRow(name: "as long as can be", path: String(repeating: "x", count: 60)),
+        PathRow(name: "the maximum length", path: String(repeating: "x", count: 60)),
     ]
 
-    @Test("A path comes back as it went in", arguments: paths)
+    @Test("A path round-trips through the kernel", arguments: paths)
     func pathRoundTrip(_ row: PathRow) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cw-\(UInt64.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -56,7 +56,7 @@ struct SocketAddressTests {
         #expect(Socket.localAddress(socket.rawValue) == plain && plain.port == 0 && address.family == .unix)
     }
 
-    @Test("A name in the abstract space comes back with its leading zero and no file")
+    @Test("A name in the abstract namespace keeps its leading zero and creates no file")
     func abstractName() throws {
         let address = SocketAddress.unix(path: "\0causeway-\(UInt64.random(in: 0 ... .max))")
         let socket = try Socket.open(.unix, .stream)
@@ -69,7 +69,7 @@ struct SocketAddressTests {
     }
 
     @Test(
-        "A path that does not fit, and none at all, are refused",
+        "An empty path, and one that is too long, are refused",
         arguments: [(108, ENAMETOOLONG), (4_000, ENAMETOOLONG), (0, EINVAL)])
     func badPaths(_ length: Int, _ code: CInt) throws {
         let socket = try Socket.open(.unix, .stream)
@@ -96,7 +96,7 @@ struct SocketAddressTests {
         .ipv6(high: 0, low: 0x1_ffff_7f00_0001, port: 1, scope: 0), .unix(path: "x"),
     ]
 
-    @Test("Everything else stays as it is", arguments: unmappable)
+    @Test("Other addresses are unchanged", arguments: unmappable)
     func notMapped(_ address: SocketAddress) { #expect(address.unmapped == address && address.mapped == address) }
 
     @Test("Only link-local and multicast addresses keep their interface (RFC 4007 §5)")

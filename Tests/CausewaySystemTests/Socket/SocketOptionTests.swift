@@ -8,7 +8,7 @@ struct SocketOptionTests {
         var family: SocketAddress.Family
         var kind: Socket.Kind
         var value: Int
-        /// What the kernel makes of it, where that is not the same.
+        /// The kernel's value, if it differs.
         var result: Int?
 
         var testDescription: String { "\(option.name) \(family) \(kind)" }
@@ -32,7 +32,7 @@ struct SocketOptionTests {
         Row(option: .ipv4TrafficClass, family: .ipv4, kind: .stream, value: 0xb8),
         Row(option: .ipv6TrafficClass, family: .ipv6, kind: .stream, value: 0xb8),
         Row(option: .priority, family: .ipv4, kind: .stream, value: 4),
-        // The kernel doubles what it is asked for, for its own use.
+        // The kernel doubles the requested size for its own use.
         Row(option: .receiveBuffer, family: .ipv4, kind: .stream, value: 50_000, result: 100_000),
         Row(option: .sendBuffer, family: .ipv4, kind: .stream, value: 50_000, result: 100_000),
     ]
@@ -51,7 +51,7 @@ struct SocketOptionTests {
         Row(option: .receiveOffload, family: .ipv4, kind: .datagram, value: 1),
     ]
 
-    @Test("What was set is what is got, and was not the default", arguments: streams + datagrams)
+    @Test("An option reads back as set, and differs from the default", arguments: streams + datagrams)
     func roundTrip(_ row: Row) throws {
         let socket = try Socket.open(row.family, row.kind)
         #expect(try Socket.get(row.option, of: socket.rawValue) != row.result ?? row.value)
@@ -74,7 +74,7 @@ struct SocketOptionTests {
         }
     }
 
-    @Test("The path's MTU is known once connected")
+    @Test("The path MTU is known once connected")
     func pathMTU() throws {
         let socket = try Socket.open(.ipv4, .datagram)
         #expect(try Socket.connect(socket.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 9)))

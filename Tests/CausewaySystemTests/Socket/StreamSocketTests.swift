@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stream socket")
 struct StreamSocketTests {
-    /// A connection over loopback, both ends.
+    /// Both ends of a connection over loopback.
     static func connect(_ address: SocketAddress) throws -> (client: CInt, server: CInt, listener: CInt) {
         let listener = try Socket.open(address.family, .stream)
         try Socket.bind(listener.rawValue, to: address)
@@ -37,7 +37,7 @@ struct StreamSocketTests {
         return text.withUTF8 { Socket.send(fd, UnsafeRawBufferPointer($0)) }
     }
 
-    @Test("Moves bytes, ends one side, and says what happened", arguments: SocketAddressTests.loopbacks)
+    @Test("Moves bytes, ends one direction, and reports the results", arguments: SocketAddressTests.loopbacks)
     func conversation(_ address: SocketAddress) throws {
         let ends = try Self.connect(address)
         defer { Self.close(ends) }
@@ -50,13 +50,13 @@ struct StreamSocketTests {
         try Socket.shutdownWrite(ends.client)
         Self.awaitEvent(ends.server, POLLIN)
         #expect(Self.read(ends.server) == .moved(0))
-        // The other side is still open.
+        // The other direction is still open.
         #expect(Self.write(ends.server, "bye") == .moved(3))
         Self.awaitEvent(ends.client, POLLIN)
         #expect(Self.read(ends.client) == .moved(3))
     }
 
-    @Test("Gathers pieces into one send")
+    @Test("Gathers parts into one send")
     func gathers() throws {
         let ends = try Self.connect(SocketAddressTests.loopbacks[0])
         defer { Self.close(ends) }
@@ -75,7 +75,7 @@ struct StreamSocketTests {
         #expect(String(decoding: ThreadLocal.scratch[..<5], as: UTF8.self) == "abcde")
     }
 
-    @Test("Sending to a peer that is gone is an error and no signal")
+    @Test("Sending to a closed peer is an error and raises no signal")
     func noSignal() throws {
         var received: sigset_t = sigset_t()
         let ends = try Self.connect(SocketAddressTests.loopbacks[0])
@@ -88,18 +88,18 @@ struct StreamSocketTests {
         var results: [IOResult] = []
         for _ in 0..<100 where results.last != .failed(EPIPE) {
             results.append(Self.write(ends.client, "x"))
-            // The peer's answer to the first byte is a reset.
+            // The peer answers the first byte with a reset.
             if results.count == 1 { Self.awaitEvent(ends.client, POLLERR | POLLHUP) }
         }
         #expect(results.last == .failed(EPIPE) || results.contains(.failed(ECONNRESET)))
-        // Blocked or not, no signal is pending; unblocked, it would have ended the process.
+        // No signal is pending, blocked or not; an unblocked one would have ended the process.
         sigpending(&received)
         #expect(sigismember(&received, SIGPIPE) == 0)
         let handler = signal(SIGPIPE, SIG_DFL)
         signal(SIGPIPE, handler)
     }
 
-    @Test("A reset reaches the peer as one")
+    @Test("A reset reaches the peer as a reset")
     func reset() throws {
         let ends = try Self.connect(SocketAddressTests.loopbacks[0])
         defer {
@@ -112,24 +112,24 @@ struct StreamSocketTests {
         #expect(Self.read(ends.server) == .failed(ECONNRESET))
     }
 
-    @Test("A refused connection says so when it is asked", arguments: SocketAddressTests.loopbacks)
+    @Test("A refused connection is reported on request", arguments: SocketAddressTests.loopbacks)
     func refused(_ address: SocketAddress) throws {
         let reserved = try Socket.open(address.family, .stream)
         try Socket.bind(reserved.rawValue, to: address)
         let bound = try #require(Socket.localAddress(reserved.rawValue))
         let client = try Socket.open(address.family, .stream)
         do throws(SystemError) {
-            if try Socket.connect(client.rawValue, to: bound) { Issue.record("connected to nobody") }
+            if try Socket.connect(client.rawValue, to: bound) { Issue.record("connected without a listener") }
             Self.awaitEvent(client.rawValue, POLLOUT)
             #expect(Socket.takeError(client.rawValue) == ECONNREFUSED)
         } catch {
             #expect(error == SystemError(errno: ECONNREFUSED, call: "connect"))
         }
-        // Asking clears it.
+        // The query clears the error.
         #expect(Socket.takeError(client.rawValue) == 0)
     }
 
-    @Test("What the kernel counts")
+    @Test("Counters of the kernel")
     func information() throws {
         let ends = try Self.connect(SocketAddressTests.loopbacks[0])
         defer { Self.close(ends) }

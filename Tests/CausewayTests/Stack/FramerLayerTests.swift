@@ -5,7 +5,7 @@ import Testing
 
 @testable import Causeway
 
-/// Lines that end with a semicolon. What it was called with stands in the options, under `log`.
+/// Lines that end with a semicolon. The calls it received are in the options, under `log`.
 private final class Lines: NWProtocolFramerImplementation {
     static let label = "lines"
 
@@ -129,7 +129,7 @@ struct FramerLayerTests {
         #expect(log.entries == ["init", "start", "async", "async", "async"])
     }
 
-    @Test("A handshake holds the stack back until the framer is ready")
+    @Test("A handshake delays the stack until the framer is ready")
     func handshake() {
         let stack = StackDouble([makeLayer(greets: true)])
         #expect(stack.outputText == "hello;")
@@ -140,7 +140,7 @@ struct FramerLayerTests {
         #expect(stack.take()?.text == "first")
     }
 
-    @Test("A framer puts a framer above itself, and what nobody can make is refused")
+    @Test("A framer inserts a framer above itself, and an invalid one is refused")
     func prepending() {
         let above = NWProtocolFramer.Options(definition: definition)
         let stack = StackDouble([makeLayer(greets: true, above: above)])
@@ -157,7 +157,7 @@ struct FramerLayerTests {
         #expect(log.entries.contains("\(NWError.posix(.ENOTSUP))"))
     }
 
-    @Test("Closing stops the framer, takes its last words, and lets it go once")
+    @Test("Closing stops the framer, sends its last output, and releases it once")
     func closing() throws {
         let layer = makeLayer()
         let delegate = try #require(layer.delegate as? FramerDelegate)
@@ -171,7 +171,7 @@ struct FramerLayerTests {
         #expect(log.entries.count == 4)
     }
 
-    @Test("A lost connection is cleaned up after, and an instance that was kept does nothing")
+    @Test("After a lost connection the framer is cleaned up, and a retained instance has no effect")
     func abort() throws {
         let layer = makeLayer()
         let delegate = try #require(layer.delegate as? FramerDelegate)
@@ -186,7 +186,7 @@ struct FramerLayerTests {
         #expect(stack.outputText.isEmpty)
     }
 
-    @Test("A wake-up has its time on the machine's clock, and never is never")
+    @Test("A wake-up uses the machine's clock, and an infinite time never wakes")
     func wakeUp() throws {
         let layer = makeLayer()
         let delegate = try #require(layer.delegate as? FramerDelegate)
@@ -206,7 +206,7 @@ struct FramerLayerTests {
 }
 
 extension FramerLayerTests {
-    @Test("Parsing shows nothing, the whole, or what is left at the end of the stream")
+    @Test("Parsing sees nothing, the whole buffer, or the rest at the end of the stream")
     func windows() throws {
         let layer = makeLayer()
         let delegate = try #require(layer.delegate as? FramerDelegate)
@@ -220,7 +220,7 @@ extension FramerLayerTests {
             }
         }
         delegate.options["watch"] = {
-            // A framer that moved on is asked again.
+            // A framer that advanced is called again.
             delegate.options["watch"] = {}
             #expect(!parse(4, 9, 4))
             #expect(parse(1, 2, 1))

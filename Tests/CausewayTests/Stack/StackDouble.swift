@@ -5,7 +5,7 @@ import CausewayTypes
 
 @testable import Causeway
 
-/// A stack of true stages and delegates, without a connection: time stands still unless told, and the queue is ``run()``.
+/// A stack of real stages and delegates without a connection: the clock stands still unless a test advances it, and the queue is ``run()``.
 final class StackDouble: Sendable {
     private struct State: Sendable {
         var stack: ProtocolStack
@@ -42,7 +42,7 @@ final class StackDouble: Sendable {
 
     private let state: LockedValue<State>
 
-    /// - Parameter layers: From the bottom up.
+    /// - Parameter layers: The layers from the bottom up.
     init(_ layers: [StackLayer]) {
         var first = State(stack: ProtocolStack(layers.map(\.stage)))
         for (id, layer) in zip(first.stack.stageIDs, layers) { first.delegates[id] = layer.delegate }
@@ -51,12 +51,12 @@ final class StackDouble: Sendable {
         run()
     }
 
-    /// Everything that happened to the stack as a whole.
+    /// The events of the stack as a whole.
     var news: [String] { state.withLock { $0.news.map { "\($0)" } } }
     var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
     var wakeUp: Duration? { state.withLock { $0.stack.wakeUp } }
 
-    /// Calls what is to be called until nothing is left, under no lock.
+    /// Runs pending calls until none are left, without a lock.
     func run() {
         while step() {}
     }
@@ -103,7 +103,7 @@ final class StackDouble: Sendable {
         return isTaken
     }
 
-    /// The next message for the program: its text, and its context.
+    /// The next message for the program: its text and its context.
     func take() -> (text: String, context: NWConnection.ContentContext, endsMessage: Bool)? {
         let chunk = state.withLock { $0.stack.nextInbound(at: .zero) }
         run()
@@ -112,7 +112,7 @@ final class StackDouble: Sendable {
         return (String(decoding: chunk.bytes.bytes, as: UTF8.self), context, chunk.endsMessage)
     }
 
-    /// All that is to be sent now.
+    /// All output so far.
     func output() -> ByteChain {
         var all = ByteChain()
         while let chunk = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(chunk.bytes) }

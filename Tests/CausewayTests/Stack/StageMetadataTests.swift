@@ -13,7 +13,7 @@ struct StageMetadataTests {
         stageMetadata(of: Context(identifier: "message", metadata: [metadata])).first as? WebSocketMetadata
     }
 
-    @Test("Contexts without metadata of a stack say nothing, and are shared when received")
+    @Test("Contexts without metadata of a stack are empty, and shared when received")
     func nothing() {
         #expect(stageMetadata(of: .defaultMessage).isEmpty)
         #expect(stageMetadata(of: .inboundDatagram()).isEmpty)
@@ -23,14 +23,14 @@ struct StageMetadataTests {
     }
 
     @Test(
-        "Kinds of messages go down",
+        "Kinds of messages are passed down",
         arguments: [(.text, .text), (.binary, .binary), (.cont, .binary), (.ping, .ping), (.pong, .pong)]
             as [(NWProtocolWebSocket.Opcode, WebSocketOpcode)])
     func opcodes(opcode: NWProtocolWebSocket.Opcode, wire: WebSocketOpcode) {
         #expect(sent(Metadata(opcode: opcode)) == WebSocketMetadata(opcode: wire))
     }
 
-    @Test("Close codes go both ways, and those without a name come as registered ones")
+    @Test("Close codes are passed in both directions, and unnamed ones become registered ones")
     func closeCodes() throws {
         let metadata = Metadata(opcode: .close)
         metadata.closeCode = .applicationCode(3210)
@@ -47,7 +47,7 @@ struct StageMetadataTests {
         }
     }
 
-    @Test("A ping that nobody waits for has no number; one that somebody waits for keeps its own")
+    @Test("A ping without a handler has no number; one with a handler has its own")
     func tokens() throws {
         let metadata = Metadata(opcode: .ping)
         #expect(sent(metadata)?.pingToken == nil)
@@ -59,7 +59,7 @@ struct StageMetadataTests {
         #expect(sent(other)?.pingToken != first)
     }
 
-    @Test("The final context says so, with its metadata")
+    @Test("The final context is marked, and keeps its metadata")
     func final() {
         let context = Context.context(of: [WebSocketMetadata(opcode: .text)], isFinal: true)
         #expect(context.isFinal && context.protocolMetadata.count == 1)

@@ -24,7 +24,7 @@ struct WebSocketLayerTests {
         ("ws://[2001:db8::1]:81/x", false, "[2001:db8::1]:81", "/x"),
     ]
 
-    @Test("A request names what the URL names", arguments: resources)
+    @Test("A request has the host and path of the URL", arguments: resources)
     func urls(_ row: (endpoint: String, isSecure: Bool, host: String, target: String)) throws {
         let endpoint = NWEndpoint.url(try #require(URL(string: row.endpoint)))
         let request = try Options().values.upgradeRequest(to: endpoint, isSecure: row.isSecure)
@@ -43,7 +43,7 @@ struct WebSocketLayerTests {
         #expect(try values.upgradeRequest(to: service, isSecure: false).authority == "My-Chat.local")
     }
 
-    @Test("What cannot be written is refused before anything is connected, but not where nothing is written")
+    @Test("An invalid request is refused before connecting, but not where no request is sent")
     func unwritable() {
         let options = Options()
         options.setAdditionalHeaders([(name: "X-A", value: "1\r\nX-B: 2")])
@@ -56,7 +56,7 @@ struct WebSocketLayerTests {
         #expect(throws: Never.self) { try makeWebSocketLayer(options, isServer: false, endpoint: endpoint) }
     }
 
-    /// A client and a server, and everything that they had to say to each other.
+    /// A client and a server with their exchanged bytes.
     private struct Pair {
         let client: StackDouble
         let server: StackDouble
@@ -109,7 +109,7 @@ struct WebSocketLayerTests {
         #expect(metadata(pair.client.take()?.context)?.opcode == .ping)
     }
 
-    @Test("A program's handler chooses, on its queue, and both ends know what was agreed on")
+    @Test("A program's handler decides on its queue, and both ends have the negotiated parameters")
     func handler() async throws {
         let (clientOptions, serverOptions) = (Options(), Options())
         clientOptions.setSubprotocols(["a", "b"])
@@ -135,7 +135,7 @@ struct WebSocketLayerTests {
         #expect((server as? NWProtocolWebSocket.Metadata)?.selectedSubprotocol == "b")
     }
 
-    @Test("A rejected client fails, and so does the connection of the server")
+    @Test("A rejected client fails, and so does the server's connection")
     func rejection() async throws {
         let options = Options()
         let queue = DispatchQueue(label: "handler")
@@ -149,7 +149,7 @@ struct WebSocketLayerTests {
         #expect(pair.server.news.first?.contains("failed") == true)
     }
 
-    @Test("A close has its code and its reason, and the end follows it")
+    @Test("A close has its code and its reason, and the end follows")
     func closing() throws {
         let pair = try Pair()
         pair.exchange()
@@ -165,7 +165,7 @@ struct WebSocketLayerTests {
 }
 
 extension WebSocketLayerTests {
-    /// Waits for the one call of a pong handler.
+    /// Waits for the single call of a pong handler.
     private func pong(_ body: (Context) -> Void) async -> NWError? {
         await withCheckedContinuation { done in
             body(
@@ -175,7 +175,7 @@ extension WebSocketLayerTests {
         }
     }
 
-    @Test("A pong is told once to who pinged")
+    @Test("A pong is reported once to the sender of the ping")
     func pongs() async throws {
         let options = Options()
         options.autoReplyPing = true
@@ -190,7 +190,7 @@ extension WebSocketLayerTests {
         #expect(pair.server.take() == nil && pair.client.take() == nil)
     }
 
-    @Test("Who pinged hears of the end of the connection, and of a ping that never left")
+    @Test("The sender of a ping is notified of the end of the connection, and of a ping that was never sent")
     func lostPongs() async throws {
         let pair = try Pair()
         pair.exchange()
