@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NetService")
 struct NetServiceTests {
-    /// Notes what it is told.
+    /// Records its delegate calls.
     private final class Listener: NetServiceDelegate, NetServiceBrowserDelegate {
         var told: [String] = []
 
@@ -26,17 +26,17 @@ struct NetServiceTests {
             told.append("domain \(domainString) \(moreComing)")
         }
 
-        /// Lets this thread's run loop tell, until there is so much of it.
+        /// Runs this thread's run loop until there is this number of calls.
         func wait(for count: Int) {
             let end = Date(timeIntervalSinceNow: 20)
-            // A timer that fires does not end a run of the loop: short ones follow each other.
+            // A timer does not end a run of the loop, so short runs follow each other.
             while told.count < count, end > Date() {
                 _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.005))
             }
         }
     }
 
-    @Test("What cannot be is refused, in the run loop and not before")
+    @Test("Invalid operations are reported in the run loop, and not before")
     func refused() {
         let listener = Listener()
         let services = [
@@ -72,7 +72,7 @@ struct NetServiceTests {
         #expect(!service.getInputStream(nil, outputStream: nil))
     }
 
-    @Test("A browser finds the one domain, and does one thing at a time")
+    @Test("A browser finds the only domain, and runs one search at a time")
     func domains() {
         let listener = Listener()
         let browser = NetServiceBrowser()
@@ -91,7 +91,7 @@ struct NetServiceTests {
             ])
     }
 
-    @Test("An object that is not scheduled tells nothing until it is")
+    @Test("An object reports nothing until it is scheduled")
     func unscheduled() {
         let listener = Listener()
         let browser = NetServiceBrowser()
@@ -114,14 +114,14 @@ struct NetServiceTests {
         #expect(Set([one, other]).count == 1)
     }
 
-    @Test("TXT records and dictionaries become each other")
+    @Test("TXT records and dictionaries convert into each other")
     func text() {
         let entries = ["path": Data("/a".utf8), "empty": Data(), "binary": Data([0, 255])]
         let record = NetService.data(fromTXTRecord: entries)
         #expect(NetService.dictionary(fromTXTRecord: record) == entries)
         #expect(NetService.data(fromTXTRecord: ["a=b": Data()]).isEmpty)
         #expect(NetService.data(fromTXTRecord: ["long": Data(count: 255)]).isEmpty)
-        // A key alone, an entry without a key, a key again.
+        // A key without a value, an entry without a key, a repeated key.
         let odd = Data([1, 97, 2, 61, 98, 3, 97, 61, 99])
         #expect(NetService.dictionary(fromTXTRecord: odd) == ["a": Data()])
         #expect(NetService.dictionary(fromTXTRecord: Data([9, 97])).isEmpty)

@@ -3,11 +3,11 @@ import Causeway
 import Dispatch
 import Testing
 
-@Suite("News that wait for a program")
+@Suite("Pending events of a program")
 struct PendingEventsTests {
     private typealias Change = ServiceDiscovery.Change<Int>
 
-    @Test("C112: of each piece of news it is told whether more wait")
+    @Test("C112: each event states whether more are pending")
     func more() {
         var pending = PendingEvents<Change>()
         for number in 0..<3 { pending.add(.added(number)) }
@@ -17,7 +17,7 @@ struct PendingEventsTests {
         #expect(told.map(\.1) == [true, true, false])
     }
 
-    @Test("C115: what comes and goes, or goes and comes, before it is told is not told at all")
+    @Test("C115: a service that is added and removed, or removed and added, before it is reported is not reported")
     func flicker() {
         var pending = PendingEvents<Change>()
         pending.add(.added(1))
@@ -29,7 +29,7 @@ struct PendingEventsTests {
         #expect(pending.take() == nil && pending.isEmpty)
     }
 
-    @Test("What waits is no more than what there is, however often it changes")
+    @Test("The number of pending events is bounded by the number of services, with any number of changes")
     func bounded() {
         var pending = PendingEvents<Change>()
         for step in 0..<10_000 { pending.add(step % 2 == 0 ? .added(step / 2 % 7) : .removed(step / 2 % 7)) }
@@ -37,7 +37,8 @@ struct PendingEventsTests {
     }
 
     @Test(
-        "C112: a handler is called on its queue, in order, and knows when to draw; stopped, it is not called any more")
+        "C112: a handler is called on its queue, in order, and knows when to update its display; it is not called after a stop"
+    )
     func calls() async throws {
         let source = DiscoverySource<Change> { report in
             report(.success((0..<5).map { .added($0) }))
@@ -56,7 +57,7 @@ struct PendingEventsTests {
         operation.stop()
     }
 
-    @Test("C119: a failure is told once, behind the news before it, and ends the sequence")
+    @Test("C119: a failure is reported once, after earlier events, and ends the sequence")
     func failure() async throws {
         let source = DiscoverySource<Change> { report in
             report(.success([.added(1)]))
@@ -70,7 +71,7 @@ struct PendingEventsTests {
         #expect(told == [.added(1)])
     }
 
-    @Test("C119: a sequence that nobody holds ends what it takes from, once", .timeLimit(.minutes(1)))
+    @Test("C119: releasing a sequence ends its source, once", .timeLimit(.minutes(1)))
     func end() async throws {
         let (ended, feed) = AsyncStream<Int>.makeStream()
         let source = DiscoverySource<Change> { report in
@@ -88,7 +89,7 @@ struct PendingEventsTests {
         #expect(await ended.reduce(0, +) == 1)
     }
 
-    @Test("C119: a task that is cancelled is not kept waiting, and hears nothing", .timeLimit(.minutes(1)))
+    @Test("C119: a cancelled task does not wait, and receives nothing", .timeLimit(.minutes(1)))
     func cancelled() async throws {
         let source = DiscoverySource<Change> { _ in {} }
         let task = Task {

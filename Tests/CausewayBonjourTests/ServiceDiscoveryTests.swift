@@ -3,11 +3,11 @@ import CausewayBonjour
 import Foundation
 import Testing
 
-@Suite("Discovery as sequences: what cannot be")
+@Suite("Service discovery as async sequences: invalid arguments")
 struct ServiceDiscoveryTests {
     private typealias Identity = ServiceDiscovery.Identity
 
-    @Test("C116: an identity is saved and read back, and is an endpoint")
+    @Test("C116: an identity is encoded and decoded, and is an endpoint")
     func saved() throws {
         let identity = Identity(name: "Küche. 1", type: "_http._tcp")
         let copy = try JSONDecoder().decode(Identity.self, from: JSONEncoder().encode(identity))
@@ -16,7 +16,7 @@ struct ServiceDiscoveryTests {
     }
 
     @Test(
-        "Types, names and domains that cannot be are refused at once",
+        "Invalid types, names and domains are refused at once",
         arguments: ["", "http", "_http._sctp", "_._tcp"])
     func refused(_ type: String) async {
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse(type) }
@@ -33,7 +33,7 @@ struct ServiceDiscoveryTests {
         }
     }
 
-    @Test("Records that cannot be are refused at once")
+    @Test("Invalid records are refused at once")
     func refusedRecords() async {
         await #expect(throws: NWError.dns(-65_540)) {
             _ = try await ServiceDiscovery.register(record: "a.example.com", type: "TXT", content: [0])
@@ -43,14 +43,14 @@ struct ServiceDiscoveryTests {
         }
     }
 
-    @Test("A domain that cannot be is refused")
+    @Test("An invalid domain is refused")
     func impossibleDomain() {
         let identity = Identity(name: "a", type: "_http._tcp", domain: "a..b")
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.resolve(identity) }
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse("_http._tcp", domain: "a..b") }
     }
 
-    @Test("The link's own domains are known without asking")
+    @Test("The link's own domains are known without a query")
     func domains() async throws {
         for try await change in try ServiceDiscovery.domains(.browsing, of: "local.") {
             #expect(change == .added("local."))

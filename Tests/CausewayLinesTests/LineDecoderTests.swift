@@ -2,7 +2,7 @@ import CausewayLines
 import FoundationEssentials
 import Testing
 
-/// The format of lines, byte by byte and in any pieces.
+/// The line format, byte by byte and with any fragmentation.
 @Suite("Lines")
 struct LineDecoderTests {
     private static let longest = String(repeating: "x", count: LineFormat.limit)
@@ -39,7 +39,7 @@ struct LineDecoderTests {
         }
     }
 
-    @Test("A stream is cut into lines, however it arrives", arguments: streams.indices)
+    @Test("A stream with any fragmentation is split into lines", arguments: streams.indices)
     func decoding(_ index: Int) {
         let stream = Self.streams[index]
         for pieces in [1, 2, 3, 1_000, 1_024, 1_025, 1_026, 1_027, 100_000] {

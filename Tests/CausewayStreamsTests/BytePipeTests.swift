@@ -16,7 +16,7 @@ struct PipeTests {
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    @Test("A full pipe takes no more until somebody reads")
+    @Test("A full pipe accepts no more until it is read")
     func bounds() {
         let pipe = BytePipe(capacity: 5)
         #expect(write("abcdefg", to: pipe) == 5 && pipe.room == 0 && pipe.count == 5)
@@ -41,7 +41,7 @@ struct PipeTests {
         #expect(result == text)
     }
 
-    @Test("The end comes behind what was written, and nothing is taken after it")
+    @Test("The end follows the written bytes, and nothing is accepted after it")
     func end() {
         let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
@@ -50,7 +50,7 @@ struct PipeTests {
         #expect(read(9, from: pipe) == "ab" && pipe.isAtEnd)
     }
 
-    @Test("A failure leaves what was there to be read; the first one counts")
+    @Test("After a failure earlier bytes can be read; the first failure counts")
     func failure() {
         let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
@@ -60,7 +60,7 @@ struct PipeTests {
         #expect(read(9, from: pipe) == "ab" && !pipe.isAtEnd)
     }
 
-    @Test("When the reader has gone, nothing is kept")
+    @Test("After the reader has closed, nothing is kept")
     func abandoned() {
         let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
@@ -68,7 +68,7 @@ struct PipeTests {
         #expect(pipe.count == 0 && pipe.room == 0 && write("c", to: pipe) == 0 && pipe.isAbandoned)
     }
 
-    @Test("Every change is told, and nothing else")
+    @Test("Every change is reported, and nothing else")
     func observers() {
         let pipe = BytePipe(capacity: 2)
         let calls = DispatchQueue(label: "calls")

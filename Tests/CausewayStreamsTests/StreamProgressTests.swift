@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayStreams
 
-@Suite("What a stream's delegate is told")
+@Suite("Events of a stream's delegate")
 struct StreamProgressTests {
     private typealias Facts = StreamProgress.Facts
 
@@ -22,7 +22,7 @@ struct StreamProgressTests {
         return progress
     }
 
-    @Test("Nothing before the opening, and the opening first")
+    @Test("Opening is the first event")
     func opening() {
         var progress = StreamProgress()
         let facts = Facts(isReady: true)
@@ -35,7 +35,7 @@ struct StreamProgressTests {
         #expect(Self.next(&progress, facts) == .hasBytesAvailable)
     }
 
-    @Test("Bytes are told once until they are read")
+    @Test("Available bytes are reported once until they are read")
     func bytes() {
         var progress = Self.opened()
         _ = Self.next(&progress, Facts())
@@ -47,7 +47,7 @@ struct StreamProgressTests {
         #expect(Self.next(&progress, Facts(isReady: true)) == .hasBytesAvailable)
     }
 
-    @Test("The end is told once, behind everything")
+    @Test("The end is reported once, after all other events")
     func end() {
         var progress = Self.opened()
         _ = Self.next(&progress, Facts())
@@ -56,7 +56,7 @@ struct StreamProgressTests {
         #expect(Self.next(&progress, Facts(isAtEnd: true)) == nil)
     }
 
-    @Test("An error is told once, behind what there is to read; one that prevents the opening alone")
+    @Test("An error is reported once, after available bytes; one that prevents opening is the only event")
     func failure() {
         var progress = Self.opened()
         let failure = NWError.posix(.ECONNRESET)
@@ -72,7 +72,7 @@ struct StreamProgressTests {
         #expect(other.status(Facts(failure: failure)) == .error)
     }
 
-    @Test("Nothing after a close")
+    @Test("No event follows a close")
     func close() {
         var progress = Self.opened()
         #expect(Self.close(&progress))

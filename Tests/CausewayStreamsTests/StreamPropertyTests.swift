@@ -17,7 +17,7 @@ struct StreamPropertyTests {
         settings.connection(to: .endpoint(.hostPort(host: "192.0.2.1", port: 9), base)).parameters
     }
 
-    @Test("Cellular networks are prohibited, besides what the parameters prohibit")
+    @Test("Cellular networks are prohibited, in addition to the parameters' prohibitions")
     func noCellular() throws {
         let forbids = try settings(.noCellular, kCFBooleanTrue)
         #expect(parameters(forbids).prohibitedInterfaceTypes == [.cellular])
@@ -36,7 +36,7 @@ struct StreamPropertyTests {
         #expect(!both.prohibitExpensivePaths && !both.prohibitConstrainedPaths)
     }
 
-    @Test("The names of Core Foundation are those of the property keys, and other values are refused")
+    @Test("The names of Core Foundation equal those of the property keys, and other values are refused")
     func names() {
         #expect(Stream.PropertyKey(rawValue: kCFStreamPropertyNoCellular) == .noCellular)
         #expect(StreamSettings.Change("yes" as AnyObject, .noCellular) == nil)
@@ -48,7 +48,7 @@ struct StreamPropertyTests {
         #expect(output?.setProperty(kCFBooleanTrue, forKey: .shouldCloseNativeSocket) == false)
     }
 
-    @Test("A run loop is equal to itself under both names")
+    @Test("A run loop equals itself under both names")
     func runLoops() {
         #expect(RunLoop.main.getCFRunLoop() == CFRunLoopGetMain())
         #expect(CFRunLoopMode.defaultMode.rawValue == RunLoop.Mode.default.rawValue)

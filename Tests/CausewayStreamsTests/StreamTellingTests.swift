@@ -3,9 +3,9 @@ import Testing
 
 @testable import CausewayStreams
 
-@Suite("What delegates are told")
+@Suite("Event delivery to delegates")
 struct StreamTellingTests {
-    /// Passes on which events come.
+    /// Passes its events on.
     private final class Listener: NSObject, StreamDelegate {
         let events: AsyncStream<Stream.Event>
         private let feed: AsyncStream<Stream.Event>.Continuation
@@ -15,7 +15,7 @@ struct StreamTellingTests {
         func stream(_ stream: Stream, handle event: Stream.Event) { feed.yield(event) }
     }
 
-    @Test("A stream that is opened after its link has failed is told of it")
+    @Test("A stream opened after its link has failed reports the failure")
     func lateOpening() async {
         let pipe = BytePipe(capacity: 16)
         let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
@@ -24,14 +24,14 @@ struct StreamTellingTests {
         let queue = DispatchQueue(label: "telling")
         stream.core.schedule(on: queue)
         pipe.fail(.posix(.ECONNREFUSED))
-        // What was to be told before has been.
+        // Earlier events have been delivered.
         await withCheckedContinuation { told in queue.async { told.resume() } }
         stream.open()
         #expect(await listener.events.first { _ in true } == .errorOccurred)
         #expect(stream.streamStatus == .error)
     }
 
-    @Test("Who reads only when told misses nothing, however reads and arrivals meet")
+    @Test("A reader that reads only on events misses nothing, with any timing of reads and arrivals")
     func reader() async {
         let count = 20_000
         let pipe = BytePipe(capacity: 1)
@@ -57,7 +57,7 @@ struct StreamTellingTests {
         #expect(received == count)
     }
 
-    @Test("A stream may be let go of at the moment in which it looks for something to tell")
+    @Test("A stream may be released while it looks for an event to report")
     func released() async {
         let listener = Listener()
         let (telling, changing) = (DispatchQueue(label: "telling"), DispatchQueue(label: "changing"))
@@ -76,7 +76,7 @@ struct StreamTellingTests {
     }
 }
 
-/// Leads nowhere, and says nothing.
+/// A link that does nothing.
 private struct SilentLink: StreamLink {
     func open(_ core: StreamCore) {}
     func closed(_ direction: StreamCore.Direction) {}

@@ -5,7 +5,7 @@ import Testing
 @Suite("IPv4Address")
 struct IPv4AddressTests {
     @Test(
-        "Accepts the forms that getaddrinfo takes for numeric",
+        "Accepts the forms that getaddrinfo treats as numeric",
         arguments: [
             ("192.0.2.1", 0xc000_0201), ("0.0.0.0", 0), ("255.255.255.255", 0xffff_ffff),
             ("127.1", 0x7f00_0001), ("127.0.1", 0x7f00_0001), ("1.65535", 0x0100_ffff), ("1.2.65535", 0x0102_ffff),
@@ -18,7 +18,7 @@ struct IPv4AddressTests {
     }
 
     @Test(
-        "Rejects everything else",
+        "Rejects all other text",
         arguments: [
             "", " ", ".", "1.", ".1", "1..2", "1.2.3.", "1.2.3.4.", "1.2.3.4.5", "256.1.1.1", "1.256.1.1", "1.2.256.1",
             "1.2.3.256", "1.2.65536", "1.16777216", "4294967296", "99999999999999999999", "0x100000000", "0x", "0x.1",
@@ -60,7 +60,7 @@ struct IPv4AddressTests {
         #expect(IPv4Address(bytes)?.debugDescription == (count == 4 ? "192.0.2.1" : nil))
     }
 
-    @Test("Raw bytes are in network order")
+    @Test("Raw bytes are in network byte order")
     func rawBytes() {
         #expect(Array(IPv4Address(bits: 0x0102_0304).rawValue) == [1, 2, 3, 4])
     }

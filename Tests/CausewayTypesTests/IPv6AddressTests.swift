@@ -4,9 +4,9 @@ import Testing
 
 @Suite("IPv6Address")
 struct IPv6AddressTests {
-    /// RFC 5952 §2 and §4 give most of these; RFC 4291 §2.2 the others.
+    /// Most of these are from RFC 5952 §2 and §4, the others from RFC 4291 §2.2.
     @Test(
-        "Prints one form whatever it parsed",
+        "Prints one form for every form that it parses",
         arguments: [
             ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:0db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
             ("2001:db8::1:0:0:1", "2001:db8::1:0:0:1"), ("2001:db8::0:1:0:0:1", "2001:db8::1:0:0:1"),
@@ -32,7 +32,7 @@ struct IPv6AddressTests {
     }
 
     @Test(
-        "Rejects everything else",
+        "Rejects all other text",
         arguments: [
             "", " ", ":", ":::", "1", "1:", ":1", "1:2", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:", ":1:2:3:4:5:6:7",
             "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8:", "1:2:3:4:5:6:7:8::", "::1:2:3:4:5:6:7:8", "1::2::3", "1:::2",
@@ -74,7 +74,7 @@ struct IPv6AddressTests {
         }
     }
 
-    @Test("Damage of any one character is survived, and judged as the C library does", arguments: 0..<20)
+    @Test("With any one character changed, the verdict equals the C library's", arguments: 0..<20)
     func survivesDamage(seed: Int) {
         var random = SplitMix64(seed: seed)
         let replacements = Array("0:.fg")
@@ -97,7 +97,7 @@ struct IPv6AddressTests {
         #expect(IPv6Address(bytes)?.debugDescription == (count == 16 ? expected : nil))
     }
 
-    @Test("Raw bytes are in network order")
+    @Test("Raw bytes are in network byte order")
     func rawBytes() {
         let address = IPv6Address(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f)
         #expect(Array(address.rawValue) == Array(0...15))
@@ -190,7 +190,7 @@ struct IPv6AddressTests {
         #expect(try #require(IPv6Address("::1%lo")).isLoopback)
     }
 
-    /// An address in which zero groups, and the prefixes that print differently, are common.
+    /// A random address in which zero groups, and the prefixes that print differently, are common.
     private func randomAddress(_ random: inout SplitMix64) -> IPv6Address {
         // One group in four keeps its bits.
         let chosen = random.next() & random.next() & 0x0001_0001_0001_0001

@@ -1,9 +1,9 @@
 import CausewayTypes
 import Testing
 
-@Suite("What a person says about interfaces")
+@Suite("The user's settings for interfaces")
 struct InterfaceOverridesTests {
-    @Test("Entries are separated by commas, spaces and lines; the first that fits counts")
+    @Test("Entries are separated by commas, spaces and lines; the first match counts")
     func parses() {
         let overrides = InterfaceOverrides(
             parsing: """
@@ -22,7 +22,7 @@ struct InterfaceOverridesTests {
     }
 
     @Test(
-        "What makes no sense is left out and kept",
+        "Invalid entries are ignored and recorded",
         arguments: ["eth0", "=wifi", "eth0=", "eth0=fast", "eth0=wifi+fast"])
     func mistakes(entry: String) {
         let overrides = InterfaceOverrides(parsing: "\(entry), eth9=wifi")

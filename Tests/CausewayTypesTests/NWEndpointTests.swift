@@ -7,7 +7,7 @@ struct NWEndpointTests {
     static let ethernet = NWInterface(name: "eth7", index: 7, type: .wiredEthernet)
 
     @Test(
-        "A host is an address if it can be, otherwise a name",
+        "Text becomes an address if possible, otherwise a name",
         arguments: [
             ("192.0.2.1", .ipv4(IPv4Address(bits: 0xc000_0201))), ("127.1", .ipv4(.loopback)),
             ("::1", .ipv6(.loopback)), ("::ffff:127.0.0.1", .ipv4(.loopback)),
@@ -23,7 +23,7 @@ struct NWEndpointTests {
         #expect(expected.interface == nil)
     }
 
-    @Test("A host keeps the interface that its text names")
+    @Test("A host keeps the interface in its text")
     func scopedHost() throws {
         let interface = try loopbackInterface()
         #expect(NWEndpoint.Host("printer.local%lo") == .name("printer.local", interface))
@@ -61,7 +61,7 @@ struct NWEndpointTests {
         #expect(endpoint.txtRecord == nil)
     }
 
-    @Test("A URL prints whole and has no interface")
+    @Test("A URL prints completely and has no interface")
     func url() throws {
         let endpoint = NWEndpoint.url(try #require(URL(string: "wss://example.com:8443/chat?x=1")))
         #expect("\(endpoint)" == "wss://example.com:8443/chat?x=1")
@@ -77,7 +77,7 @@ struct NWEndpointTests {
         #expect(NWEndpoint.unix(path: "/a").interface == nil)
     }
 
-    @Test("Equal endpoints are found in a set, different ones are not")
+    @Test("A set finds equal endpoints, and not different ones")
     func hashing() throws {
         let url = try #require(URL(string: "http://a/"))
         let opaque = OS_nw_endpoint()
@@ -121,7 +121,7 @@ struct NWEndpointTests {
 
 @Suite("Sizes in memory")
 struct MemoryLayoutTests {
-    @Test("Values of which there are many are small")
+    @Test("Frequently used values are small")
     func sizes() {
         #expect(MemoryLayout<NWInterface>.size == 8)
         #expect(MemoryLayout<NWInterface?>.size == 8)

@@ -5,7 +5,7 @@ import Testing
 @Suite("NWError")
 struct NWErrorTests {
     @Test(
-        "Prints the code, then what it means",
+        "Prints the code and its meaning",
         arguments: [
             (.posix(.ECONNREFUSED), "POSIXErrorCode(rawValue: 111): Connection refused", 111),
             (.posix(.ETIMEDOUT), "POSIXErrorCode(rawValue: 110): Connection timed out", 110),
@@ -23,7 +23,7 @@ struct NWErrorTests {
     }
 
     @Test(
-        "The text for people",
+        "The localized text",
         arguments: [
             (
                 .posix(.ECONNREFUSED),
@@ -46,7 +46,7 @@ struct NWErrorTests {
         #expect(NWError(errno: code) == expected)
     }
 
-    @Test("Every DNS-SD code in the range has a name, except the one never assigned")
+    @Test("Every DNS-SD code in the range has a name, except the unassigned one")
     func dnsNames() {
         let unnamed = (-65572 ... -65537).filter { NWError.dns(Int32($0)).reason == nil }
         #expect(unnamed == [-65546])
@@ -64,7 +64,7 @@ struct NWErrorTests {
         #expect(errSSLHandshakeFail == -9858)
     }
 
-    @Test("Codes of different numberings differ")
+    @Test("Equal numbers of different kinds differ")
     func equality() {
         #expect(NWError.dns(-9808) != NWError.tls(-9808))
         #expect(NWError.tls(-9808) == NWError.tls(errSSLBadCert))

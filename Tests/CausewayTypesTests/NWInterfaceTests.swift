@@ -14,7 +14,7 @@ struct NWInterfaceTests {
     }
 
     @Test(
-        "Names that no interface has",
+        "Names without an interface",
         arguments: [
             "", " ", "nonesuch", "lo ", "lo\0", "\0", ".", "..", "/", "../lo", "a-name-longer-than-fifteen", "%",
         ])
@@ -22,7 +22,7 @@ struct NWInterfaceTests {
         #expect(NWInterface(name: name) == nil)
     }
 
-    @Test("Indices that no interface has", arguments: [0, -1, .min, .max, 1 << 32, (1 << 32) + 1, 0x7fff_fffe])
+    @Test("Indices without an interface", arguments: [0, -1, .min, .max, 1 << 32, (1 << 32) + 1, 0x7fff_fffe])
     func unknownIndices(index: Int) {
         #expect(NWInterface(index: index) == nil)
     }
@@ -51,7 +51,7 @@ struct NWInterfaceTests {
     }
 
     @Test(
-        "Classifies by what the kernel publishes",
+        "Classifies by the kernel's files",
         arguments: [
             Row("loopback", ["type": "772\n", "uevent": "INTERFACE=x\nIFINDEX=1\n"], .loopback),
             Row("wired", ["type": "1\n", "uevent": "INTERFACE=x\nIFINDEX=2\n"], .wiredEthernet),
@@ -71,7 +71,7 @@ struct NWInterfaceTests {
             Row("tun", ["type": "65534\n", "uevent": "", "tun_flags": "0x1001\n"], .other),
             Row("tap", ["type": "1\n", "uevent": "INTERFACE=x\n", "tun_flags": "0x1002\n"], .other),
             Row("ppp", ["type": "512\n", "uevent": "DEVTYPE=ppp\n"], .other),
-            Row("key that only ends alike", ["type": "1\n", "uevent": "XDEVTYPE=wlan\n"], .wiredEthernet),
+            Row("key with only an equal ending", ["type": "1\n", "uevent": "XDEVTYPE=wlan\n"], .wiredEthernet),
             Row(
                 "overlong device type", ["type": "1\n", "uevent": "DEVTYPE=\(String(repeating: "w", count: 900))\n"],
                 .other),
@@ -106,14 +106,14 @@ struct NWInterfaceTests {
         return NWInterface.InterfaceType(ofInterface: name, in: directory.path)
     }
 
-    @Test("A modem is known by its driver where the kernel calls it Ethernet")
+    @Test("A modem is recognized by its driver if the kernel reports Ethernet")
     func drivers() throws {
         let ethernet = ["type": "1\n", "uevent": "INTERFACE=x\n"]
         #expect(try type(of: "usb0", ethernet, driver: "cdc_mbim") == .cellular)
         #expect(try type(of: "usb0", ethernet, driver: "e1000e") == .wiredEthernet)
     }
 
-    @Test("A name counts only where nothing else tells")
+    @Test("The name counts only if nothing else decides")
     func names() throws {
         let ethernet = ["type": "1\n", "uevent": "INTERFACE=x\n"]
         for (name, type) in [
@@ -128,7 +128,7 @@ struct NWInterfaceTests {
         #expect(try type(of: "wifi0", ["type": "1\n", "tun_flags": "0x1002\n"]) == .other)
     }
 
-    @Test("Without the kernel's folder the link type still tells loopback")
+    @Test("Without the kernel's folder, the link type still identifies loopback")
     func classifiesWithoutFolder() {
         #expect(NWInterface.InterfaceType(ofInterface: "lo", in: "/nonexistent") == .loopback)
     }

@@ -32,9 +32,9 @@ struct NWTXTRecordTests {
             Row(
                 "no value, empty value, text", wire("a", "b=", "c=d"),
                 [("a", .none), ("b", .empty), ("c", .string("d"))]),
-            Row("only the first = divides", wire("a=b=c", "d=="), [("a", .string("b=c")), ("d", .string("="))]),
+            Row("only the first = separates", wire("a=b=c", "d=="), [("a", .string("b=c")), ("d", .string("="))]),
             Row("not text", Data([4, 0x61, 0x3d, 0xff, 0x00]), [("a", .data(Data([0xff, 0])))]),
-            Row("empty strings between", wire("", "a", "", "b"), [("a", .none), ("b", .none)]),
+            Row("empty strings between others", wire("", "a", "", "b"), [("a", .none), ("b", .none)]),
             Row("no key", wire("=x", "=", "a"), [("a", .none)]),
             Row("the first of repeated keys counts", wire("Key=1", "kEY=2", "key"), [("Key", .string("1"))]),
             Row("keys with spaces, case kept", wire("A b =c"), [("A b ", .string("c"))]),
@@ -61,7 +61,7 @@ struct NWTXTRecordTests {
         #expect(NWTXTRecord(slice).dictionary == ["a": "1", "b": "2"])
     }
 
-    @Test("Writes what it was made of, in order of the keys")
+    @Test("Writes its entries, sorted by key")
     func writes() {
         let record = NWTXTRecord(["b": "2", "a": "1", "c": ""])
         #expect(record.data == Self.wire("a=1", "b=2", "c="))
@@ -71,7 +71,7 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "C85: keys that a record cannot have",
+        "C85: invalid keys",
         arguments: ["", "=", "a=", "é", "a\u{0}", "\n", "\u{7f}", String(repeating: "k", count: 256)])
     func rejectsKeys(key: String) {
         var record = NWTXTRecord(["a": "1"])
@@ -114,7 +114,7 @@ struct NWTXTRecordTests {
         #expect(record.data.count == 65535)
     }
 
-    @Test("Replacing keeps the place, removing closes it")
+    @Test("Replacing keeps the position, removing closes the gap")
     func changes() {
         var record = NWTXTRecord(Self.wire("a=1", "b=2", "c=3"))
         record["B"] = "two"
@@ -131,7 +131,7 @@ struct NWTXTRecordTests {
         #expect(record["missing"] == nil)
     }
 
-    @Test("Bytes that are something else are kept, and take no entries")
+    @Test("Bytes in another format are kept, and accept no entries")
     func opaqueBytes() {
         let bytes = Data([200, 1, 2])
         var record = NWTXTRecord(bytes)
@@ -147,7 +147,7 @@ struct NWTXTRecordTests {
         #expect("\(record)" == "{3 bytes}")
     }
 
-    @Test("Equality is by entries: neither order nor the case of keys counts")
+    @Test("Equality compares entries, without regard to order and to the case of keys")
     func equality() {
         #expect(NWTXTRecord(Self.wire("a=1", "b")) == NWTXTRecord(Self.wire("B", "A=1")))
         #expect(NWTXTRecord(Self.wire("a=1", "a=2")) == NWTXTRecord(["a": "1"]))
@@ -160,7 +160,7 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "Entries take the case that their bytes have on arrival",
+        "Entries are normalized to the case that their bytes have when received",
         arguments: [
             (.none, nil, ""), (.empty, [], "="), (.string("a"), [0x61], "=a"),
             (.data(Data([0xff])), [0xff], "=<1 bytes>"),
@@ -180,7 +180,7 @@ struct NWTXTRecordTests {
         #expect("\(NWTXTRecord())" == "{}")
     }
 
-    @Test("C87: any bytes are read, and what was read can be written and read again", arguments: 0..<40)
+    @Test("C87: any bytes can be read, and written and read again", arguments: 0..<40)
     func roundTrips(seed: Int) {
         var random = SplitMix64(seed: seed)
         let alphabet: [UInt8] = [0, 1, 2, 3, 4, 5, 0x3d, 0x3d, 0x61, 0x41, 0x62, 0xc3, 0xa9, 0xff]

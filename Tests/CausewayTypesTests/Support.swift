@@ -1,7 +1,7 @@
 import CausewayTypes
 import Testing
 
-/// A small seeded generator, so that a failing property test can be repeated from its argument.
+/// A random number generator with a seed, so that a failing property test can be reproduced from its argument.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -23,7 +23,7 @@ struct SplitMix64: RandomNumberGenerator {
     }
 }
 
-/// The one interface that every network namespace has.
+/// The one interface of every network namespace.
 func loopbackInterface() throws -> NWInterface {
     try #require(NWInterface(name: "lo"))
 }

@@ -44,7 +44,7 @@ struct TXTRecordDecoderTests {
         ("ty", nil), ("qtotal", "256"), ("qtotal", "three"), ("kind", "matrix"), ("Color", "perhaps"),
     ]
 
-    @Test("What is missing or does not fit is an error", arguments: mistakes)
+    @Test("A missing or incompatible value is an error", arguments: mistakes)
     func refusal(key: String, value: String?) {
         var record = record
         record[key] = value
@@ -58,7 +58,7 @@ struct TXTRecordDecoderTests {
         var description: String { rawValue }
     }
 
-    @Test("Types that decode themselves from text do so")
+    @Test("Types with their own decoding from text use it")
     func ownTypes() throws {
         struct Service: Decodable {
             var version: Version
@@ -75,7 +75,7 @@ struct TXTRecordDecoderTests {
         #expect(service.home.absoluteString == "http://example.org/")
     }
 
-    @Test("More structure than keys with values is an error, and ends")
+    @Test("Nested structure is an error")
     func structure() {
         struct Nested: Decodable { var a: [String: String] }
         struct List: Decodable { var a: [String] }

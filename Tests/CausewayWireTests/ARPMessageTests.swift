@@ -8,7 +8,7 @@ struct ARPMessageTests {
         .reply, senderLink: LinkAddress(bits: 0x0200_0000_00AB), sender: IPv4Address("169.254.1.2")!,
         targetLink: LinkAddress(bits: 0x0200_0000_0001), target: IPv4Address("169.254.3.4")!)
 
-    @Test("A frame has its bytes in their places, goes to everybody, and is read back")
+    @Test("A frame has the expected bytes, is broadcast, and is read back")
     func frame() throws {
         let bytes = Self.packet.broadcastFrame
         #expect(
@@ -22,7 +22,7 @@ struct ARPMessageTests {
         #expect(Self.packet.senderLink.description == "02:00:00:00:00:ab")
     }
 
-    @Test("What is cut off, of another kind or operation is refused")
+    @Test("Truncated messages, and other types and operations, are refused")
     func refused() {
         let bytes = Self.packet.broadcastFrame
         for count in 0..<bytes.count {
@@ -36,7 +36,7 @@ struct ARPMessageTests {
         }
     }
 
-    @Test("Setting an address: the bytes that the kernel wants (rtnetlink(7))")
+    @Test("Setting an address: the bytes of the kernel's request (rtnetlink(7))")
     func request() {
         let address = IPv4Address("169.254.1.2")!
         let put = NetlinkRequest.putLinkLocal(address, on: 3, isPreferred: false).encoded(sequence: 9)

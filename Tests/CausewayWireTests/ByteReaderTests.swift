@@ -5,7 +5,7 @@ import Testing
 struct ByteReaderTests {
     private static let bytes: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0xFF]
 
-    @Test("Integers in network order")
+    @Test("Integers in network byte order")
     func bigEndian() throws {
         var reader = ByteReader(Self.bytes.span)
         #expect(try reader.readInteger(as: UInt16.self) == 0x0102)
@@ -15,21 +15,21 @@ struct ByteReaderTests {
         #expect(reader.remaining == 0)
     }
 
-    @Test("Integers with the least byte first")
+    @Test("Little-endian integers")
     func littleEndian() throws {
         var reader = ByteReader(Self.bytes.span)
         #expect(try reader.readLittleEndian(as: UInt64.self) == 0x0807_0605_0403_0201)
         #expect(try reader.readLittleEndian(as: Int8.self) == -1)
     }
 
-    @Test("Integers in this machine's order are the bytes as memory holds them")
+    @Test("Integers in this machine's byte order")
     func hostOrder() throws {
         let bytes = withUnsafeBytes(of: UInt32(0xDEAD_BEEF)) { Array($0) }
         var reader = ByteReader(bytes.span)
         #expect(try reader.readHostInteger(as: UInt32.self) == 0xDEAD_BEEF)
     }
 
-    @Test("Every read of n bytes fails at every shorter length, says what is missing, and consumes nothing")
+    @Test("Every read of n bytes fails at every shorter length, reports the missing bytes, and consumes nothing")
     func truncation() {
         for available in 0..<8 {
             let bytes = [UInt8](repeating: 0xAA, count: available)
@@ -48,13 +48,13 @@ struct ByteReaderTests {
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readSpan(8) } }
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readScope(8) } }
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in try r.skip(8) } }
-            // What does fit is still there after a failure.
+            // A smaller read still succeeds after a failure.
             _ = try? reader.skip(8)
             #expect(reader.remaining == available)
         }
     }
 
-    /// Runs one read, and checks that a failed one left the cursor alone.
+    /// Runs one read, and checks that a failed one did not move the cursor.
     private static func attempt(
         _ bytes: [UInt8], _ read: (inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
@@ -86,7 +86,7 @@ struct ByteReaderTests {
         }
     }
 
-    @Test("A scope confines its reader and keeps outer positions")
+    @Test("A scope limits its reader and keeps outer offsets")
     func scopes() throws {
         var outer = ByteReader(Self.bytes.span)
         try outer.skip(2)
@@ -132,7 +132,7 @@ struct ByteReaderTests {
         #expect(reader.offset == 9)
     }
 
-    @Test("Copies and borrowed spans hold the same bytes, and the rest may be empty")
+    @Test("Copies and borrowed spans contain the same bytes, and the rest may be empty")
     func spans() throws {
         var reader = ByteReader(Self.bytes.span)
         let head = try reader.readSpan(3)
@@ -147,7 +147,7 @@ struct ByteReaderTests {
         #expect(again.position == 9)
     }
 
-    @Test("Errors read as sentences")
+    @Test("Errors print as sentences")
     func descriptions() {
         #expect(
             "\(WireError.truncated(needed: 4, available: 1, at: 7))" == "truncated at byte 7: 4 needed, 1 available")

@@ -1,11 +1,11 @@
 import CausewayWire
 import Testing
 
-@Suite("Host names as people write them")
+@Suite("Host names in text form")
 struct DNSHostNameTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
-        /// In presentation form; `nil` where it is no name.
+        /// The presentation form; `nil` for an invalid name.
         let name: String?
         var isAbsolute = false
 
@@ -15,7 +15,7 @@ struct DNSHostNameTests {
     static let longest = String(repeating: "a", count: 63)
 
     @Test(
-        "Names become labels, or nothing",
+        "Text becomes labels or is refused",
         arguments: [
             Row(text: "host", name: "host."), Row(text: "www.Example.com", name: "www.Example.com."),
             Row(text: "www.example.com.", name: "www.example.com.", isAbsolute: true),
@@ -23,14 +23,14 @@ struct DNSHostNameTests {
             Row(text: ".a", name: nil), Row(text: "a..b", name: nil), Row(text: "a..", name: nil),
             Row(text: "a b", name: nil), Row(text: "a\tb", name: nil), Row(text: "a\u{7f}", name: nil),
             Row(text: "a\r\nb", name: nil), Row(text: "_tcp.x-1", name: "_tcp.x-1."),
-            // A backslash is a character like others here.
+            // A backslash has no special meaning here.
             Row(text: "a\\b", name: "a\\\\b."),
             Row(text: longest, name: longest + "."), Row(text: longest + "a", name: nil),
             Row(
                 text: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: "."),
                 name: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: ".") + "."),
             Row(text: [longest, longest, longest, longest].joined(separator: "."), name: nil),
-            // In other scripts too, with each of the four dots.
+            // Other scripts, with each of the four dots.
             Row(text: "b\u{fc}cher.example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{3002}example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{ff0e}example.", name: "xn--bcher-kva.example.", isAbsolute: true),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayWire
 
-/// Families of generic netlink: the numbers are those of linux/genetlink.h, linux/mptcp_pm.h and linux/nl80211.h.
+/// The family numbers are those of linux/genetlink.h, linux/mptcp_pm.h and linux/nl80211.h.
 @Suite("Generic netlink")
 struct GenericNetlinkTests {
     private typealias Bytes = NetlinkBytes
@@ -23,7 +23,7 @@ struct GenericNetlinkTests {
         return message
     }
 
-    @Test("A family's number is asked for by name, and found in the answer")
+    @Test("A family's number is requested by name, and read from the answer")
     func family() throws {
         let request = NetlinkRequest.generic(.familyNumber(of: "mptcp_pm")).encoded(sequence: 7)
         let name = Bytes.attribute(2, Array("mptcp_pm".utf8) + [0])
@@ -34,7 +34,7 @@ struct GenericNetlinkTests {
         #expect(try generic(17, command: 1, Bytes.attribute(1, Bytes.host(UInt16(31)))).familyNumber == nil)
     }
 
-    @Test("The same number is a link to one socket, and a family to another one")
+    @Test("One number means a link on one socket, and a family on another")
     func vocabulary() throws {
         let bytes = Bytes.message(type: 16, Bytes.link(index: 4))
         guard case .link(let link) = try decoded(bytes, .routing) else {
@@ -47,7 +47,7 @@ struct GenericNetlinkTests {
     }
 
     @Test(
-        "Endpoints survive the way to the kernel and back",
+        "Endpoints round-trip through their message format",
         arguments: [
             MultipathEndpoint(
                 id: 3, address: .ipv4(IPv4Address(bits: 0x0A4D_0202)), interfaceIndex: 9, usage: [.subflow, .backup]),
@@ -67,7 +67,7 @@ struct GenericNetlinkTests {
         #expect(MultipathEndpoint(message) == endpoint)
     }
 
-    @Test("An endpoint as the kernel's header describes it")
+    @Test("An endpoint in the format of the kernel's header")
     func endpointBytes() {
         let endpoint = MultipathEndpoint(
             address: .ipv4(IPv4Address(bits: 0x0A4D_0202)), interfaceIndex: 9, usage: .subflow)
@@ -81,7 +81,7 @@ struct GenericNetlinkTests {
                     type: 31, flags: 0x05, sequence: 1, [1, 1, 0, 0] + Bytes.attribute(0x8001, parts)))
     }
 
-    @Test("What is no endpoint is none")
+    @Test("Invalid endpoints are refused")
     func noEndpoint() throws {
         #expect(MultipathEndpoint(try generic(31, command: 3)) == nil)
         let strange = Bytes.attribute(1, Bytes.host(UInt16(7))) + Bytes.attribute(3, [10, 77, 2, 2])
@@ -101,7 +101,7 @@ struct GenericNetlinkTests {
         #expect(MultipathLimits(try generic(31, command: 6)) == nil)
     }
 
-    @Test("Radios that are network interfaces are told by their indices")
+    @Test("Wireless network interfaces are listed by their indices")
     func wireless() throws {
         #expect(WirelessInterface(try generic(28, command: 7, Bytes.attribute(3, Bytes.host(UInt32(5)))))?.index == 5)
         // A radio for peer-to-peer discovery has no network interface.
@@ -110,7 +110,7 @@ struct GenericNetlinkTests {
         #expect(request == Bytes.message(type: 28, flags: 0x301, sequence: 2, [5, 0, 0, 0]))
     }
 
-    @Test("Damaged messages cost themselves only", arguments: 0..<200 as Range<UInt64>)
+    @Test("A damaged message does not affect others", arguments: 0..<200 as Range<UInt64>)
     func damaged(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let endpoint = MultipathEndpoint(

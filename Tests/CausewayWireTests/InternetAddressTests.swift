@@ -38,7 +38,7 @@ struct InternetAddressTests {
         #expect(try Self.address(row.address).isInside(Self.address(row.prefix), length: row.length) == row.isInside)
     }
 
-    @Test("Descriptions are the addresses'")
+    @Test("A description equals that of the address")
     func descriptions() throws {
         #expect(try Self.address("192.0.2.1").description == "192.0.2.1")
         #expect(try Self.address("2001:DB8::1").description == "2001:db8::1")

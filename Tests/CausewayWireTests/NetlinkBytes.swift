@@ -1,10 +1,10 @@
-/// Builds netlink messages by hand, in this machine's byte order, for tests of the decoder.
+/// Builds netlink messages for tests of the decoder, in this machine's byte order.
 enum NetlinkBytes {
     static func host<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
         withUnsafeBytes(of: value) { Array($0) }
     }
 
-    /// A whole message, padded to 4 bytes.
+    /// A complete message, padded to 4 bytes.
     static func message(type: UInt16, flags: UInt16 = 0, sequence: UInt32 = 0, _ body: [UInt8] = []) -> [UInt8] {
         padded(host(UInt32(16 + body.count)) + host(type) + host(flags) + host(sequence) + host(UInt32(0)) + body)
     }
@@ -42,7 +42,7 @@ enum NetlinkBytes {
     }
 }
 
-/// A small generator whose sequence a seed decides, so that a failure can be replayed.
+/// A random number generator with a seed, so that a failure can be reproduced.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -24,7 +24,7 @@ struct NetlinkDecoderTests {
             name: "acknowledgement", bytes: NetlinkBytes.message(type: 2, NetlinkBytes.host(Int32(0))),
             expected: .error(status: 0)),
         Vector(
-            name: "failure with the request behind it",
+            name: "failure followed by the request",
             bytes: NetlinkBytes.message(
                 type: 2,
                 NetlinkBytes.host(Int32(-13)) + NetlinkBytes.message(type: 18, [UInt8](repeating: 0, count: 16))),
@@ -33,7 +33,7 @@ struct NetlinkDecoderTests {
             name: "end", bytes: NetlinkBytes.message(type: 3, NetlinkBytes.host(Int32(0))), expected: .done(status: 0)),
         Vector(name: "end without status", bytes: NetlinkBytes.message(type: 3), expected: .done(status: 0)),
         Vector(
-            name: "end by failure", bytes: NetlinkBytes.message(type: 3, NetlinkBytes.host(Int32(-90))),
+            name: "end with a failure", bytes: NetlinkBytes.message(type: 3, NetlinkBytes.host(Int32(-90))),
             expected: .done(status: -90)),
         Vector(name: "overrun", bytes: NetlinkBytes.message(type: 4), expected: .overrun),
         Vector(name: "neighbour", bytes: NetlinkBytes.message(type: 28, [9, 9]), expected: .other(type: 28)),
@@ -78,7 +78,7 @@ struct NetlinkDecoderTests {
                     link.controller = 3
                 })),
         Vector(
-            name: "malformed name is repaired, an unterminated one taken whole",
+            name: "a malformed name is repaired, an unterminated one is read completely",
             bytes: NetlinkBytes.message(
                 type: 16, NetlinkBytes.link(index: 1, NetlinkBytes.attribute(3, [0x61, 0xFF, 0x62]))),
             expected: .link(link(1) { $0.name = "a\u{FFFD}b" })),
@@ -201,7 +201,7 @@ struct NetlinkDecoderTests {
             expected: .truncated(needed: 14, available: 6, at: 34)),
     ]
 
-    @Test("Malformed messages say where", arguments: malformed)
+    @Test("Malformed messages have a position", arguments: malformed)
     func refuses(_ row: Malformed) {
         #expect(throws: row.expected) {
             var decoder = NetlinkDecoder(row.bytes.span)
@@ -209,7 +209,7 @@ struct NetlinkDecoderTests {
         }
     }
 
-    @Test("A malformed message costs only itself; broken framing ends the datagram")
+    @Test("A malformed message does not affect others; broken framing ends the datagram")
     func recovers() throws {
         let good = NetlinkBytes.message(type: 4)
         let bad = NetlinkBytes.message(type: 16, NetlinkBytes.link(index: 0))
@@ -221,7 +221,7 @@ struct NetlinkDecoderTests {
         #expect(try decoder.next() == nil)
     }
 
-    @Test("Messages that follow each other start at multiples of 4, and headers come along")
+    @Test("Consecutive messages start at multiples of 4, and include their headers")
     func walks() throws {
         let odd = NetlinkBytes.message(type: 28, flags: 0x12, sequence: 3, [1])
         let bytes = odd + NetlinkBytes.message(type: 1, sequence: 4)

@@ -20,7 +20,7 @@ struct NetlinkListingTests {
         }
     }
 
-    @Test("Values come in over several datagrams until the end mark")
+    @Test("Values arrive in several datagrams until the end mark")
     func collects() {
         var listing = NetlinkListing<Int>(sequence: 5)
         #expect(Self.adopt(Self.link(1) + Self.link(2), into: &listing) == .more)
@@ -30,7 +30,7 @@ struct NetlinkListingTests {
         #expect(!listing.isInconsistent)
     }
 
-    @Test("Answers to other requests are passed over, their ends and failures too")
+    @Test("Answers to other requests are ignored, including their ends and failures")
     func ignoresOthers() {
         var listing = NetlinkListing<Int>(sequence: 5)
         let stale = Self.link(8, sequence: 4, flags: 0x12) + Self.done(-4, sequence: 4) + Self.link(9, sequence: 0)
@@ -39,7 +39,7 @@ struct NetlinkListingTests {
         #expect(!listing.isInconsistent)
     }
 
-    @Test("The kernel's word that the state changed is kept, wherever it stands")
+    @Test("A notification of a change is kept at any position")
     func interrupted() {
         for flagged in 0..<3 {
             var listing = NetlinkListing<Int>(sequence: 5)
@@ -123,12 +123,12 @@ struct NetlinkListingTests {
         Notification(name: "overrun", datagram: NetlinkBytes.message(type: 4), affects: true),
         Notification(name: "neighbour", datagram: NetlinkBytes.message(type: 28), affects: false),
         Notification(
-            name: "a change behind a neighbour", datagram: NetlinkBytes.message(type: 28) + link(1), affects: true),
+            name: "a change after a neighbour", datagram: NetlinkBytes.message(type: 28) + link(1), affects: true),
         Notification(name: "nonsense", datagram: [1], affects: true),
         Notification(name: "nothing", datagram: [], affects: false),
     ]
 
-    @Test("Which notifications matter", arguments: notifications)
+    @Test("Relevant notifications", arguments: notifications)
     func relevance(_ row: Notification) {
         #expect(NetlinkMessage.affectReachability(row.datagram.span) == row.affects)
     }

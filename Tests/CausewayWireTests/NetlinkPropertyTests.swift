@@ -7,21 +7,21 @@ struct NetlinkPropertyTests {
         NetlinkDecoderTests.controlVectors + NetlinkDecoderTests.linkVectors
         + NetlinkDecoderTests.addressVectors + NetlinkRouteVectors.all + NetlinkTranslatorPrefixTests.vectors
 
-    @Test("A datagram cut off anywhere never yields a message that differs from the whole one's")
+    @Test("A truncated datagram never yields a message that differs from the complete one's")
     func truncation() throws {
         let whole = Self.samples.flatMap(\.bytes)
         let expected = Self.samples.map(\.expected)
         for length in 0...whole.count {
             let (messages, errors) = Self.walk(Array(whole.prefix(length)))
             #expect(messages.elementsEqual(expected.prefix(messages.count)))
-            // Only the cut itself is an error, and only when it does not fall between two messages.
+            // Only the truncation is an error, unless it falls between two messages.
             #expect(errors.count <= 1)
             #expect(errors.isEmpty || messages.count < expected.count)
         }
         #expect(Self.walk(whole).messages.count == expected.count)
     }
 
-    @Test("A shortened body with a header to match never traps", arguments: samples)
+    @Test("A shortened body with a matching header never traps", arguments: samples)
     func shortBodies(_ vector: NetlinkDecoderTests.Vector) {
         for length in 16..<max(17, vector.bytes.count) {
             let bytes = NetlinkBytes.host(UInt32(length)) + vector.bytes[4..<length]
@@ -30,7 +30,7 @@ struct NetlinkPropertyTests {
         }
     }
 
-    @Test("Random bytes never trap and always come to an end", arguments: 0..<200)
+    @Test("Random bytes never trap, and decoding always ends", arguments: 0..<200)
     func noise(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<50 {
@@ -42,7 +42,7 @@ struct NetlinkPropertyTests {
         }
     }
 
-    @Test("Real messages with a few bytes changed never trap and always come to an end", arguments: 0..<200)
+    @Test("Real messages with changed bytes never trap, and decoding always ends", arguments: 0..<200)
     func mutation(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed) &+ 1_000)
         for _ in 0..<50 {

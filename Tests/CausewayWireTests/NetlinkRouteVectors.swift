@@ -1,7 +1,7 @@
 import CausewayTypes
 import CausewayWire
 
-/// Route messages and what they mean.
+/// Route messages and their meaning.
 enum NetlinkRouteVectors {
     typealias Vector = NetlinkDecoderTests.Vector
     typealias Tests = NetlinkDecoderTests
@@ -45,7 +45,7 @@ enum NetlinkRouteVectors {
                     route.nextHops = [NetlinkRoute.NextHop(interfaceIndex: 7)]
                 })),
         Vector(
-            name: "IPv4 by an IPv6 router, whose interface is down",
+            name: "IPv4 via an IPv6 router whose interface is down",
             bytes: NetlinkBytes.message(
                 type: 24,
                 NetlinkBytes.route(
@@ -59,7 +59,7 @@ enum NetlinkRouteVectors {
                     ]
                 })),
         Vector(
-            name: "a router of an unknown family leaves the hop without one",
+            name: "a router of an unknown family is omitted from the next hop",
             bytes: NetlinkBytes.message(
                 type: 24,
                 NetlinkBytes.route(
@@ -67,7 +67,7 @@ enum NetlinkRouteVectors {
                     NetlinkBytes.attribute(4, NetlinkBytes.host(Int32(3))))),
             expected: .route(route { $0.nextHops = [NetlinkRoute.NextHop(interfaceIndex: 3)] })),
         Vector(
-            name: "several ways out",
+            name: "several next hops",
             bytes: NetlinkBytes.message(
                 type: 25,
                 NetlinkBytes.route(

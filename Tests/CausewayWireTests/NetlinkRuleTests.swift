@@ -12,7 +12,7 @@ struct NetlinkRuleTests {
         var testDescription: String { name }
     }
 
-    /// `struct fib_rule_hdr` with attributes behind it.
+    /// `struct fib_rule_hdr` followed by attributes.
     private static func rule(
         family: UInt8 = 2, destination: UInt8 = 0, source: UInt8 = 0, table: UInt8 = 254, action: UInt8 = 1,
         flags: UInt32 = 0, _ attributes: [UInt8]...
@@ -35,7 +35,7 @@ struct NetlinkRuleTests {
             body: rule(NetlinkBytes.attribute(6, NetlinkBytes.host(UInt32(32_766)))),
             expected: expected(priority: 32_766)),
         Vector(
-            name: "not from all fwmark 0xca6c lookup 51820, as tunnels are set up",
+            name: "not from all fwmark 0xca6c lookup 51820, as tunnels use it",
             body: rule(
                 table: 0, flags: 2, NetlinkBytes.attribute(15, NetlinkBytes.host(UInt32(51_820))),
                 NetlinkBytes.attribute(10, NetlinkBytes.host(UInt32(0xca6c)))),
@@ -43,7 +43,7 @@ struct NetlinkRuleTests {
                 (rule.isInverted, rule.mark, rule.markMask) = (true, 0xca6c, .max)
             }),
         Vector(
-            name: "from a prefix over an interface, short answers suppressed",
+            name: "from a prefix over an interface, short prefixes suppressed",
             body: rule(
                 source: 24, NetlinkBytes.attribute(2, [192, 0, 2, 0]),
                 NetlinkBytes.attribute(17, Array("eth0".utf8) + [0]),
@@ -81,7 +81,7 @@ struct NetlinkRuleTests {
         Vector(name: "of another family", body: [128], expected: .other(type: 32)),
     ]
 
-    @Test("A rule is read", arguments: vectors)
+    @Test("A rule is decoded", arguments: vectors)
     func parses(_ vector: Vector) throws {
         let bytes = NetlinkBytes.message(type: 32, vector.body)
         var decoder = NetlinkDecoder(bytes.span)
@@ -93,7 +93,7 @@ struct NetlinkRuleTests {
         #expect(try other.next()?.message == .ruleRemoved(rule))
     }
 
-    @Test("Every cut of a rule is an error or a rule, and never a trap")
+    @Test("A truncated rule is an error or a rule, and never traps")
     func cuts() {
         for vector in Self.vectors {
             for count in 0..<vector.body.count {

@@ -2,7 +2,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Netlink: what routers say about translators (RFC 8781)")
+@Suite("Netlink: translator prefixes in router advertisements (RFC 8781)")
 struct NetlinkTranslatorPrefixTests {
     /// `struct nduseroptmsg`, options, and the router's address as an attribute.
     static func message(
@@ -14,7 +14,7 @@ struct NetlinkTranslatorPrefixTests {
         return NetlinkBytes.message(type: 68, head + options + router)
     }
 
-    /// The option, with the prefix 2001:db8:64::.
+    /// The option with the prefix 2001:db8:64::.
     static func option(lifetime: UInt16, lengthCode: UInt16) -> [UInt8] {
         let scaled = lifetime & ~7 | lengthCode
         return [38, 2, UInt8(scaled >> 8), UInt8(scaled & 0xFF), 0x20, 0x01, 0x0D, 0xB8, 0, 0x64]
@@ -38,7 +38,7 @@ struct NetlinkTranslatorPrefixTests {
                 name: "taken back", bytes: message(option(lifetime: 0, lengthCode: 0)),
                 expected: expected(96, lifetime: 0)),
             NetlinkDecoderTests.Vector(
-                name: "behind another option, for the longest time",
+                name: "after another option, with the maximum lifetime",
                 bytes: message([25, 1, 0, 0, 0, 0, 0, 0] + option(lifetime: .max, lengthCode: 0)),
                 expected: expected(96, lifetime: 65_528)),
             NetlinkDecoderTests.Vector(

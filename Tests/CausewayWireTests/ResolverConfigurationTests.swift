@@ -57,12 +57,12 @@ struct ResolverConfigurationTests {
         SearchRow(text: "search a.example\ndomain", expected: ["a.example"]),
     ]
 
-    @Test("Search domains: the last line decides", arguments: searchRows)
+    @Test("Search domains: the last line counts", arguments: searchRows)
     func search(_ row: SearchRow) {
         #expect(ResolverConfiguration(parsing: row.text).searchDomains == row.expected)
     }
 
-    @Test("Options are read, bounded, and unknown ones passed over")
+    @Test("Options are parsed and clamped, and unknown ones are ignored")
     func options() {
         var expected = ResolverConfiguration.Options()
         #expect(ResolverConfiguration(parsing: "options debug ndots: timeout:x attempts:-1 :3").options == expected)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayWire
 
-/// FIPS 180-4, with the examples that NIST publishes for it.
+/// FIPS 180-4, with the examples that NIST publishes.
 @Suite("SHA-256")
 struct SHA256Tests {
     static let vectors: [(content: String, digest: String)] = [
@@ -23,7 +23,7 @@ struct SHA256Tests {
         #expect(Self.digest(of: [Array(vector.content.utf8)]) == vector.digest)
     }
 
-    @Test("How the input is cut does not matter", arguments: [1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 200])
+    @Test("The fragmentation of the input does not matter", arguments: [1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 200])
     func cutsDoNotMatter(_ count: Int) {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let whole = Self.digest(of: [content])

@@ -5,9 +5,9 @@ import OwnNames
 import Security
 import SystemConfiguration
 
-/// An old program: it follows reachability on a queue and in a run loop, and prints each callback.
+/// An old program: follows reachability on a queue and in a run loop, and prints each callback.
 ///
-/// - `names`: prints what its library's types are, and how many authorities the system has.
+/// - `names`: prints the types of its library, and the number of the system's authorities.
 /// - `follow NAME`: prints the flags of a destination, then each callback on a queue and in the main run loop.
 @main
 enum DropInProgram {
@@ -20,7 +20,7 @@ enum DropInProgram {
         }
     }
 
-    /// Each of these names is the library's alone: the drop-ins show their own and no others.
+    /// Each of these names belongs to the library: the drop-in modules export only their own names.
     static func printNames() {
         let socket = WebSocket(url: "ws://example.com")
         print(type(of: socket), socket.url, TCP.plain, UDP.plain, TLS.modern, Coder.self, Browser.self, Bonjour.self)
@@ -36,7 +36,7 @@ enum DropInProgram {
     }
 }
 
-/// What the callback is given a pointer to.
+/// The object that the callback gets a pointer to.
 final class Follower {
     private let name: String
     private let onQueue: SCNetworkReachability

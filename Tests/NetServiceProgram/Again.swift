@@ -2,7 +2,7 @@ import Causeway
 import CausewayBonjour
 import Foundation
 
-/// What one process does several times.
+/// Repeated operations in one process.
 enum Again {
     private static let type = "_nwagain._tcp"
 
@@ -21,7 +21,7 @@ enum Again {
         }
     }
 
-    /// Browses until a service is found, and once more when a line of input came.
+    /// Browses until a service is found, and again after a line of input.
     static func browse() async throws {
         for number in 1...2 {
             for try await case .added(let identity) in try ServiceDiscovery.browse(type) {

@@ -1,20 +1,20 @@
 import CausewayBonjour
 import Foundation
 
-/// The operations as sequences: "offer" registers a service and changes what it says; "seek" finds it, follows it and ends with it.
+/// The operations as async sequences: "offer" registers a service and changes its records; "seek" finds it, follows it and ends with it.
 enum Discovery {
     private static let type = "_nwseek._tcp"
 
     static func offer() async throws {
         let registration = try await ServiceDiscovery.register("Sought. 1", type: type, port: 4_711)
         report("registered \(registration.identity.name)")
-        // Whoever seeks has seen the first when it sees the second.
+        // The seeker has seen the first record when it sees the second.
         try await Task.sleep(nanoseconds: 3_000_000_000)
         let text = NetService.data(fromTXTRecord: ["step": Data("2".utf8)])
         registration.update(.init(text))
         try await Task.sleep(nanoseconds: 3_000_000_000)
         await registration.withdraw()
-        // A record of its own, for one who follows it by callbacks.
+        // A separate record, for a reader that follows it by callbacks.
         let record = try await ServiceDiscovery.register(record: "sought.local", type: "TYPE65400", content: [1, 2, 3])
         try await Task.sleep(nanoseconds: 3_000_000_000)
         await record.withdraw()
@@ -43,13 +43,13 @@ enum Discovery {
         for try await change in try ServiceDiscovery.records(of: "Sought\\. 1.\(type).local", type: "SRV") {
             guard case .added(let record) = change else { continue }
             report("record \(record.type) \(record.content.hasPrefix("0 0 4711 "))")
-            // It does hold: its owner says so, and it stays.
+            // The record is valid: its owner answers, and the record stays.
             ServiceDiscovery.reconfirm(record)
             break
         }
     }
 
-    /// The same by callbacks.
+    /// Follows a record by callbacks.
     private static func followRecord() async {
         let queue = DispatchQueue(label: "follower")
         let (ends, feed) = AsyncStream<Void>.makeStream()
@@ -67,7 +67,7 @@ enum Discovery {
         report("called: removed")
     }
 
-    /// Addresses of a host that is the publisher's.
+    /// Prints the addresses of the publisher's host.
     static func addresses(of host: String) async throws {
         for try await case .added(let address) in try ServiceDiscovery.addresses(of: host) {
             report("address \(address)")

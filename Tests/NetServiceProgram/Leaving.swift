@@ -2,8 +2,8 @@ import Causeway
 import CausewayBonjour
 import Foundation
 
-/// A listener with a service that leaves in some way: "exit" without a word, "cancel" and exit at once, by a "signal",
-/// "strict" only if somebody else has its name.
+/// A listener with a service that ends in different ways: "exit" without a goodbye, "cancel" followed by an exit, by a "signal", or
+/// "strict", only if another host has its name.
 final class Leaving: Sendable {
     private let listener: NWListener
 
@@ -11,7 +11,7 @@ final class Leaving: Sendable {
         listener = try NWListener(using: .tcp)
         var service = NWListener.Service(name: name, type: "_nwleave._tcp")
         service.noAutoRename = manner == "strict"
-        // Some programs name their service when they know the port.
+        // Some programs set the service's name after the port is known.
         let isLate = manner == "cancel"
         if !isLate { listener.service = service }
         listener.newConnectionHandler = { $0.cancel() }
@@ -26,7 +26,7 @@ final class Leaving: Sendable {
         listener.serviceRegistrationUpdateHandler = { [listener] change in
             guard case .add(.service(let name, _, _, _)) = change else { return }
             report("registered \(name)")
-            // Whoever looks has seen it.
+            // By then a browser has seen the service.
             DispatchQueue.main.asyncAfter(deadline: .now() + 2) {
                 if manner == "cancel" { listener.cancel() }
                 if manner == "exit" || manner == "cancel" { exit(0) }

@@ -1,7 +1,7 @@
 import CausewayBonjour
 import Foundation
 
-/// Services of a unicast domain: found and resolved as a sequence and as a `NetService`, whose publishing is refused there.
+/// Services of a unicast domain: found and resolved as an async sequence and as a `NetService`. Publishing is refused there.
 final class WideArea: NSObject, NetServiceDelegate {
     private var service: NetService?
 

@@ -1,8 +1,8 @@
 import CausewayBonjour
 import Foundation
 
-// A program as it was written for Foundation's `NetService`: only the first import differs. It publishes an echo service, or browses
-// for one, resolves it and talks to it.
+// An unmodified program for Foundation's `NetService`, except for the first import. It publishes an echo service, or browses for one,
+// resolves it and connects to it.
 
 final class Publisher: NSObject, NetServiceDelegate, StreamDelegate {
     let service: NetService
@@ -24,7 +24,7 @@ final class Publisher: NSObject, NetServiceDelegate, StreamDelegate {
     }
     func netServiceDidStop(_ sender: NetService) {
         report("stopped")
-        // The goodbye is out before the process is gone.
+        // The goodbye is sent before the process ends.
         DispatchQueue.main.asyncAfter(deadline: .now() + 0.2) { exit(0) }
     }
 

@@ -1,11 +1,11 @@
-/// A library's own connection of WebSocket.
+/// A library's own WebSocket connection.
 public struct WebSocket {
     public let url: String
 
     public init(url: String) { self.url = url }
 }
 
-/// A library's own kinds of transports, with names that many libraries have.
+/// A library's own transports, with names that many libraries use.
 public enum TCP { case plain }
 public enum UDP { case plain }
 public enum TLS { case modern }

@@ -1,9 +1,9 @@
-// Programs as they are written for Apple's framework, with the one import they have. This file is compiled twice, in
-// Swift 6 and in Swift 5 mode: what matters is that it compiles without a warning. The test runs what needs no network.
+// Programs in the form they have for Apple's framework, with its one import. This file is compiled twice, in Swift 6 and in Swift 5 mode,
+// and must compile without a warning. The test runs the parts that need no network.
 import Network
 import Testing
 
-/// A mail client: TLS, and a walk through the states.
+/// A mail client: TLS, and a switch over the states.
 private func makeMailConnection(_ report: @escaping @Sendable (NWError) -> Void) -> NWConnection {
     let connection = NWConnection(host: "mail.example.com", port: .imaps, using: .tls)
     connection.stateUpdateHandler = { newState in
@@ -26,7 +26,7 @@ private func makeMailConnection(_ report: @escaping @Sendable (NWError) -> Void)
     return connection
 }
 
-/// A camera: frames over UDP, paced by what the transport takes.
+/// A camera: frames over UDP, at the rate that the transport accepts.
 private final class FrameSender: @unchecked Sendable {
     let connection: NWConnection
 
@@ -56,7 +56,7 @@ private final class FrameSender: @unchecked Sendable {
     }
 }
 
-/// Reads a header of a known size, then a body of the size that it tells.
+/// Reads a header of fixed size, then a body of the size that the header states.
 private func readHeader(_ connection: NWConnection) {
     let headerLength = 10
     connection.receive(minimumIncompleteLength: headerLength, maximumLength: headerLength) {
@@ -120,7 +120,7 @@ private func watchPaths(_ report: @escaping @Sendable (NWPath) -> Void) -> NWPat
     return monitor
 }
 
-/// TLS with pre-shared keys, as peer-to-peer games do it, and with a certificate of one's own choice.
+/// TLS with pre-shared keys, as in peer-to-peer games, and with a custom choice of certificate.
 private func makeTLSOptions(passcode: String, queue: DispatchQueue) -> NWProtocolTLS.Options {
     let options = NWProtocolTLS.Options()
     let key = Data(passcode.utf8).withUnsafeBytes { DispatchData(bytes: $0) }
@@ -198,7 +198,7 @@ private func makeWebSocket(_ url: URL) -> NWConnection {
     return connection
 }
 
-/// A game's own messages: a type and a length before each.
+/// A game's message format: a type and a length before each message.
 private final class GameProtocol: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: GameProtocol.self)
     static var label: String { "game" }
@@ -234,7 +234,7 @@ private final class GameProtocol: NWProtocolFramerImplementation {
     }
 }
 
-/// A proxy's client: the errors by which it fails, some of which Linux has no numbers of its own for.
+/// A proxy client: the errors with which it fails, some of which have no number on Linux.
 private func proxyFailure(status: Int) -> NWError? {
     switch status {
     case 200: nil
@@ -267,7 +267,7 @@ private func makeGroup() throws -> NWConnectionGroup {
 
 @Suite("Programs written for Apple's framework")
 struct CallbackProgramTests {
-    @Test("They compile, and make their objects")
+    @Test("They compile and create their objects")
     func objects() throws {
         let queue = DispatchQueue(label: "program")
         #expect(makeMailConnection { _ in }.state == .setup)

@@ -1,8 +1,8 @@
-// Programs that decide for themselves whom to trust. Compiled twice, in Swift 6 and in Swift 5 mode, like the others.
+// Programs with custom trust decisions. Compiled twice, in Swift 6 and in Swift 5 mode.
 import Network
 import Testing
 
-/// A checker of servers: one handshake for each version.
+/// A server checker: one handshake per version.
 private enum VersionCheck {
     static let versions: [tls_protocol_version_t] = [.TLSv12, .TLSv13]
     static let oldest = tls_protocol_version_t(rawValue: 0x0301)!
@@ -17,7 +17,7 @@ private enum VersionCheck {
     }
 }
 
-/// A device with an authority of its own, asked for by its address.
+/// A device with a private authority, reached by its address.
 private func makeDeviceOptions(authority: Data, queue: DispatchQueue) -> NWProtocolTLS.Options? {
     guard let anchor = SecCertificateCreateWithData(nil, authority as CFData) else { return nil }
     let options = NWProtocolTLS.Options()
@@ -54,7 +54,7 @@ private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
     return pins.contains(bytes)
 }
 
-/// Pins that are keys, and a secret of the session's for which the label is bytes.
+/// Pins that are keys, and an exported session secret with a label given as bytes.
 private func isKnown(_ trust: SecTrust, _ metadata: sec_protocol_metadata_t, _ pins: [SecKey]) -> Bool {
     guard let key = SecTrustCopyKey(trust), pins.contains(key), Set(pins).count == pins.count else { return false }
     let label = Array("EXPORTER-made-example".utf8)
@@ -76,12 +76,12 @@ private func makePinnedOptions(_ pins: [SecKey], queue: DispatchQueue) -> NWProt
     return options
 }
 
-/// Waits as programs of before `Duration` do.
+/// Sleeps in the form used before `Duration` existed.
 private func rest(milliseconds: UInt64) async throws {
     try await Task.sleep(nanoseconds: milliseconds * NSEC_PER_SEC / MSEC_PER_SEC)
 }
 
-/// An identity from an archive, as C's way has it.
+/// An identity from an archive, by the C interface.
 private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?, OSStatus) {
     var items: CFArray?
     let options = [kSecImportExportPassphrase as String: password]
@@ -92,7 +92,7 @@ private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?
     return (sec_identity_create(item as! SecIdentity), status)
 }
 
-/// A name for what was negotiated, by the numbers in the old form.
+/// The name of the negotiated cipher suite, by its number in the old form.
 private func suiteName(_ number: UInt16) -> String? {
     switch number {
     case UInt16(TLS_AES_128_GCM_SHA256): "AES-GCM of TLS 1.3"
@@ -102,7 +102,7 @@ private func suiteName(_ number: UInt16) -> String? {
     }
 }
 
-/// What a person is told of a server that is not trusted.
+/// The message to a person about an untrusted server.
 private func refusal(_ trust: SecTrust) -> (text: String, error: any Error)? {
     var error: CFError?
     guard !SecTrustEvaluateWithError(trust, &error), let error else { return nil }
@@ -117,9 +117,9 @@ private func refusal(_ trust: SecTrust) -> (text: String, error: any Error)? {
     return (text, error)
 }
 
-@Suite("Programs that decide whom to trust")
+@Suite("Programs with custom trust decisions")
 struct SecurityProgramTests {
-    @Test("They compile, and make their objects")
+    @Test("They compile and create their objects")
     func objects() async throws {
         #expect(VersionCheck.oldest == .TLSv10 && VersionCheck.unknown == nil)
         let suite = try #require(tls_ciphersuite_t(rawValue: 0x1301))

@@ -1,4 +1,4 @@
-// Programs of the 2025 interface, as they are written for Apple's framework. Compiled in Swift 6 and in Swift 5 mode.
+// Programs for the structured interface of 2025, in the form they have for Apple's framework. Compiled in Swift 6 and in Swift 5 mode.
 import Network
 import Testing
 
@@ -76,11 +76,11 @@ private func tunnel(to endpoint: NWEndpoint) async throws {
 struct StructuredProgramTests {
     private let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 9)
 
-    @Test("They compile, and each learns what cannot be")
+    @Test("They compile, and each receives the error for what is not possible")
     func errors() async {
         let endpoint = endpoint
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await tunnel(to: endpoint) }
-        // Nobody listens or advertises there: they would wait.
+        // No program listens or advertises there: they would wait.
         let programs: [@Sendable () async throws -> Void] = [
             { try await talk(to: endpoint) }, { try await exchange(with: endpoint) }, { _ = try await browse() },
             {
@@ -96,7 +96,7 @@ struct StructuredProgramTests {
             task.cancel()
             await #expect(throws: NWError.self) { try await task.value }
         }
-        // Without a certificate no TLS is served, and advertising comes later.
+        // Without a certificate there is no TLS server, and advertising comes later.
         let server = Task { try await serve() }
         server.cancel()
         await #expect(throws: NWError.self) { try await server.value }

@@ -1,19 +1,20 @@
 import CausewayWire
 import Testing
 
-@Suite("Messages of the bus")
+@Suite("D-Bus messages")
 struct DBusMessageTests {
     private static func parse(_ bytes: [UInt8]) throws -> DBusMessage { try DBusMessage(parsing: bytes.span) }
     private static func byteCount(_ bytes: [UInt8]) throws -> Int? { try DBusMessage.byteCount(of: bytes.span) }
 
     @Test(
-        "A message of another program is read, in either byte order", arguments: [DBusVectors.little, DBusVectors.big])
+        "A message of another implementation is read, in either byte order",
+        arguments: [DBusVectors.little, DBusVectors.big])
     func reads(_ bytes: [UInt8]) throws {
         #expect(try Self.byteCount(bytes) == bytes.count)
         #expect(try Self.parse(bytes) == DBusVectors.message)
     }
 
-    @Test("What is written is read as the same, and a call is as another program writes it")
+    @Test("A written message is read back, and a call equals that of another implementation")
     func writes() throws {
         let written = DBusVectors.message.encoded
         #expect(try Self.parse(written) == DBusVectors.message)
@@ -21,13 +22,13 @@ struct DBusMessageTests {
         var hello = DBusMessage(.call, serial: 1)
         (hello.path, hello.interface, hello.member) = ("/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
         hello.destination = "org.freedesktop.DBus"
-        // The order of the fields is free.
+        // The order of the fields is not specified.
         #expect(try Self.parse(DBusVectors.hello) == hello)
         #expect(hello.encoded.count == DBusVectors.hello.count)
     }
 
     @Test(
-        "Signatures that are none are refused",
+        "Invalid signatures are refused",
         arguments: [
             "a", "(", "()", "(s", "s)", "{sv}", "a{vs}", "a{s}", "a{sss}", "h", "z", "a{(s)s}",
             String(repeating: "a", count: 40) + "s",
@@ -38,13 +39,13 @@ struct DBusMessageTests {
         #expect(DBusType.list(Array(text.utf8)) == nil)
     }
 
-    @Test("A signature is read as what it spells", arguments: ["", "ybnqiuxtdsogv", "a{oa{sa{sv}}}", "a(su)ay(y(ss))"])
+    @Test("A signature is parsed into its types", arguments: ["", "ybnqiuxtdsogv", "a{oa{sa{sv}}}", "a(su)ay(y(ss))"])
     func spelling(_ text: String) throws {
         #expect(try #require(DBusType.list(Array(text.utf8))).map(\.code).joined() == text)
     }
 
     @Test(
-        "An object's path is checked",
+        "An object path is checked",
         arguments: [
             ("/", true), ("/a/B_9", true), ("", false), ("a", false), ("/a/", false), ("//", false), ("/a-b", false),
         ])
@@ -52,7 +53,7 @@ struct DBusMessageTests {
         #expect(DBusValue.isObjectPath(path) == isOne)
     }
 
-    @Test("Lengths beyond a mebibyte, other versions, and byte orders that do not exist are refused at the beginning")
+    @Test("Lengths above a mebibyte, other versions and invalid byte orders are refused at the beginning")
     func prefixes() throws {
         func prefix(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
             var bytes = Array(DBusVectors.little[..<16])
@@ -68,7 +69,7 @@ struct DBusMessageTests {
         #expect(try Self.byteCount(Array(DBusVectors.little[..<15])) == nil)
     }
 
-    @Test("Variants within variants end at the limit")
+    @Test("Nested variants end at the limit")
     func depth() throws {
         func nested(_ depth: Int) -> [UInt8] {
             var message = DBusMessage(.signal, serial: 1)
@@ -79,7 +80,7 @@ struct DBusMessageTests {
         #expect(throws: WireError.self) { try Self.parse(nested(DBusType.depthLimit + 1)) }
     }
 
-    @Test("So do the values of one message")
+    @Test("The number of values in a message is limited")
     func count() throws {
         func many(_ count: Int) -> [UInt8] {
             var message = DBusMessage(.signal, serial: 1)
@@ -90,14 +91,14 @@ struct DBusMessageTests {
         #expect(throws: WireError.self) { try Self.parse(many(70_000)) }
     }
 
-    @Test("A message cut off anywhere is none")
+    @Test("A truncated message is refused")
     func truncation() {
         for length in 0..<DBusVectors.little.count {
             #expect(throws: WireError.self) { try Self.parse(Array(DBusVectors.little[..<length])) }
         }
     }
 
-    @Test("Messages with a few bytes changed, and noise, never trap", arguments: 0..<100)
+    @Test("Messages with changed bytes, and random bytes, never trap", arguments: 0..<100)
     func mutation(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<100 {
@@ -111,7 +112,7 @@ struct DBusMessageTests {
     }
 
     @Test(
-        "The bus's address is found in a list",
+        "The bus address is found in a list",
         arguments: [
             ("unix:path=/run/bus", [DBusAddress.path("/run/bus")]),
             ("tcp:host=a,port=1;unix:abstract=x%2fy,guid=0a", [.abstract("x/y")]),

@@ -1,15 +1,15 @@
 import CausewayWire
 import Testing
 
-@Suite("DNS messages that mean harm")
+@Suite("Malicious DNS messages")
 struct DNSHostileTests {
-    /// A question whose name consists of `name`, in a message of its own.
+    /// A message with one question, whose name is `name`.
     private static func message(_ name: [UInt8]) -> [UInt8] {
         [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [0, 1, 0, 1]
     }
 
     @Test(
-        "C77: pointers only ever point back",
+        "C77: pointers may only point backwards",
         arguments: [
             [0xC0, 12], [0xC0, 13], [0xC0, 0xFF], [0xFF, 0xFF], [1, 0x61, 0xC0, 12], [0xC0], [1, 0x61, 0xC0, 14],
         ] as [[UInt8]])
@@ -22,7 +22,7 @@ struct DNSHostileTests {
         #expect(throws: WireError.self) { try DNSMessage(parsing: Self.message([byte, 0, 0]).span) }
     }
 
-    @Test("A name may not grow beyond 255 bytes by pointers")
+    @Test("Pointers cannot extend a name beyond 255 bytes")
     func length() throws {
         // Names of 64 bytes that each point to the one before.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
@@ -39,9 +39,9 @@ struct DNSHostileTests {
         #expect(try DNSMessage(parsing: bytes.span).questions[2].name.wire.count == 193)
     }
 
-    @Test("C77: a row of pointers is cut")
+    @Test("C77: the length of a pointer chain is limited")
     func pointerBomb() {
-        // 2,000 pointers, each to the one before, behind the name that the first one means.
+        // 2,000 pointers, each to the one before, after the name that the first one points to.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
         let start = bytes.count
         bytes += [0xC0, 12]
@@ -56,7 +56,7 @@ struct DNSHostileTests {
         #expect(throws: WireError.self) { try DNSMessage(parsing: bytes.span) }
     }
 
-    @Test("C77: any change of any byte is refused or read, and what was read can be written")
+    @Test("C77: any change of any byte is refused or read, and a message that is read can be written")
     func mutations() throws {
         let original = DNSMessageTests.answer
         for index in original.indices {

@@ -2,10 +2,10 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("DNS: names that are pointed at again")
+@Suite("DNS: names with several pointers to them")
 struct DNSKnownNamesTests {
-    /// More names than a reader remembers, pointed at in every order, as owners and in contents, whole and from their middle.
-    @Test("What was written is read, however often names are pointed at, and whatever stood between", arguments: 0..<20)
+    /// More names than a reader caches, with pointers in every order, as owners and in contents, to the whole name and into it.
+    @Test("Written messages are read back, with any number of pointers to names, in any order", arguments: 0..<20)
     func pointedAt(_ seed: Int) throws {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func pick(_ count: Int) -> Int {
@@ -32,9 +32,9 @@ struct DNSKnownNamesTests {
         #expect(try DNSMessage(parsing: bytes.span).answers == message.answers)
     }
 
-    @Test("A pointer to where no name ended is none, though a name was read that begins there otherwise")
+    @Test("A pointer to an offset inside a name is followed correctly, although a cached name begins there")
     func broken() throws {
-        // Two records: the first's owner at 12 is whole; the second's points forwards, to itself.
+        // Two records: the first owner at 12 is complete; the second one points forwards, to itself.
         var bytes: [UInt8] = [
             0, 0, 0x84, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 65, 0, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4,
         ]
@@ -45,6 +45,6 @@ struct DNSKnownNamesTests {
         #expect(try DNSMessage(parsing: bytes.span).answers.map(\.name) == ["A", "a"])
     }
 
-    @Test("A record is no larger than its tables can bear")
+    @Test("A record is within the limits of the reader's tables")
     func size() { #expect(MemoryLayout<DNSRecord>.stride <= 48) }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DNS messages (RFC 1035 §4.1)")
 struct DNSMessageTests {
-    /// An answer as a name server sends it: an alias and two addresses, compressed, with EDNS(0).
+    /// An answer of a name server: an alias and two addresses, compressed, with EDNS(0).
     static let answer: [UInt8] = [
         0x12, 0x34, 0x81, 0xA0, 0, 1, 0, 3, 0, 0, 0, 1,
         3, 0x77, 0x77, 0x77, 7, 0x65, 0x78, 0x61, 0x6D, 0x70, 0x6C, 0x65, 3, 0x63, 0x6F, 0x6D, 0, 0, 1, 0, 1,
@@ -30,13 +30,13 @@ struct DNSMessageTests {
         return message
     }()
 
-    @Test("A message is read and written as the standard draws it")
+    @Test("A message is read and written in the standard format")
     func vector() throws {
         #expect(try DNSMessage(parsing: Self.answer.span) == Self.decoded)
         #expect(Self.decoded.encoded() == Self.answer)
     }
 
-    @Test("Cut off anywhere, a message is refused, and bytes behind it are ignored")
+    @Test("A truncated message is refused, and bytes after a message are ignored")
     func truncation() throws {
         for count in 0..<Self.answer.count {
             #expect(throws: WireError.self) { try DNSMessage(parsing: Array(Self.answer.prefix(count)).span) }
@@ -68,7 +68,7 @@ struct DNSMessageTests {
         (DNSRecordType(rawValue: 4_711), .opaque([1, 2, 3])), (.hinfo, .opaque([0, 0])),
     ]
 
-    @Test("Every kind of record survives the wire", arguments: contents)
+    @Test("Every kind of record is read back", arguments: contents)
     func roundTrip(_ type: DNSRecordType, _ data: DNSRecordData) throws {
         for inMulticast in [false, true] {
             var writer = DNSMessageWriter([.isResponse], limit: 512)
@@ -79,7 +79,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("C35 C77: content that makes no sense is kept as bytes, and the records behind it are read")
+    @Test("C35 C77: invalid content is kept as bytes, and the records after it are read")
     func brokenContent() throws {
         for (type, bytes) in [
             (DNSRecordType.a, [UInt8(1), 2, 3]), (.aaaa, [1]), (.txt, [5, 1]), (.srv, [0, 0]), (.nsec, [0, 0, 33, 0]),
@@ -93,7 +93,9 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("No strings are an empty one (RFC 6763 §6.1), and bitmaps out of order none (RFC 4034 §4.1.2)")
+    @Test(
+        "Missing strings are read as one empty string (RFC 6763 §6.1), and unordered bitmaps are refused (RFC 4034 §4.1.2)"
+    )
     func normalForms() throws {
         func read(_ type: UInt8, _ content: [UInt8]) throws -> DNSRecordData? {
             let header: [UInt8] = [0, 0, 0x84, 0, 0, 0, 0, 1, 0, 0, 0, 0]
@@ -106,7 +108,7 @@ struct DNSMessageTests {
         #expect(try read(47, mixed) == .opaque(mixed))
     }
 
-    @Test("Multicast's bits are read apart from the class")
+    @Test("The multicast bits are separated from the class")
     func multicastBits() throws {
         var message = DNSMessage()
         message.questions = [DNSQuestion("a.local", .any, acceptsUnicast: true)]
@@ -115,14 +117,14 @@ struct DNSMessageTests {
         #expect(try DNSMessage(parsing: bytes.span) == message)
     }
 
-    @Test("The uppermost bit of a time to live means none (RFC 2181 §8)")
+    @Test("A TTL with the highest bit set counts as 0 (RFC 2181 §8)")
     func hugeTimeToLive() throws {
         var message = DNSMessage()
         message.answers = [DNSRecord("a", .a, timeToLive: .max, .ipv4(.loopback))]
         #expect(try DNSMessage(parsing: message.encoded().span).answers[0].timeToLive == 0)
     }
 
-    @Test("What does not fit is left out whole, and the message says so")
+    @Test("A record that does not fit is left out completely, and the message is marked")
     func limit() throws {
         for limit in 12..<Self.answer.count {
             let bytes = Self.decoded.encoded(limit: limit)
@@ -133,7 +135,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("After a record that found no room, no name points into it")
+    @Test("No name points into a record that was left out")
     func rollback() throws {
         var writer = DNSMessageWriter([.isResponse], limit: 60)
         let large = DNSRecord("long.example", .txt, timeToLive: 1, .text([UInt8](repeating: 0, count: 60)))
@@ -145,7 +147,7 @@ struct DNSMessageTests {
         #expect(try DNSMessage(parsing: writer.finish().span).answers == [record])
     }
 
-    @Test("Service bindings tell what they hold (RFC 9460 §7)")
+    @Test("Service bindings have their parameters (RFC 9460 §7)")
     func binding() {
         let binding = DNSServiceBinding(
             priority: 1, target: "svc.example",
@@ -171,7 +173,7 @@ struct DNSMessageTests {
 
 @Suite("Compression in multicast DNS (RFC 6762 §18.14)")
 struct DNSCompressionTests {
-    @Test("C75: names in PTR, SRV and NSEC are compressed where multicast allows it, and read back")
+    @Test("C75: names in PTR, SRV and NSEC records are compressed where multicast allows it, and read back")
     func multicast() throws {
         let host: DNSName = "alpha.local"
         let records = [
@@ -187,7 +189,7 @@ struct DNSCompressionTests {
             #expect(try DNSMessage(parsing: bytes.span).answers == records)
             let label = [UInt8]("local".utf8)
             let whole = bytes.indices.filter { bytes[$0...].starts(with: label) }.count
-            // Else the targets of SRV and NSEC stand in full.
+            // Otherwise the targets of SRV and NSEC are uncompressed.
             #expect(whole == (inMulticast ? 1 : 3))
         }
     }

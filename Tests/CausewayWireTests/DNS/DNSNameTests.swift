@@ -4,7 +4,7 @@ import Testing
 @Suite("Domain names (RFC 1035 §3.1, RFC 4343, RFC 6763 §4.1.1)")
 struct DNSNameTests {
     @Test(
-        "C81: text is read, and written in its one form",
+        "C81: text is parsed, and printed in its canonical form",
         arguments: [
             ("example.com", "example.com."), ("example.com.", "example.com."), (".", "."), ("a", "a."),
             (#"Peter\.s\\Mac._http._tcp.local"#, #"Peter\.s\\Mac._http._tcp.local."#),
@@ -18,13 +18,13 @@ struct DNSNameTests {
     }
 
     @Test(
-        "Text that is no name is refused",
+        "Invalid names are refused",
         arguments: ["", "..", "a..b", ".a", #"a\"#, #"a\25"#, #"a\256"#, #"a\2x5"#, String(repeating: "a", count: 64)])
     func refused(_ text: String) {
         #expect(DNSName(text) == nil)
     }
 
-    @Test("C76: a label has at most 63 bytes, a name 255 without its root")
+    @Test("C76: a label has at most 63 bytes, and a name 255 without its root")
     func limits() {
         let label = String(repeating: "a", count: 63)
         #expect(DNSName(label)?.wire.count == 65)
@@ -35,7 +35,7 @@ struct DNSNameTests {
         #expect(DNSName(long)!.appending("x") == nil)
     }
 
-    @Test("C72: the case of ASCII letters does not count, that of others does")
+    @Test("C72: names are equal without regard to ASCII case, but not to the case of other letters")
     func folding() {
         let upper: DNSName = "LOCAL.[@{`Z"
         let lower: DNSName = "local.[@{`z"
@@ -46,7 +46,7 @@ struct DNSNameTests {
         #expect(DNSName("ab.c") != DNSName("a.bc"))
     }
 
-    @Test("Names know their parts")
+    @Test("Names have labels and parents")
     func parts() {
         let name: DNSName = "A b._http._tcp.local"
         #expect(name.labels.map { String(decoding: $0, as: UTF8.self) } == ["A b", "_http", "_tcp", "local"])

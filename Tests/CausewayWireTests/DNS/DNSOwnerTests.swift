@@ -23,7 +23,7 @@ struct DNSOwnerTests {
             owner: DNSOwner(sequence: 7, primary: primary, wakeup: wakeup, password: [1, 2, 3, 4]),
             value: head + other + [1, 2, 3, 4]),
         Vector(
-            name: "six, for the one address",
+            name: "six bytes, with one address",
             owner: DNSOwner(sequence: 7, primary: primary, password: [1, 2, 3, 4, 5, 6]),
             value: head + head[2...] + [1, 2, 3, 4, 5, 6]),
     ]
@@ -34,7 +34,7 @@ struct DNSOwnerTests {
         #expect(DNSOwner(vector.owner.option) == vector.owner)
     }
 
-    @Test("What cannot be an owner is none", arguments: 0...24)
+    @Test("An invalid owner option is refused", arguments: 0...24)
     func broken(_ count: Int) {
         let value = [UInt8](repeating: 0, count: count)
         #expect((DNSOwner(DNSExtensions.Option(code: 4, value: value)) != nil) == [8, 14, 18, 20].contains(count))
@@ -46,7 +46,7 @@ struct DNSOwnerTests {
         #expect(lease == ([0, 4].contains(count) ? 7_200 : nil))
     }
 
-    @Test("C109: a packet that wakes a host")
+    @Test("C109: the packet that wakes a host")
     func magic() {
         let owner = DNSOwner(sequence: 0, primary: Self.primary, wakeup: Self.wakeup, password: [9, 8, 7, 6])
         let packet = owner.magicPacket

@@ -4,7 +4,7 @@ import Testing
 @Suite("Service instances (RFC 6763 §4.1)")
 struct DNSServiceInstanceTests {
     @Test(
-        "A PTR's target is a service if it is one label before the type that was asked for",
+        "A PTR target is a service if it has one label before the requested type",
         arguments: [
             ("Page._http._tcp.local", "Page", "local."), ("a\\.b._HTTP._tcp.local", "a.b", "local."),
             ("Page._http._tcp.example.com", "Page", "example.com."), ("a.b._http._tcp.local", nil, ""),
@@ -18,7 +18,7 @@ struct DNSServiceInstanceTests {
     }
 
     @Test(
-        "A service's whole name is read, with and without escapes",
+        "A service's full name is parsed, with and without escapes",
         arguments: [
             ("Page._http._tcp.local", "Page", "_http._tcp.", "local."),
             ("Page._http._tcp", "Page", "_http._tcp.", "local."),
@@ -34,7 +34,8 @@ struct DNSServiceInstanceTests {
     }
 
     @Test(
-        "Other names are none", arguments: ["_http._tcp.local", "example.com", "a._tcp.local", "", "a..b._http._tcp"])
+        "Other names are refused",
+        arguments: ["_http._tcp.local", "example.com", "a._tcp.local", "", "a..b._http._tcp"])
     func none(_ text: String) {
         #expect(DNSServiceInstance(text: text) == nil)
     }

@@ -4,7 +4,7 @@ import Testing
 @Suite("Service types (RFC 6335 §5.1, RFC 6763 §7)")
 struct DNSServiceTypeTests {
     @Test(
-        "C79 C95 C96: types that are right",
+        "C79 C95 C96: valid types",
         arguments: [
             ("_http._tcp", []), ("_x._udp.", []), ("_a-1._TCP", []), ("_abcdefghijklmno._tcp", []),
             ("_androidtvremote2._tcp", []),
@@ -17,7 +17,7 @@ struct DNSServiceTypeTests {
     }
 
     @Test(
-        "C79 C95 C96: types that are wrong, and why",
+        "C79 C95 C96: invalid types, and the reason",
         arguments: [
             ("http._tcp", .form), ("_http", .form), ("_http._sctp", .form), ("_http._tcp.local", .form), ("", .form),
             ("_ipp._tcp,", .form), ("_._tcp", .length), ("_" + String(repeating: "a", count: 63) + "._tcp", .length),
@@ -29,20 +29,20 @@ struct DNSServiceTypeTests {
         #expect(throws: mistake) { try DNSServiceType(text) }
     }
 
-    @Test("A type of more than 15 characters is allowed, and known to exceed the limit of RFC 6335")
+    @Test("A type of more than 15 characters is allowed, and marked as exceeding the limit of RFC 6335")
     func long() throws {
         #expect(try DNSServiceType("_androidtvremote2._tcp").exceedsLimit)
         #expect(try !DNSServiceType("_abcdefghijklmno._tcp").exceedsLimit)
     }
 
     @Test(
-        "Types of real devices that RFC 6335 does not allow can be looked for",
+        "Types of real devices that RFC 6335 does not allow can be browsed",
         arguments: ["_nvstream_dbd._tcp", "_androidtvremote2._tcp", "_a--b._udp", "_1._tcp", "_é._tcp", "_x._tcp,_sub"])
     func browsed(_ text: String) throws {
         #expect(try DNSServiceType(browsing: text).name.labels.reduce(0) { count, _ in count + 1 } == 2)
     }
 
-    @Test("What is no type cannot be looked for either", arguments: ["_._tcp", "http._tcp", "_http", "_a\u{7}._tcp"])
+    @Test("Invalid types cannot be browsed", arguments: ["_._tcp", "http._tcp", "_http", "_a\u{7}._tcp"])
     func notBrowsed(_ text: String) {
         #expect(throws: DNSServiceType.Mistake.self) { try DNSServiceType(browsing: text) }
     }

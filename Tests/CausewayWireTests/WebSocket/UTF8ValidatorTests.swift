@@ -1,7 +1,7 @@
 import CausewayWire
 import Testing
 
-@Suite("UTF-8 in pieces")
+@Suite("UTF-8 in fragments")
 struct UTF8ValidatorTests {
     private static func accepts(_ bytes: [UInt8]) -> Bool {
         var validator = UTF8Validator()
@@ -12,7 +12,7 @@ struct UTF8ValidatorTests {
         validator.accepts(bytes)
     }
 
-    @Test("Every sequence of up to three bytes is judged as the standard library does")
+    @Test("Every sequence of up to three bytes has the same verdict as in the standard library")
     func agrees() {
         for first in 0...255 {
             #expect(Self.accepts([UInt8(first)]) == (String(validating: [UInt8(first)], as: UTF8.self) != nil))
@@ -21,7 +21,7 @@ struct UTF8ValidatorTests {
                 #expect(Self.accepts(pair) == (String(validating: pair, as: UTF8.self) != nil))
             }
         }
-        // The third byte matters behind the lead bytes of three and four.
+        // The third byte matters after the lead bytes of three and four.
         for first in stride(from: 0xE0, through: 0xF8, by: 1) {
             for second in stride(from: 0x7F, through: 0xC0, by: 1) {
                 for third in [0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
@@ -37,7 +37,7 @@ struct UTF8ValidatorTests {
     }
 
     @Test(
-        "Cut anywhere, text stays text",
+        "Text with any fragmentation stays valid",
         arguments: ["κόσμε", "a😀b", "\u{FFFF}\u{10FFFF}", "0123456789abcdefß0123456789"])
     func cuts(_ text: String) {
         let bytes = Array(text.utf8)
@@ -52,7 +52,7 @@ struct UTF8ValidatorTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         let name: String
         let bytes: [UInt8]
-        /// The byte that no continuation can mend.
+        /// The offset of the first byte that makes the text invalid.
         let at: Int
         var testDescription: String { name }
     }
@@ -60,17 +60,17 @@ struct UTF8ValidatorTests {
     static let bad: [Bad] = [
         Bad(name: "lone continuation", bytes: [0x80], at: 0),
         Bad(name: "overlong slash", bytes: [0xC0, 0xAF], at: 0),
-        Bad(name: "overlong in three", bytes: [0xE0, 0x9F, 0xBF], at: 1),
-        Bad(name: "overlong in four", bytes: [0xF0, 0x8F, 0xBF, 0xBF], at: 1),
+        Bad(name: "overlong with three bytes", bytes: [0xE0, 0x9F, 0xBF], at: 1),
+        Bad(name: "overlong with four bytes", bytes: [0xF0, 0x8F, 0xBF, 0xBF], at: 1),
         Bad(name: "surrogate", bytes: [0xED, 0xA0, 0x80], at: 1),
-        Bad(name: "beyond the last", bytes: [0xF4, 0x90, 0x80, 0x80], at: 1),
+        Bad(name: "above the last code point", bytes: [0xF4, 0x90, 0x80, 0x80], at: 1),
         Bad(name: "five bytes", bytes: [0xF8, 0x88, 0x80, 0x80, 0x80], at: 0),
         Bad(name: "0xFF", bytes: [0xFF], at: 0),
-        Bad(name: "ASCII in a character", bytes: [0xE2, 0x82, 0x41], at: 2),
-        Bad(name: "behind twenty of ASCII", bytes: [UInt8](repeating: 0x41, count: 20) + [0xFE], at: 20),
+        Bad(name: "ASCII inside a character", bytes: [0xE2, 0x82, 0x41], at: 2),
+        Bad(name: "after twenty bytes of ASCII", bytes: [UInt8](repeating: 0x41, count: 20) + [0xFE], at: 20),
     ]
 
-    @Test("It fails at the first byte that cannot be mended, and stays failed", arguments: bad)
+    @Test("Fails at the first invalid byte, and stays failed", arguments: bad)
     func failsFast(_ bad: Bad) {
         var validator = UTF8Validator()
         for (index, byte) in bad.bytes.enumerated() {
@@ -82,7 +82,7 @@ struct UTF8ValidatorTests {
         #expect(!validator.isAtBoundary)
     }
 
-    @Test("A character cut at the end is not the end of a text")
+    @Test("A truncated character is not the end of a text")
     func unfinished() {
         var validator = UTF8Validator()
         #expect(Self.next(&validator, [0xE2, 0x82]))

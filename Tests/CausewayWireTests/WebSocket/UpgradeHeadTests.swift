@@ -2,7 +2,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// A head as lines.
+/// The bytes of a head from its lines.
 private func head(_ lines: String...) -> [UInt8] { Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) }
 
 private let key = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -15,7 +15,7 @@ private let goodResponse = [
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
 ]
 
-/// The lines with one replaced, taken out or added.
+/// The lines with one replaced, removed or added.
 private func changed(_ lines: [String], _ change: (inout [String]) -> Void) -> [UInt8] {
     var lines = lines
     change(&lines)
@@ -38,7 +38,7 @@ struct UpgradeRequestTests {
     }
 
     static let vectors: [Vector] = [
-        Vector("as it should be") { _ in },
+        Vector("valid") { _ in },
         Vector("names and tokens in any case") {
             $0 = $0.map { $0.hasPrefix("GET") || $0.hasPrefix("Sec-WebSocket-Key") ? $0 : $0.lowercased() }
         },
@@ -76,9 +76,9 @@ struct UpgradeRequestTests {
         Vector("a folded line", .malformed("field name")) { $0.append(" folded") },
         Vector("no colon", .malformed("field name")) { $0.append("nothing") },
         Vector("no name", .malformed("field name")) { $0.append(": x") },
-        Vector("a name that is no token", .malformed("field name")) { $0.append("a(b): x") },
+        Vector("a name that is not a token", .malformed("field name")) { $0.append("a(b): x") },
         Vector("a control character", .malformed("field value")) { $0.append("X: a\u{7}b") },
-        Vector("a subprotocol that is no token", .malformed("Sec-WebSocket-Protocol")) {
+        Vector("a subprotocol that is not a token", .malformed("Sec-WebSocket-Protocol")) {
             $0.append("Sec-WebSocket-Protocol: a b")
         },
         Vector("a subprotocol twice", .malformed("Sec-WebSocket-Protocol")) {
@@ -88,14 +88,14 @@ struct UpgradeRequestTests {
         Vector("129 fields", .tooLong) { lines in lines += (0..<(129 - 5)).map { "X\($0): y" } },
     ]
 
-    @Test("What a server takes and refuses", arguments: vectors)
+    @Test("Requests that a server accepts or refuses", arguments: vectors)
     func judges(_ vector: Vector) {
         var error: UpgradeError?
         do { _ = try UpgradeRequest(parsing: vector.head) } catch let caught { error = caught }
         #expect(error == vector.error)
     }
 
-    @Test("What it says")
+    @Test("The fields of a request")
     func meaning() throws {
         let request = try UpgradeRequest(
             parsing: changed(goodRequest) {
@@ -108,7 +108,7 @@ struct UpgradeRequestTests {
         #expect(request.additionalFields == [HeaderField("Origin", "null")])
     }
 
-    @Test("What a client writes is what a server reads")
+    @Test("A server reads the request that a client writes")
     func roundTrip() throws {
         let request = UpgradeRequest(
             target: "/a%20b?c", authority: "[::1]:8080", subprotocols: ["one", "two"],
@@ -150,19 +150,19 @@ struct UpgradeRequestTests {
         ),
     ]
 
-    @Test("Nothing that would change the meaning of the head is written", arguments: unwritable)
+    @Test("Values that would change the structure of the head are refused", arguments: unwritable)
     func injection(what: String, request: UpgradeRequest) {
         #expect(throws: UpgradeError.unwritable(what)) { try request.serialized() }
     }
 
-    @Test("A head that no server would take is not written")
+    @Test("A head that no server would accept is refused")
     func tooLong() {
         let request = UpgradeRequest(
             authority: "h", additionalFields: [HeaderField("X", String(repeating: "y", count: 17000))], key: key)
         #expect(throws: UpgradeError.tooLong) { try request.serialized() }
     }
 
-    @Test("How a host is named")
+    @Test("The Host field for a host")
     func authority() throws {
         func name(_ host: NWEndpoint.Host, _ port: UInt16, _ defaultPort: UInt16 = 80) -> String {
             UpgradeRequest.authority(host: host, port: port, defaultPort: defaultPort)
@@ -195,10 +195,10 @@ struct UpgradeResponseTests {
     private static let request = UpgradeRequest(authority: "h", subprotocols: ["chat", "other"], key: key)
 
     static let vectors: [Vector] = [
-        Vector("as it should be") { _ in },
+        Vector("valid") { _ in },
         Vector("without a phrase") { $0[0] = "HTTP/1.1 101 " },
         Vector("without a phrase and its space") { $0[0] = "HTTP/1.1 101" },
-        Vector("a subprotocol that was offered") { $0.append("Sec-WebSocket-Protocol: other") },
+        Vector("an offered subprotocol") { $0.append("Sec-WebSocket-Protocol: other") },
         Vector("Upgrade in another case") { $0[1] = "upgrade: WebSocket" },
         Vector("200", .refused(status: 200)) { $0[0] = "HTTP/1.1 200 OK" },
         Vector("404", .refused(status: 404)) { $0[0] = "HTTP/1.1 404 Not Found" },
@@ -226,21 +226,21 @@ struct UpgradeResponseTests {
         },
     ]
 
-    @Test("What a client takes and refuses", arguments: vectors)
+    @Test("Responses that a client accepts or refuses", arguments: vectors)
     func judges(_ vector: Vector) {
         var error: UpgradeError?
         do { _ = try UpgradeResponse(parsing: vector.head, for: Self.request) } catch let caught { error = caught }
         #expect(error == vector.error)
     }
 
-    @Test("What a server writes is what a client reads")
+    @Test("A client reads the response that a server writes")
     func roundTrip() throws {
         let response = UpgradeResponse(subprotocol: "chat", additionalFields: [HeaderField("Set-Cookie", "a=b")])
         let read = try UpgradeResponse(parsing: response.serialized(for: Self.request), for: Self.request)
         #expect(read == response)
     }
 
-    @Test("A server cannot choose what was not offered, nor write a line end, nor accept without a request")
+    @Test("A server cannot select a subprotocol that was not offered, write a line end, or accept without a request")
     func unwritable() {
         #expect(throws: UpgradeError.unwritable("subprotocol")) {
             try UpgradeResponse(subprotocol: "x").serialized(for: Self.request)
@@ -254,7 +254,7 @@ struct UpgradeResponseTests {
         }
     }
 
-    @Test("Refusals: 426 names the version, and none has a body")
+    @Test("Refusals have no body, and 426 names the version")
     func refusals() throws {
         let upgrade = String(
             decoding: try UpgradeResponse(refusing: .unsupportedVersion).serialized(for: nil), as: UTF8.self)
@@ -267,9 +267,9 @@ struct UpgradeResponseTests {
     }
 }
 
-@Suite("Where a head ends")
+@Suite("The end of a head")
 struct UpgradeHeadScannerTests {
-    @Test("Cut anywhere, the head ends in the same place and what follows is left")
+    @Test("With any fragmentation the head ends at the same place, and the bytes after it remain")
     func cuts() throws {
         let bytes = head("GET / HTTP/1.1", "Host: h") + [0x81, 0x00]
         for cut in 0...bytes.count {
@@ -283,14 +283,14 @@ struct UpgradeHeadScannerTests {
     }
 
     @Test(
-        "A line feed or a carriage return alone, or a zero, ends it at once",
+        "A single line feed or carriage return, or a zero, ends parsing at once",
         arguments: ["a\n", "a\rb", "a\u{0}", "a\r\r"])
     func bare(_ text: String) {
         var scanner = UpgradeHeadScanner()
         #expect(throws: UpgradeError.self) { try scanner.take(Array(text.utf8)[...]) }
     }
 
-    @Test("It holds no more than the limit")
+    @Test("A head above the limit is refused")
     func limit() throws {
         var scanner = UpgradeHeadScanner()
         let line = [UInt8](repeating: 0x61, count: UpgradeHeadScanner.maximumByteCount)

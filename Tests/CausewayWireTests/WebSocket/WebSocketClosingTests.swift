@@ -3,7 +3,7 @@ import Testing
 
 @Suite("WebSocket close frames and keys")
 struct WebSocketClosingTests {
-    @Test("Which codes may be on the wire (RFC 6455 §7.4)")
+    @Test("Codes that may be sent (RFC 6455 §7.4)")
     func codes() {
         let allowed = Set((0...65535).filter { WebSocketCloseCode(rawValue: UInt16($0)).isAllowedOnWire })
         let expected = Set([1000, 1001, 1002, 1003] + Array(1007...1014) + Array(3000...4999))
@@ -20,7 +20,7 @@ struct WebSocketClosingTests {
         #expect(try WebSocketClosing(parsing: closing.payload) == closing)
     }
 
-    @Test("A long reason is cut between characters, and a code that is never sent leaves nothing")
+    @Test("A long reason is truncated between characters, and a code that must not be sent sends nothing")
     func cut() throws {
         let closing = WebSocketClosing(code: .normalClosure, reason: String(repeating: "☂", count: 60))
         #expect(closing.payload.count == 2 + 41 * 3)
@@ -29,7 +29,7 @@ struct WebSocketClosingTests {
         #expect(WebSocketClosing(code: .abnormalClosure).payload == [])
     }
 
-    @Test("The key of RFC 6455 §1.3 and what answers it")
+    @Test("The key of RFC 6455 §1.3 and its answer")
     func accept() {
         #expect(WebSocketAccept.value(for: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }

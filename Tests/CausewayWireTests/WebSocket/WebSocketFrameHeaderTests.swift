@@ -56,7 +56,7 @@ struct WebSocketFrameHeaderTests {
             expected: .failure(.truncated(needed: 4, available: 2, at: 2))),
     ]
 
-    @Test("What a header means", arguments: vectors)
+    @Test("The fields of a header", arguments: vectors)
     func parses(_ vector: Vector) {
         var reader = ByteReader(vector.bytes.span)
         let parsed: Result<WebSocketFrameHeader, WireError>
@@ -69,7 +69,7 @@ struct WebSocketFrameHeaderTests {
         #expect(written == vector.bytes)
     }
 
-    @Test("Every first and second byte has an answer, and what is accepted is written the same")
+    @Test("Every first and second byte is accepted or refused, and accepted headers are written back unchanged")
     func firstBytes() {
         var accepted = 0
         for pair in 0..<65536 {
@@ -81,11 +81,11 @@ struct WebSocketFrameHeaderTests {
             header.serialize(into: &written)
             #expect(written == Array(bytes[..<reader.offset]))
         }
-        // 3 data opcodes with and without the last bit, 128 lengths; 3 control opcodes, 126 lengths; masked or not.
+        // 3 data opcodes with and without the FIN bit, 128 lengths; 3 control opcodes, 126 lengths; masked or not.
         #expect(accepted == (3 * 2 * 128 + 3 * 126) * 2)
     }
 
-    @Test("Byte by byte: more is asked for until the header is whole")
+    @Test("Byte by byte: more bytes are requested until the header is complete")
     func drips() {
         let bytes: [UInt8] = [0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3, 4]
         for count in 0..<bytes.count {
@@ -109,7 +109,7 @@ struct WebSocketMaskTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "Hello")
     }
 
-    @Test("Any length from any place is combined with the key byte that belongs there")
+    @Test("At any offset and length, each byte is combined with the matching byte of the key")
     func anyPlace() {
         let mask = WebSocketMask(key: 0x0102_0408)
         let key: [UInt8] = [1, 2, 4, 8]
@@ -127,7 +127,7 @@ struct WebSocketMaskTests {
         }
     }
 
-    @Test("From a place in the array on")
+    @Test("From an offset in the array")
     func tail() {
         var bytes: [UInt8] = [1, 2, 3, 4, 5, 6]
         WebSocketMask(key: 0xFF00_0000).apply(to: &bytes, from: 2)
