@@ -4,7 +4,7 @@
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
-    /// A checksum of an outer layer, which is still to be filled in, covers this layer.
+    /// The checksum of an outer layer covers this layer and is not filled in yet.
     static let isCovered: UInt64 = 4
     /// The enclosing IP layer is IPv6.
     static let isInIPv6: UInt64 = 8

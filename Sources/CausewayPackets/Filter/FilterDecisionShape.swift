@@ -19,7 +19,7 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Turns the decision into "either comparison": the existing one or this one. Returns `false` if that is not possible.
+    /// Makes the decision hold if the existing comparison or `test` holds. Returns `false` if the shape has no room for `test`.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))

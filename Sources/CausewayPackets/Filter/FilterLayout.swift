@@ -52,7 +52,7 @@ struct FilterLayout: Sendable {
     var networkAt: Int
     /// The slot with the position that the two offsets above are relative to; `nil` means the beginning of the packet.
     var slot: Int?
-    /// Offset of the link header, and the slot with the position that it is relative to.
+    /// Offset of the link header, and the slot with the position that this offset counts from.
     var linkAt = 0
     var linkSlot: Int?
     var addresses = Addresses.none

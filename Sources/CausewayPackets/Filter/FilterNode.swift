@@ -209,7 +209,7 @@ extension FilterNode {
         return result
     }
 
-    /// Removes neutral constants. A deciding constant replaces the whole node.
+    /// Removes constants that do not change the result. A constant that decides the result replaces the whole node.
     private static func folded(
         _ nodes: [FilterNode], neutral: Bool, _ make: ([FilterNode]) -> FilterNode
     ) -> FilterNode {

@@ -14,7 +14,7 @@ struct FilterProgram: Hashable, Sendable {
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
 
-    /// A header chain of any length to follow, which classic BPF cannot express.
+    /// A chain of headers to follow. Its length is unlimited, which classic BPF cannot express.
     struct Chain: Hashable, Sendable {
         var version6: Bool
         var at: Int

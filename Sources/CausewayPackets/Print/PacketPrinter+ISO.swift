@@ -64,7 +64,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a system identifier; with the pseudonode for `node`, and also with the fragment for `links`.
+    /// Prints a system identifier. The pseudonode number follows unless `count` is `system`; the fragment number follows for `links` only.
     private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(WireError) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }

@@ -61,7 +61,7 @@ public struct PortList: Hashable, Sendable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text).flatMap { $0 > 0 ? $0 : nil } : nil
     }
 
-    /// By how common the services are today.
+    /// The ports of the most common services come first.
     private static let commonTCP: [UInt16] = [
         443, 80, 22, 8080, 8443, 53, 21, 25, 3389, 445, 139, 135, 587, 993, 995, 110, 143, 465, 3306, 5432, 23, 5900,
         111, 1723, 8000, 8888, 6379, 27_017, 9200, 9090, 3000, 5000, 2049, 389, 636, 88, 5060, 5061, 1883, 8883, 631,
