@@ -63,7 +63,7 @@ extension Interop {
         }
 
         @Test(
-            "nw doctor lists only the daemons of its own network namespace",
+            "nw doctor lists only the daemons in its network namespace",
             .enabled(if: Avahi.isAvailable, "avahi-daemon is not installed"))
         func doctor() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -5,7 +5,7 @@ extension Interop {
     /// `nw linklocal` on a link of two hosts, with generated frames and with Avahi's implementation.
     @Suite("Link-local addresses", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct LinkLocalTests {
-        private static let wished = "169.254.77.7"
+        private static let requested = "169.254.77.7"
 
         @Test("C99 C101: an address is probed and assigned, given up after a repeated conflict, and removed at the end")
         func life() async throws {
@@ -13,21 +13,21 @@ extension Interop {
                 try hosts.ip("-4 address flush dev \(TwoHosts.link)")
                 let file = scratch.directory.appendingPathComponent("remembered").path
                 let nw = try scratch.start(
-                    try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.wished, "--remember", file],
+                    try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.requested, "--remember", file],
                     on: hosts.near)
                 try await eventually("it probes: \(nw.text) \(nw.errors)") {
-                    nw.text.hasPrefix("probing for \(Self.wished)\n")
+                    nw.text.hasPrefix("probing for \(Self.requested)\n")
                 }
                 try await eventually("it has the address: \(nw.text)") {
-                    nw.text.contains("\(TwoHosts.link) has \(Self.wished)\n")
+                    nw.text.contains("\(TwoHosts.link) has \(Self.requested)\n")
                 }
-                let address = "inet \(Self.wished)/16 brd 169.254.255.255 scope link"
+                let address = "inet \(Self.requested)/16 brd 169.254.255.255 scope link"
                 #expect(try await Self.addresses(of: hosts.near, scratch).contains(address))
-                #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(Self.wished)\n")
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(Self.requested)\n")
                 // Two conflicts within ten seconds: nw defends the address after the first and gives it up after the second.
-                _ = try scratch.start("/usr/bin/python3", ["-c", Self.insisting, Self.wished], on: hosts.far)
+                _ = try scratch.start("/usr/bin/python3", ["-c", Self.insisting, Self.requested], on: hosts.far)
                 try await eventually("nw gives the address up: \(nw.text)") {
-                    nw.text.contains("\(Self.wished) lost to 02:00:00:00:00:77\nprobing for 169.254.")
+                    nw.text.contains("\(Self.requested) lost to 02:00:00:00:00:77\nprobing for 169.254.")
                 }
                 try await eventually("nw has another address: \(nw.text)") {
                     nw.text.split(separator: "\n").count { $0.hasPrefix("\(TwoHosts.link) has 169.254.") } == 2
@@ -48,14 +48,14 @@ extension Interop {
                 try hosts.farIP("-4 address flush dev \(TwoHosts.link)")
                 let avahi = try scratch.start(
                     try #require(Peer.find("avahi-autoipd")),
-                    ["--start=\(Self.wished)", "--no-chroot", "--no-drop-root", TwoHosts.link], on: hosts.far)
+                    ["--start=\(Self.requested)", "--no-chroot", "--no-drop-root", TwoHosts.link], on: hosts.far)
                 try await eventually("Avahi has it: \(avahi.errors)") {
-                    avahi.errors.contains("Successfully claimed IP address \(Self.wished)")
+                    avahi.errors.contains("Successfully claimed IP address \(Self.requested)")
                 }
                 let nw = try scratch.start(
-                    try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.wished], on: hosts.near)
+                    try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.requested], on: hosts.near)
                 try await eventually("nw avoids it: \(nw.text)") {
-                    nw.text.hasPrefix("probing for \(Self.wished)\n\(Self.wished) belongs to ")
+                    nw.text.hasPrefix("probing for \(Self.requested)\n\(Self.requested) belongs to ")
                 }
                 try await eventually("nw has another address: \(nw.text)") {
                     nw.text.contains("\(TwoHosts.link) has 169.254.")

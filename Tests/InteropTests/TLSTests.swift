@@ -55,7 +55,7 @@ extension Interop {
             }
         }
 
-        @Test("A client of ours and s_server", arguments: versions)
+        @Test("A Causeway client and s_server", arguments: versions)
         func client(_ version: String) async throws {
             try await Scratch.run { scratch in
                 let certificates = try await Certificates(in: scratch)
@@ -90,7 +90,7 @@ extension Interop {
             }
         }
 
-        @Test("A server of ours and s_client", arguments: versions)
+        @Test("A Causeway server and s_client", arguments: versions)
         func server(_ version: String) async throws {
             try await Scratch.run { scratch in
                 let certificates = try await Certificates(in: scratch)

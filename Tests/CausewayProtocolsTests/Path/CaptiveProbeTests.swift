@@ -25,8 +25,8 @@ struct CaptiveProbeTests {
     }
 
     @Test(
-        "What would be more than one line is no request",
-        arguments: ["", "/a b", "A URL with a line break makes no request", "a", "/ä"])
+        "A target with a line break or a space makes no request",
+        arguments: ["", "/a b", "/a\r\nX: y", "a", "/ä"])
     func unwritable(target: String) {
         #expect(throws: UpgradeError.unwritable("path")) {
             try CaptiveProbe(authority: "example.com", target: target, expecting: .status(204))

@@ -95,10 +95,10 @@ extension MatrixRow {
         bad("for clients", ["client"]), bad("for code", ["code"]),
         bad("for anything", ["anything"], others: "they accept a certificate for any purpose"),
         bad(
-            "RFC 8446 §4.4.2.2 requires the digital signature usage", ["encipherment"],
-            others: "RFC 8446 §4.4.2.2 asks for signatures"),
-        bad("key for lists", ["lists"]),
-        bad("key for revocation lists", ["authorityLeaf"], others: "they do not check this"),
+            "key for encipherment only", ["encipherment"],
+            others: "RFC 8446 §4.4.2.2 requires the digital signature usage"),
+        bad("key for revocation lists", ["lists"]),
+        bad("an authority as a server", ["authorityLeaf"], others: "they do not check this"),
         bad("unknown critical extension", ["unknownCritical"]),
         bad(
             "must-staple, nothing stapled", ["promise"], errSSLBadCertificateStatusResponse,

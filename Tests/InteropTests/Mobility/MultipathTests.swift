@@ -63,7 +63,7 @@ extension Interop {
             }
         }
 
-        @Test("With a server without Multipath TCP, the connection uses TCP, and the program is told")
+        @Test("With a server without Multipath TCP, the connection uses TCP, and the program is notified")
         func fallback() async throws {
             try await TwoPaths.run { hosts, scratch in
                 _ = try hosts.start(["serve", "echo", "--port", "7400"], on: hosts.server, in: scratch)

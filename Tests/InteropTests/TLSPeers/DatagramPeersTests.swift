@@ -15,7 +15,7 @@ extension Interop.TLSPeers {
                 + ["-sigalgs", "ed25519"]
         }
 
-        @Test("A client of ours and s_server", arguments: TLSFiles.Key.allCases)
+        @Test("A Causeway client and s_server", arguments: TLSFiles.Key.allCases)
         func client(_ key: TLSFiles.Key) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -35,7 +35,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours and s_client, several at once", arguments: TLSFiles.Key.allCases)
+        @Test("A Causeway server and s_client, several at once", arguments: TLSFiles.Key.allCases)
         func server(_ key: TLSFiles.Key) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -58,7 +58,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A client of ours and gnutls-serv", arguments: [TLSFiles.Key.ec, .ed25519])
+        @Test("A Causeway client and gnutls-serv", arguments: [TLSFiles.Key.ec, .ed25519])
         func clientOfGnuTLS(_ key: TLSFiles.Key) async throws {
             guard TLSProgram.isReady("gnutls", TLSProgram.gnutls.isPresent) else { return }
             let files = try await TLSFiles.shared
@@ -77,7 +77,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours and gnutls-cli", arguments: [TLSFiles.Key.ec, .ed25519])
+        @Test("A Causeway server and gnutls-cli", arguments: [TLSFiles.Key.ec, .ed25519])
         func serverOfGnuTLS(_ key: TLSFiles.Key) async throws {
             guard TLSProgram.isReady("gnutls", TLSProgram.gnutls.isPresent) else { return }
             let files = try await TLSFiles.shared

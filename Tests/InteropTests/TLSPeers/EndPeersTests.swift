@@ -7,7 +7,7 @@ extension Interop.TLSPeers {
     /// Complete content, truncated content, and requests that a peer may not make.
     @Suite("Content and ends")
     struct Ends {
-        @Test("100 MB each way between Python and a client of ours", arguments: TLSChoice.allCases)
+        @Test("100 MB each way between Python and a Causeway client", arguments: TLSChoice.allCases)
         func bulkClient(_ version: TLSChoice) async throws {
             guard TLSProgram.isReady("python3", TLSProgram.python.isPresent) else { return }
             let files = try await TLSFiles.shared
@@ -32,7 +32,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("100 MB each way between a server of ours and Python")
+        @Test("100 MB each way between a Causeway server and Python")
         func bulkServer() async throws {
             guard TLSProgram.isReady("python3", TLSProgram.python.isPresent) else { return }
             let files = try await TLSFiles.shared
@@ -130,7 +130,7 @@ extension Interop.TLSPeers {
 
         // MARK: What is refused
 
-        @Test("A server of ours refuses renegotiation by s_client")
+        @Test("A Causeway server refuses renegotiation by s_client")
         func renegotiationByClient() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -150,7 +150,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A client of ours refuses renegotiation by s_server")
+        @Test("A Causeway client refuses renegotiation by s_server")
         func renegotiationByServer() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in

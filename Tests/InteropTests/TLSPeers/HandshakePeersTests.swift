@@ -99,7 +99,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A client of ours", arguments: Row.all)
+        @Test("A Causeway client", arguments: Row.all)
         func client(_ row: Row) async throws {
             guard TLSProgram.isReady(row.program.rawValue, row.program.isPresent) else { return }
             let files = try await TLSFiles.shared
@@ -121,7 +121,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours", arguments: Row.all)
+        @Test("A Causeway server", arguments: Row.all)
         func server(_ row: Row) async throws {
             guard TLSProgram.isReady(row.program.rawValue, row.program.isPresent) else { return }
             let files = try await TLSFiles.shared
@@ -142,7 +142,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("curl fetches a page from a server of ours", arguments: TLSChoice.allCases)
+        @Test("curl fetches a page from a Causeway server", arguments: TLSChoice.allCases)
         func curl(_ version: TLSChoice) async throws {
             guard TLSProgram.isReady("curl", Peer.find("curl") != nil) else { return }
             let files = try await TLSFiles.shared
@@ -166,7 +166,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A client of ours fetches a page from nginx", arguments: TLSChoice.allCases, ["ec", "rsa"])
+        @Test("A Causeway client fetches a page from nginx", arguments: TLSChoice.allCases, ["ec", "rsa"])
         func nginx(_ version: TLSChoice, _ key: String) async throws {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared

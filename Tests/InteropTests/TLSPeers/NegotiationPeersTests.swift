@@ -9,7 +9,7 @@ extension Interop.TLSPeers {
     struct Negotiation {
         // MARK: ALPN
 
-        @Test("s_server selects a protocol that a client of ours offers", arguments: TLSChoice.allCases)
+        @Test("s_server selects a protocol that a Causeway client offers", arguments: TLSChoice.allCases)
         func clientProtocol(_ version: TLSChoice) async throws {
             try await Self.withServer(version, ["-alpn", "http/1.1,echo"]) { files, port in
                 let offer: TLSParty.Tuning = {
@@ -21,7 +21,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A client of ours with no protocol in common waits", arguments: TLSChoice.allCases)
+        @Test("A Causeway client with no protocol in common waits", arguments: TLSChoice.allCases)
         func clientWithoutProtocol(_ version: TLSChoice) async throws {
             try await Self.withServer(version, ["-alpn", "http/1.1"]) { files, port in
                 let options = try TLSParty.client(files) {
@@ -34,7 +34,7 @@ extension Interop.TLSPeers {
         }
 
         @Test(
-            "A server of ours selects a protocol that the client offers, by the server's preference",
+            "A Causeway server selects a protocol that the client offers, by the server's preference",
             arguments: TLSChoice.allCases, [("none", nil), ("zz,second", "second"), ("second,first", "first")])
         func serverProtocol(_ version: TLSChoice, _ row: (offer: String, chosen: String?)) async throws {
             let files = try await TLSFiles.shared
@@ -51,7 +51,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours refuses a client with no protocol in common", arguments: TLSChoice.allCases)
+        @Test("A Causeway server refuses a client with no protocol in common", arguments: TLSChoice.allCases)
         func serverWithoutProtocol(_ version: TLSChoice) async throws {
             let files = try await TLSFiles.shared
             let options = try TLSParty.server(files, version: version) {
@@ -73,7 +73,7 @@ extension Interop.TLSPeers {
             case wrong = "stranger"
         }
 
-        @Test("s_server requests a certificate from a client of ours", arguments: TLSChoice.allCases, Shown.allCases)
+        @Test("s_server requests a certificate from a Causeway client", arguments: TLSChoice.allCases, Shown.allCases)
         func clientCertificate(_ version: TLSChoice, _ shown: Shown) async throws {
             let files = try await TLSFiles.shared
             let demand = ["-Verify", "2", "-verify_return_error", "-CAfile", files.certificate("root")]
@@ -93,7 +93,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours requests a certificate from s_client", arguments: TLSChoice.allCases, Shown.allCases)
+        @Test("A Causeway server requests a certificate from s_client", arguments: TLSChoice.allCases, Shown.allCases)
         func serverDemand(_ version: TLSChoice, _ shown: Shown) async throws {
             let files = try await TLSFiles.shared
             let options = try TLSParty.server(files, version: version) {
@@ -130,7 +130,7 @@ extension Interop.TLSPeers {
         }
 
         @Test(
-            "A client of ours and s_server with equal and with different keys", arguments: TLSChoice.allCases,
+            "A Causeway client and s_server with equal and with different keys", arguments: TLSChoice.allCases,
             [true, false])
         func clientKey(_ version: TLSChoice, _ isSame: Bool) async throws {
             let arguments = ["-psk", Self.keyInHex, "-psk_identity", "game", "-nocert"]
@@ -147,7 +147,7 @@ extension Interop.TLSPeers {
         }
 
         @Test(
-            "A server of ours and s_client with equal and with different keys", arguments: TLSChoice.allCases,
+            "A Causeway server and s_client with equal and with different keys", arguments: TLSChoice.allCases,
             [true, false])
         func serverKey(_ version: TLSChoice, _ isSame: Bool) async throws {
             let files = try await TLSFiles.shared
@@ -193,7 +193,7 @@ extension Interop.TLSPeers {
             return body(connection)
         }
 
-        /// Starts an s_client that sends `hello`, and a server of ours that answers.
+        /// Starts an s_client that sends `hello`, and a Causeway server that answers.
         private static func withClient(
             of options: NWProtocolTLS.Options, _ arguments: [String],
             _ body: (Child, InProcessServer) async throws -> Void

@@ -48,7 +48,7 @@ extension Interop.TLSPeers {
             #expect(count >= connections * 95 / 100)
         }
 
-        @Test("s_client resumes with a server of ours", arguments: TLSChoice.allCases)
+        @Test("s_client resumes with a Causeway server", arguments: TLSChoice.allCases)
         func server(_ version: TLSChoice) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -146,7 +146,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours accepts early data of s_client")
+        @Test("A Causeway server accepts early data of s_client")
         func earlyFromOpenSSL() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in

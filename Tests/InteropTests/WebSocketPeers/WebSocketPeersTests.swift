@@ -9,7 +9,7 @@ extension Interop {
     @Suite(
         "WebSocket peers", .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
     struct WebSocketPeers {
-        // MARK: A client of ours
+        // MARK: A Causeway client
 
         private static func parameters(
             tls: NWProtocolTLS.Options? = nil, _ tune: (NWProtocolWebSocket.Options) -> Void = { _ in }
@@ -43,7 +43,7 @@ extension Interop {
             }
         }
 
-        @Test("A client of ours sees the negotiated parameters", arguments: WebSocketProgram.allCases)
+        @Test("A Causeway client sees the negotiated parameters", arguments: WebSocketProgram.allCases)
         func agreement(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, _ in
                 let found = connection.metadata(definition: NWProtocolWebSocket.definition)
@@ -56,7 +56,7 @@ extension Interop {
             }
         }
 
-        @Test("Messages of a client of ours are echoed", arguments: WebSocketProgram.allCases, [false, true])
+        @Test("Messages of a Causeway client are echoed", arguments: WebSocketProgram.allCases, [false, true])
         func messages(_ program: WebSocketProgram, _ secure: Bool) async throws {
             try await Self.withServer(program, secure: secure) { connection, _ in
                 for size in [0, 1, 125, 126, 65_535, 65_536, 16 << 20] {
@@ -146,10 +146,10 @@ extension Interop {
             }
         }
 
-        // MARK: A server of ours
+        // MARK: A Causeway server
 
         @Test(
-            "A server of ours behaves as the implementation's own server", arguments: WebSocketProgram.allCases,
+            "A Causeway server behaves as the implementation's own server", arguments: WebSocketProgram.allCases,
             [false, true])
         func server(_ program: WebSocketProgram, _ secure: Bool) async throws {
             // Tornado cannot expect a certificate name other than the one it connects to.

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 private enum Caller {
-    @TaskLocal static var name = "nobody"
+    @TaskLocal static var name = "no caller"
 }
 
 @MainActor
@@ -38,15 +38,15 @@ extension Loopback {
         @Test("Task-local values and the priority are the caller's, before and after an operation")
         func context() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
-                try await Caller.$name.withValue("somebody") {
+                try await Caller.$name.withValue("the caller") {
                     let task = Task(priority: .high) {
                         try await withNetworkConnection(to: endpoint) {
                             TCP()
                         } _: { connection in
-                            #expect(Caller.name == "somebody" && Task.currentPriority == .high)
+                            #expect(Caller.name == "the caller" && Task.currentPriority == .high)
                             try await connection.send(UInt8(1))
                             _ = try await connection.receive(exactly: 1)
-                            #expect(Caller.name == "somebody" && Task.currentPriority == .high)
+                            #expect(Caller.name == "the caller" && Task.currentPriority == .high)
                         }
                     }
                     try await task.value
