@@ -2,11 +2,11 @@ internal import CausewaySystem
 internal import DequeModule
 public import FoundationEssentials
 
-/// Datagrams of one peer in the order in which they came.
+/// The datagrams of one peer, in order of arrival.
 ///
-/// The kernel may have handed several over in one piece; each element is one datagram, copied out when it is asked for.
+/// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A run of datagrams in one block: all of `segment` bytes, the last perhaps shorter.
+    /// A run of datagrams in one block. Each has `segment` bytes; the last one can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -21,7 +21,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 
     private var trains: [Train] = []
-    /// Datagrams before each train.
+    /// For each train, the number of datagrams before it.
     private var starts: [Int] = []
     public private(set) var count = 0
 
@@ -34,14 +34,14 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
 
-    /// One datagram's payload.
+    /// The payload of one datagram.
     public subscript(position: Int) -> Data {
         precondition(position >= 0 && position < count, "no such datagram")
         let (train, index) = locate(position)
         return Data(trains[train].bytes[trains[train].range(of: index)])
     }
 
-    /// Bytes of each payload in turn, without copying any payload.
+    /// The byte count of each payload, in order. No payload is copied.
     public var byteCounts: [Int] {
         var counts: [Int] = []
         counts.reserveCapacity(count)
@@ -55,7 +55,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         return counts
     }
 
-    /// Bytes of all payloads.
+    /// The total byte count of all payloads.
     public var byteCount: Int { trains.reduce(0) { $0 + $1.bytes.count } }
 
     private func locate(_ position: Int) -> (train: Int, index: Int) {
@@ -69,15 +69,15 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 }
 
-/// Datagrams that have arrived and wait for a receive, bounded in bytes and in number.
+/// Received datagrams that wait for a receive, limited in bytes and in number.
 struct DatagramInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192
 
     enum Room: Comparable {
-        /// Something was lost.
+        /// The inbox was full and datagrams were dropped.
         case none
-        /// The program falls behind: more is waiting than it takes in a millisecond.
+        /// The program falls behind: the inbox holds more than the program processes in a millisecond.
         case scarce
         case ample
     }
@@ -85,7 +85,7 @@ struct DatagramInbox: Sendable {
     var room: Room { byteCount > Self.byteLimit / 4 || datagramCount > Self.datagramLimit / 4 ? .scarce : .ample }
 
     private var trains: Deque<DatagramBatch.Train> = []
-    /// Datagrams of the first train, and bytes of the datagram after them, that were delivered.
+    /// The part of the first train that was already delivered: whole datagrams, then bytes of the next datagram.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
@@ -93,7 +93,7 @@ struct DatagramInbox: Sendable {
 
     var isEmpty: Bool { trains.isEmpty }
 
-    /// Returns whether there was room. What finds no room is lost, as in a full socket buffer.
+    /// Appends a train and returns whether there was room. Without room the train is dropped, as in a full socket buffer.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + train.count <= Self.datagramLimit else {
             return false
@@ -104,7 +104,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Up to `maximum` bytes of the oldest datagram, and whether it ends with them.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram, and whether they reach its end.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard !trains.isEmpty else { return nil }
         let train = trains[0]
@@ -129,7 +129,7 @@ struct DatagramInbox: Sendable {
         trains.removeFirst()
     }
 
-    /// All that is there. A datagram whose beginning was delivered already is not in it.
+    /// Removes and returns all datagrams. A partly delivered datagram is dropped.
     mutating func takeAll() -> DatagramBatch? {
         while deliveredDatagrams > 0 || deliveredBytes > 0 {
             guard let train = trains.first else { break }

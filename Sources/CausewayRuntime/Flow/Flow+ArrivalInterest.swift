@@ -1,42 +1,42 @@
 internal import CausewaySystem
 
-// An event loop with edges tells of each packet. While a queue of the program's reads all that comes, those reports say nothing new,
-// and each takes the processor from the reader for a moment: a stream at full speed would cost half as much again.
+// An edge-triggered event loop reports each packet. While a delivery queue of the program reads continuously, these reports carry no new
+// information, and each one takes processor time from the reader: a stream at full speed would cost 50 % more.
 
 extension Flow {
-    /// What is heard of a stream's arrivals.
+    /// The arrival reports that a stream wants from its loop.
     enum ArrivalInterest: UInt8, Sendable {
         case all
-        /// The loop is about to be told.
+        /// The loop is about to be asked to stop reporting.
         case muting
-        /// The same, and the reader wants them again already.
+        /// As `muting`, but the reader wants reports again already.
         case mutingInVain
         case nothing
     }
 
-    /// Reports in a row that came while somebody read, from which on they are not wanted.
+    /// The number of consecutive reports during a read after which reports are muted.
     static var redundantEventLimit: UInt8 { 2 }
 
-    /// Has the loop tell no more of arrivals, until the reader has read all. On the loop's thread.
+    /// Asks the loop to report no arrivals until the reader has read everything. Called on the loop's thread.
     func mute(_ transport: Transport) {
         guard case .socket(let fd, let registration) = transport else { return }
         loop.update(registration, fd, for: Readiness.stream.subtracting(.readable))
         if state.withLock({ state in state.settleMuting() }) { loop.update(registration, fd, for: .stream) }
     }
 
-    /// The reader has read all there was: it wants to hear of more.
+    /// Asks the loop to report arrivals again after the reader has read everything.
     ///
-    /// - Parameter isMuted: What ``State/takeMuting()`` said.
+    /// - Parameter isMuted: The result of ``State/takeMuting()``.
     func awaitArrival(_ transport: Transport, isMuted: Bool) {
         guard case .socket(let fd, let registration) = transport else { return }
-        // What has come meanwhile is told at once.
+        // The loop reports bytes that arrived in the meantime at once.
         if isMuted { loop.update(registration, fd, for: .stream) }
         loop.await(.readable, of: registration)
     }
 }
 
 extension Flow.State {
-    /// An arrival is reported. Returns whether to hear of no more, because somebody reads all the time.
+    /// Records an arrival report. Returns whether to mute further reports because a reader is always active.
     mutating func noteReport(_ readiness: Readiness) -> Bool {
         guard isReading || isReadPosted, arrivalInterest == .all, kind == .stream, phase == .open, closing == nil,
             readiness.touches(.readable), !readiness.touches(.ending), !readiness.touches(.failed)
@@ -47,7 +47,7 @@ extension Flow.State {
         return true
     }
 
-    /// The loop was told. Returns whether it must be told the contrary.
+    /// Records that the loop has muted reports. Returns whether the caller must unmute them at once.
     mutating func settleMuting() -> Bool {
         let isInVain = arrivalInterest == .mutingInVain
         if arrivalInterest == .muting { arrivalInterest = .nothing }
@@ -55,7 +55,7 @@ extension Flow.State {
         return isInVain
     }
 
-    /// All was read. Returns whether the caller must tell the loop to report again.
+    /// Records that everything was read. Returns whether the caller must ask the loop to report again.
     mutating func takeMuting() -> Bool {
         redundantEvents = 0
         let isMuted = arrivalInterest == .nothing

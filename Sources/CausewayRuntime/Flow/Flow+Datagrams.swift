@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// From here on a block is handed over instead of copied.
+    /// Trains of at least this many bytes keep their block; smaller ones are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -26,7 +26,7 @@ extension Flow {
         }
     }
 
-    /// Datagrams of this flow's peer that the reader of a shared socket brings. Returns how much room is left.
+    /// Takes datagrams of this flow's peer that the reader of a shared socket has read. Returns the remaining room in the inbox.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
         var deferred = DeferredActions()
@@ -43,8 +43,8 @@ extension Flow {
 }
 
 extension PacketReader {
-    /// The packets of one peer. Those that are alike become one train, as if the kernel had brought them together: they cost one
-    /// block, and the program takes them as a batch or one by one.
+    /// Converts the packets of one peer to trains. Consecutive packets of equal length become one train, as if the kernel had coalesced
+    /// them: they share one block, and the program receives them as a batch or one by one.
     mutating func takeTrains(_ range: Range<Int>) -> [DatagramBatch.Train] {
         var trains: [DatagramBatch.Train] = []
         var start = range.lowerBound
@@ -58,7 +58,7 @@ extension PacketReader {
         return trains
     }
 
-    /// Where the single datagrams end that make a train with the one at `start`: all of one length, the last perhaps shorter.
+    /// Returns the end of the run of single datagrams that form a train from `start`: all have the same length, the last can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -76,7 +76,7 @@ extension PacketReader {
         return end
     }
 
-    /// Small packets are copied out; a train of some length takes its block with it.
+    /// Takes one train: small packets are copied, a large train keeps its block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         let bytes: Data
@@ -105,15 +105,15 @@ extension Flow.State {
         if isFull { isReadable = true }
         for train in trains { _ = accept(train) }
         if let failure {
-            // Somebody on the way refused an earlier datagram: a receive learns of it, and the flow lives on.
+            // A host or router on the path refused an earlier datagram. One receive reports the error; the flow stays open.
             isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
         match(nil, &deferred)
     }
 
-    /// Answers the receives that can be answered now. Those of the program's closures are left to its queue, which takes out one
-    /// datagram after the other (``Flow/deliverDatagrams()``): one hand-over for all of a batch.
+    /// Answers the receives that can be answered now. The program's closures are left to its queue, which removes one datagram after
+    /// another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let waiter = waiters.first, datagrams[0].hasAnswer {
             if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -124,7 +124,7 @@ extension Flow.State {
         }
     }
 
-    /// The end has come: what arrived before it is answered first.
+    /// Answers receives with the datagrams that arrived before the end of the flow.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         while let waiter = waiters.first, let answer = takeDatagramAnswer() {
@@ -139,7 +139,7 @@ extension Flow.State {
         }
     }
 
-    /// What the oldest receive gets, which waits no longer; `nil` if it must go on waiting.
+    /// Removes the oldest receive and returns its answer, or `nil` if it must keep waiting.
     mutating func takeDatagramAnswer() -> DatagramAnswer? {
         guard let waiter = waiters.first, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer
@@ -158,7 +158,7 @@ extension Flow.State {
     }
 }
 
-/// What a receive of datagrams is answered with.
+/// The answer to a receive of datagrams.
 enum DatagramAnswer {
     case content(ReceivedContent)
     case batch(DatagramBatch)

@@ -4,16 +4,16 @@ internal import CausewayTypes
 internal import FoundationEssentials
 internal import Synchronization
 
-// How datagrams reach the program: a closure's on its queue, one after the other in one item of the delivery; a task's at once, while
-// there are some.
+// Delivery of datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A task gets datagrams
+// without suspension while some are waiting.
 
 extension Flow {
-    /// Datagrams that one item of a delivery hands over before the queue's other connections get their turn.
+    /// Datagrams that one delivery item passes on before the queue's other connections get their turn.
     private static var deliveryBudget: Int { 64 }
-    /// Datagrams that a task is given in a row without a suspension.
+    /// Datagrams that a task receives in a row without a suspension.
     static var immediateBudget: Int { 64 }
 
-    /// Calls the program's closures with what has arrived, on its queue. Returns how many were called.
+    /// Calls the program's closures with the waiting datagrams, on its queue. Returns the number of calls.
     func deliverDatagrams() -> Int {
         var count = 0
         state.withLock { state in state.beginDelivering() }
@@ -27,12 +27,12 @@ extension Flow {
             return (state.delivery, state.beginRead())
         }
         deferred.perform(delivery, on: loop)
-        // The kernel may hold more of a socket of the flow's own.
+        // The kernel can hold more datagrams if the flow has a socket to itself.
         if let plan { pumpReads(plan) }
         return count
     }
 
-    /// The next datagram, where it waits already and nothing stands before the caller: no suspension, and one lock.
+    /// Returns the next datagram if one is waiting and no other receive is ahead. Takes one lock and does not suspend.
     package func takeDatagram() -> ReceivedContent? {
         state.withLock { state in
             guard state.kind == .datagram, state.mayTransfer, state.waiters.isEmpty, state.closing == nil,
@@ -43,7 +43,7 @@ extension Flow {
     }
 }
 
-/// A closure of the program's and what it is called with.
+/// A closure of the program and its arguments.
 enum DatagramCall {
     case receive(ReceiveCompletion, ReceivedContent)
     case batch(BatchCompletion, DatagramBatch?, Failure?)
@@ -57,9 +57,9 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Has the program's queue take out what is there.
+    /// Schedules the delivery of the waiting datagrams on the program's queue.
     mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
-        // The queue is at it, or will be.
+        // The queue is delivering already, or a delivery is scheduled.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
         if delivery.add(.datagrams(flow)) { deferred.mustDispatch = true }
@@ -83,7 +83,7 @@ extension Flow.State {
         }
     }
 
-    /// What is left is for the next turn, or for a task behind the closures.
+    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task that waits behind the closures.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
@@ -93,7 +93,7 @@ extension Flow.State {
 }
 
 extension Flow.State.DatagramSide {
-    /// Whether a receive would be answered.
+    /// Whether a receive can be answered now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
     fileprivate mutating func takeImmediately() -> ReceivedContent? {
@@ -106,7 +106,7 @@ extension Flow.State.DatagramSide {
 }
 
 extension ReceiveWaiter {
-    /// A closure that is called on the program's queue.
+    /// Whether the waiter is a closure that runs on the program's queue.
     var isOfQueue: Bool {
         switch self {
         case .callback, .batch: true
@@ -114,7 +114,7 @@ extension ReceiveWaiter {
         }
     }
 
-    /// Whether it takes all datagrams at once.
+    /// Whether the waiter takes all datagrams at once.
     var takesBatch: Bool {
         switch self {
         case .batch, .batchTask: true

@@ -3,32 +3,32 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-// A stream that breaks may leave content behind: bytes that arrived before, which the kernel keeps until they are read. The reason of the
-// break is told to whoever asks first, so that a flow which asks before it has read everything must remember it, and tell it last.
+// A stream that breaks can leave content behind: bytes that arrived earlier and stay in the kernel until they are read. The kernel reports
+// the reason only once. A flow that asks for it before all bytes are read must therefore store it and report it last.
 
 extension Flow {
-    /// What a broken transport may still give.
+    /// The data that can still be read from a broken transport.
     enum Remainder: UInt8, Sendable {
         case nothing
         case content
-        /// The peer had ended its side before the transport broke.
+        /// The peer ended its side before the transport broke.
         case contentAndEnd
     }
 
-    /// How far the program's own end has got.
+    /// The progress of the end of the sending side.
     enum OutboundEnd: UInt8, Sendable {
         case none, sent
-        /// Both ends were reported.
+        /// The end of both directions was reported to the owner.
         case told
     }
 
-    /// Reads what a broken transport has left, on the thread that noticed.
+    /// Reads the remaining content of a broken transport, on the thread that noticed the failure.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
     }
 
-    /// Ends the claim of ``State/beginErrorCheck()``.
+    /// Reads the pending error and releases the claim of ``State/beginErrorCheck()``.
     func checkError(of transport: Transport) {
         let loss = transport.takeLoss()
         let hasUnread = transport.hasUnread
@@ -55,15 +55,15 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// The transport broke, and what arrived before may not have been read: sends fail, receives go on.
+    /// The transport broke, and content that arrived earlier can still be unread: sends fail, receives continue.
     var isDraining: Bool { remainder != .nothing && closing == nil && phase == .open }
 
-    /// Claims the reading side to ask what failed, if nobody reads or is about to: whoever does will come upon it, and asks
-    /// afterwards if not. Both at once, the one would take the error, and the other take its absence for the stream's end.
+    /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader sees the error, or
+    /// queries it afterwards. If both ran at once, one would take the error and the other would read its absence as the end of the stream.
     mutating func beginErrorCheck() -> Transport? {
         guard phase == .open, closing == nil, let transport else { return nil }
         let isLeftToReader = isReading || hasReadWork
-        // Once it is known to be broken, each read may be the last one.
+        // After the transport is known to be broken, each read can be the last one.
         hasErrorPending = isLeftToReader || isDraining
         guard !isLeftToReader else { return nil }
         isReading = true
@@ -73,17 +73,17 @@ extension Flow.State {
     fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard closing == nil else { return }
         if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &deferred) }
-        // A datagram socket lives on: one datagram was refused (RFC 1122 §4.1.3.3). A receive reports it.
+        // A datagram socket stays open: one datagram was refused (RFC 1122 §4.1.3.3). One receive reports the error.
         datagrams[0].refusal = error
         match(nil, &deferred)
     }
 
-    /// The transport broke. The caller sees to it that what is left is looked at: see ``Flow/examineLoss()``.
+    /// Records that the transport broke. The caller must then have the remaining content examined: see ``Flow/examineLoss()``.
     mutating func lose(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
         guard closing == nil else { return }
         guard failure == nil else {
-            // Writing says only that it is broken, reading says why.
+            // A write reports only EPIPE; a read reports the reason.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }
@@ -93,7 +93,7 @@ extension Flow.State {
         answerSends(error, &deferred)
     }
 
-    /// Breaks down if nothing is left to read, and tells the owner else.
+    /// Fails the flow if nothing is left to read. Otherwise notifies the owner.
     fileprivate mutating func settleLoss(hasUnread: Bool, _ deferred: inout DeferredActions) {
         guard isDraining, let failure else { return }
         isReadable = true
@@ -102,9 +102,9 @@ extension Flow.State {
         if let owner { deferred.resume(.lost(owner, failure)) }
     }
 
-    /// Reading found nothing more of a broken transport.
+    /// Ends the flow after a read found no more content in a broken transport.
     mutating func finishDraining(_ deferred: inout DeferredActions) {
-        // A receive that was cancelled meanwhile has left content for the next.
+        // A receive that was cancelled in the meantime has left content for the next one.
         guard !waiters.isEmpty || leftover.isEmpty else { return }
         if remainder == .contentAndEnd {
             if !waiters.isEmpty { remainder = .nothing }
@@ -114,7 +114,7 @@ extension Flow.State {
         if let failure { breakDown(failure, &deferred) }
     }
 
-    /// A request to receive, after the end. The peer's end is reported before the failure if it came first.
+    /// Answers a receive that is placed after the end. If the peer's end came before the failure, it is reported first.
     mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ deferred: inout DeferredActions) {
         guard remainder == .contentAndEnd, case .broken = closing else {
             return answer(waiter, ReceivedContent(error: failure), &deferred)
@@ -123,7 +123,7 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Answers everything that was to be sent.
+    /// Answers every outstanding send with `error`.
     mutating func answerSends(_ error: Failure, _ deferred: inout DeferredActions) {
         for entry in inFlight { finish(entry, error, &deferred) }
         inFlight = []

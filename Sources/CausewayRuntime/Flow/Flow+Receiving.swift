@@ -5,11 +5,11 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Reads that one pump does before others get their turn, and requests in a row.
+    /// Reads that one pump does before other flows get their turn, and receives that read for themselves in a row.
     static var readBudget: Int { 16 }
-    /// How much a read may take beyond what is waited for, so that small requests do not cost a system call each.
+    /// Bytes that a read can take beyond the request, so that small receives do not cost one system call each.
     static var readAhead: Int { 16 << 10 }
-    /// From here on a block is handed over instead of copied.
+    /// Content of at least this many bytes keeps its block; smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -35,7 +35,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Places a request that nothing stands before, and that nothing which is there can answer. Returns whether it was such.
+    /// Places a request if no other request is ahead and no content is available for it. Returns whether the request was placed.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false
@@ -50,7 +50,7 @@ extension Flow {
         return isPlaced
     }
 
-    /// A request that may be answered by what is there.
+    /// Places a request that available content can answer.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var deferred = DeferredActions()
         var plan: ReadPlan?
@@ -88,7 +88,7 @@ extension Flow {
         if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
     }
 
-    /// Performs a claimed read, and those that follow it, within a budget.
+    /// Performs a claimed read and the reads that follow it, within a budget.
     func pumpReads(_ first: ReadPlan) {
         var budget = Self.readBudget
         var plan: ReadPlan? = first
@@ -97,7 +97,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Others on this thread get their turn; the rest is read as if it had just become readable.
+        // Other flows on this thread get their turn. The rest is read as if the transport had just become readable.
         if budget <= 0 { requeueRead() }
     }
 
@@ -116,12 +116,12 @@ extension Flow {
         if onLoop { loop.execute { self.pumpReads() } }
     }
 
-    /// Returns the next read, if there is one to do and it may be done at once.
+    /// Reads once from a stream. Returns the next read if there is one and it can start at once.
     private func readStream(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
         let scratch = ThreadLocal.scratch
         let length = min(plan.length, scratch.count)
         let result = plan.transport.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
-        // Allocating is done before the lock is taken.
+        // Allocate before the lock is taken.
         var arrived: Arrived?
         if case .moved(let count) = result, count > 0 {
             if plan.isForChannel {
@@ -137,7 +137,7 @@ extension Flow {
         }
     }
 
-    /// The usual end of a claim: one receive waits, and gets all of what the read brought. Where it is otherwise, returns the content.
+    /// Ends a claim in the usual case: one receive waits and gets everything the read returned. Returns the content in all other cases.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -172,7 +172,7 @@ extension Flow {
         return nil
     }
 
-    /// Ends a claim: what the read brought is delivered, and the transport closed if it was waited for.
+    /// Ends a claim: delivers the content of the read, and closes the transport if a close was waiting for the claim.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {
@@ -201,7 +201,7 @@ extension Flow {
         return next
     }
 
-    /// Small content is copied out of the thread's block; large content takes the block with it.
+    /// Copies small content out of the thread's block. Large content keeps the block.
     private static func content(of scratch: UnsafeMutableRawBufferPointer, _ count: Int) -> Data {
         guard count >= handOverByteCount, let base = scratch.baseAddress else {
             return Data(UnsafeRawBufferPointer(rebasing: scratch[..<count]))

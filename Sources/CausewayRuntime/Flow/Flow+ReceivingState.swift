@@ -3,21 +3,21 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// One read that was claimed.
+/// One claimed read.
 struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// The oldest receive is that of the protocols above: they are lent what is in the thread's block.
+    /// The oldest receive belongs to the protocols above, which borrow the content of the thread's block.
     var isForChannel = false
-    /// There is one receive, that of a task or of a closure of the program's.
+    /// Exactly one receive waits, from a task or a closure of the program.
     var isForOne = false
 }
 
-/// What a read brought.
+/// The result of a read.
 enum Arrived {
     case data(Data)
-    /// So many bytes at the beginning of the thread's block.
+    /// The byte count at the start of the thread's block.
     case lent(Int)
 }
 
@@ -26,7 +26,7 @@ extension Flow.State {
         guard hasReadWork, let transport else { return nil }
         if case .peer = transport { return nil }
         isReading = true
-        // Cleared before the call: an edge that comes during it must not be lost.
+        // Clear the flag before the call, so that an edge during the call is not lost.
         isReadable = false
         let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
         var plan = ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
@@ -35,8 +35,8 @@ extension Flow.State {
         return plan
     }
 
-    /// The read that a request does itself. Where each finds something at once, a fast peer and its task would keep the loop's thread to
-    /// themselves: now and then others get their turn, and the caller calls ``Flow/requeueRead()``.
+    /// Claims the read that a receive does itself. If every receive finds content at once, a fast peer and its task would occupy the loop's
+    /// thread. From time to time `isPostponed` is set instead, and the caller calls ``Flow/requeueRead()``.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         readBurst += 1
@@ -57,7 +57,8 @@ extension Flow.State {
             remainder = .content
             finishDraining(&deferred)
         case .moved(0) where isWriting || claims > 0 || isPipeBroken:
-            // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
+            // The kernel reports a reset to one call and an end of stream to the later ones, so a reset could be mistaken for a clean end
+            // of stream.
             isEndDoubtful = true
         case .moved(0):
             receive.ended()
@@ -79,7 +80,7 @@ extension Flow.State {
         }
     }
 
-    /// Ends a claim where one receive waits for all of what came, and nothing stands before it: the caller answers it.
+    /// Ends a claim if one receive takes everything that arrived and no other content is ahead. The caller answers the receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
             waiters.first?.takesAll == true,
@@ -91,15 +92,15 @@ extension Flow.State {
     }
 
     private mutating func noteRead(_ count: Int, _ length: Int) {
-        // After a large read more has often come meanwhile, and one more call costs little beside it.
-        // Who hears nothing of what comes must look.
+        // After a large read more content has often arrived, and one more call costs little in comparison. A flow with muted arrival
+        // reports must always try again.
         if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
             isReadable = true
         }
         receivedByteCount &+= UInt64(count)
     }
 
-    /// Has a doubtful end read again once nobody else uses the transport. Returns whether the caller must see to it.
+    /// Repeats the read of a doubtful end when no other thread uses the transport. Returns whether the caller must do this.
     mutating func settleEnd() -> Bool {
         guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
         isEndDoubtful = false
@@ -107,7 +108,7 @@ extension Flow.State {
         return true
     }
 
-    /// Lends the protocols above what arrived, where nothing stands before it.
+    /// Lends the content to the protocols above if no other content is ahead of it.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
@@ -123,7 +124,7 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.
+    /// Answers every receive that can be answered now. `arrived` follows the leftover bytes of earlier reads.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
@@ -145,13 +146,13 @@ extension Flow.State {
     }
 }
 
-/// Bytes that were left over, and those that arrived behind them.
+/// Leftover bytes of earlier reads, followed by the bytes that just arrived.
 private struct Backlog {
     private var bytes: Data
     private var offset = 0
 
-    /// Takes what was left over out of its place, so that it grows there: copied each time, a long exact receive would cost the
-    /// square of its length.
+    /// Moves the leftover bytes out of `leftover`, so that they grow in place. With a copy per read, a long exact receive would cost
+    /// quadratic time.
     init(taking leftover: inout Data, arrived: Data?) {
         bytes = leftover
         leftover = Data()
@@ -163,7 +164,7 @@ private struct Backlog {
         defer { offset += count }
         if offset == 0, count == bytes.count { return bytes }
         let start = bytes.startIndex + offset
-        // Programs index from zero.
+        // Programs expect indices from zero.
         return Data(bytes[start..<(start + count)])
     }
 

@@ -5,25 +5,25 @@ package import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The most pieces and bytes that one gathered send takes.
+    /// The maximum number of pieces and bytes in one gathered send.
     static var gatherPieceLimit: Int { 32 }
     static var gatherByteLimit: Int { 1 << 20 }
 
     // MARK: Requests
 
-    /// Queues a whole message without wishes. Its waiter learns when the transport has taken all of it.
+    /// Queues a whole message without per-message options. The waiter is answered when the transport has taken all of it.
     package func send(_ outbound: Outbound) {
         if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
     }
 
-    /// Queues content of a message that has wishes, or is longer than its first content.
+    /// Queues content of a message that has per-message options or more than one part.
     package func send(_ entry: SendQueue<Outbound>.Entry) {
         submit(entry.payload, ticket: entry.ticket) { state in state.enqueue(entry) }
         if entry.deadline != nil { armExpiry() }
     }
 
-    /// Content that nothing stands before goes to the transport without being queued. Returns whether this was such.
+    /// Writes content without queueing it if no other content is ahead. Returns whether it did.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -61,13 +61,13 @@ extension Flow {
 
     // MARK: Expiry
 
-    /// Has messages answered when they expire, whether or not anything can leave by then.
+    /// Starts a timer that answers messages when they expire, even if nothing can be sent until then.
     private func armExpiry() {
         guard let time = state.withLock({ state in state.takeExpiryTime() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
     }
 
-    /// A timer that comes too early, too late, or after the message has left does no harm.
+    /// Drops expired messages. A timer that fires early, late, or after the message was sent does no harm.
     private func expire(at time: Duration) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
@@ -79,7 +79,7 @@ extension Flow {
         armExpiry()
     }
 
-    /// Writes on the caller's thread, if nothing stands before the content. Out of line: what it needs must not lie in the frame of every
+    /// Writes on the caller's thread if no other content is ahead. Not inlined, so that its locals do not enlarge the frame of every
     /// suspended task.
     @inline(never)
     package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
@@ -91,7 +91,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// The same for bytes that are lent for the duration of the call.
+    /// Writes borrowed bytes on the caller's thread. They must stay valid only for the duration of the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -102,15 +102,15 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// Some bytes are out, and the claim is still held.
+        /// A part of the bytes was sent, and the claim is still held.
         case partial(Int, Retry)
-        /// Nothing was tried.
+        /// No write was attempted.
         case unclaimed
-        /// Nothing was tried, for others must get their turn first.
+        /// No write was attempted, because other tasks must get their turn first.
         case postponed
     }
 
-    /// Ends the claim, and answers who waits, if all is out or nothing ever will be.
+    /// Ends the claim. Answers the waiter if everything was sent or the transport failed.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .nobody
     ) -> ImmediateResult {
@@ -141,10 +141,10 @@ extension Flow {
             state.isWritable = true
             state.isWriting = false
             state.sentByteCount &+= UInt64(count)
-            // Cancelled meanwhile: nobody knows what the peer will see of it.
+            // The flow was cancelled in the meantime: it is unknown which bytes reach the peer.
             if state.closing != nil { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
-            // Others may have queued content while the claim was held.
+            // Other threads can have queued content while the claim was held.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -174,7 +174,7 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.
+    /// Queues the rest of an immediate write ahead of all other content, releases the claim and waits for room.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -193,11 +193,11 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // An edge may have come since: then there is room already.
+        // An edge can have arrived since: then there is room already.
         if state.withLock({ state in state.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 
-    /// While corked, content only gathers; ``uncork()`` sends it in as few system calls as possible.
+    /// Collects content without writing it until ``uncork()``, which sends it in as few system calls as possible.
     package func cork() { state.withLock { state in state.isCorked = true } }
 
     package func uncork() {
@@ -233,10 +233,10 @@ extension Flow {
         }
     }
 
-    /// How a write that could not be done goes on.
+    /// How to continue a write that could not complete.
     package enum Retry: Equatable {
         case none, whenWritable, later
-        /// Not at all, for the transport broke.
+        /// Do not continue: the transport broke.
         case lost
     }
 
@@ -245,12 +245,12 @@ extension Flow {
         case .none: break
         case .lost: examineLoss()
         case .later:
-            // The kernel is short of buffers, and reports no edge when it has some again.
+            // The kernel is out of buffers (ENOBUFS) and reports no edge when buffers are free again.
             _ = loop.schedule(after: .milliseconds(2)) { self.ready(for: .writable) }
         case .whenWritable:
             switch transport {
             case .socket(let fd, let registration):
-                // A datagram socket reports an edge for each datagram that leaves, so it is asked only when needed.
+                // A datagram socket reports an edge for each sent datagram, so ask for this event only when it is needed.
                 let kind = state.withLock { state in state.kind }
                 if kind == .datagram { loop.update(registration, fd, for: [.readable, .writable]) }
                 loop.await(.writable, of: registration)

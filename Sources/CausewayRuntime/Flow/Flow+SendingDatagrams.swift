@@ -2,12 +2,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Datagrams that go out in one system call, some of them as trains for segmentation offload.
+/// Datagrams that are sent in one system call. Some form trains for segmentation offload.
 struct DatagramPlan {
-    /// A run of equal datagrams, the last perhaps shorter, or a single one.
+    /// A single datagram, or a run of datagrams of equal length of which the last can be shorter.
     struct Group {
         var range: Range<Int>
-        /// 0 for a single datagram.
+        /// Bytes per datagram; 0 for a single datagram.
         var segment: Int
         var trafficClass: UInt8?
     }
@@ -37,7 +37,7 @@ extension Transport {
         case .peer(let shared, let address):
             shared.send(packets, to: address)
         case .scripted(let script):
-            // A script sees one datagram, or one train, per write.
+            // A scripted transport gets one datagram or one train per write.
             packets.first.map { packet -> IOResult in
                 let result = script.write(packet.pieces)
                 if case .moved = result { return .moved(1) }
@@ -50,7 +50,7 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups what is in flight: equal lengths make a train, where the kernel can segment it.
+    /// Groups the datagrams in flight: datagrams of equal length form a train if the kernel can segment it.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(inFlight.first, to: &plan)
@@ -96,25 +96,26 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // An edge may have come during the call: it is the only one.
+            // An edge during the call is the only one.
             return isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
         case .failed(let code):
             isWritable = true
             if (plan.groups.first?.segment ?? 0) > 0, Self.meansNoOffload(code) {
-                // Not every device and every path takes trains: this flow sends its datagrams one by one from now on.
+                // Not every device and path supports segmentation offload. From now on this flow sends its datagrams one by one.
                 hasSegmentOffload = false
             } else {
-                // Of a train, the first datagram bears it; what was sent before was refused, or may not leave at present.
+                // The error is reported for the first datagram of a train: an earlier datagram was refused, or sending is not permitted at
+                // present.
                 finishDatagram(Failure(errno: code), &deferred)
             }
             return .none
         }
     }
 
-    /// Whether the kernel refused the train as such. Anything else, a refusal by the peer's host for instance, would have met a
-    /// single datagram as well.
+    /// Whether the error code means that the kernel cannot segment this train. All other errors, such as a refusal by the peer's host,
+    /// would occur for a single datagram as well.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

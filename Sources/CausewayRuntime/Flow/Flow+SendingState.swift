@@ -8,18 +8,18 @@ extension Flow.State {
     /// Immediate writes in a row before a task must suspend.
     private static var burstLimit: UInt8 { 32 }
 
-    /// Claims a write that need not be queued: nothing waits and the transport has room.
+    /// Claims a write that bypasses the queue: no content waits and the transport has room.
     mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, mayTransfer, isWritable, !isWriting, !isCorked, count > 0, closing == nil,
             phase == .open, failure == nil, !sendingHasEnded, inFlight.isEmpty, backlog == nil, let transport
         else { return nil }
         isWriting = true
-        // Cleared before the call: an edge that comes during it must not be lost.
+        // Clear the flag before the call, so that an edge during the call is not lost.
         isWritable = false
         return transport
     }
 
-    /// The same for a task, which must suspend now and then.
+    /// Claims a write for a task. A task must suspend from time to time; then `isBurst` is set.
     mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
         guard burst + 1 == Self.burstLimit else {
             guard let transport = beginImmediateWrite(count) else { return nil }
@@ -57,9 +57,9 @@ extension Flow.State {
         backlog?.append(entry)
     }
 
-    /// Whether a message may begin at once, ahead of everything queued.
+    /// Whether a message can bypass the queue.
     private var letsPass: Bool {
-        // Before the transport is there nothing has begun, so wishes still count.
+        // Before there is a transport no message has started, so per-message options still apply.
         mayTransfer && backlog == nil && inFlight.count < Flow.gatherPieceLimit
             && (datagrams.first?.outgoing.count ?? 0) == 0
     }
@@ -69,7 +69,7 @@ extension Flow.State {
         if kind == .stream {
             if outbound.endsStream { sendingHasEnded = true }
         } else {
-            // There is no half-close of a datagram socket; a missing content sends nothing, an empty one does.
+            // A datagram socket has no half-close. A missing content sends nothing; an empty content sends an empty datagram.
             outbound.endsStream = false
             outbound.isDatagram = outbound.hasContent
         }
@@ -79,7 +79,7 @@ extension Flow.State {
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
-            // Parts of one message leave as one datagram; a part is taken when it has joined the others.
+            // Parts of one message leave as one datagram. A part counts as taken when it was appended to the others.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -95,7 +95,7 @@ extension Flow.State {
         answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
-    /// Answers what will never leave.
+    /// Answers the messages that can no longer be sent.
     mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = backlog?.nextLost(at: now) {
             switch step {
@@ -107,7 +107,7 @@ extension Flow.State {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// When the next message expires, if no timer goes off by then already.
+    /// Returns the time at which the next message expires, unless a timer fires by then anyway.
     mutating func takeExpiryTime() -> Duration? {
         guard phase != .closed, let next = backlog?.nextDeadline, expiryTimes.allSatisfy({ next < $0 }) else {
             return nil
@@ -116,7 +116,7 @@ extension Flow.State {
         return next
     }
 
-    /// Moves queued content into flight, as much as one call can take.
+    /// Moves queued content into flight, up to the capacity of one call.
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
             switch backlog?.next(at: System.now) {
@@ -130,7 +130,7 @@ extension Flow.State {
         }
     }
 
-    /// Claims the next write, unless there is nothing to write or somebody is at it.
+    /// Claims the next write. Returns `nil` if there is nothing to write or another thread is writing.
     mutating func beginWrite(_ deferred: inout DeferredActions) -> WritePlan? {
         guard hasWriteWork, let transport else { return nil }
         repeat {
@@ -139,7 +139,7 @@ extension Flow.State {
         } while inFlight.first?.isEmpty == true
         guard let head = inFlight.first else { return nil }
         isWriting = true
-        // Cleared before the call: an edge that comes during it must not be lost.
+        // Clear the flag before the call, so that an edge during the call is not lost.
         isWritable = false
         if kind == .datagram {
             return WritePlan(transport: transport, content: .datagrams(planDatagrams()))
@@ -157,7 +157,7 @@ extension Flow.State {
         var contents = [head.outbound.data]
         for entry in inFlight.dropFirst() {
             guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
-            // An end, or an empty content, gets its own turn.
+            // An end of stream or an empty content is written in a separate step.
             guard entry.outbound.remaining > 0 else { break }
             contents.append(entry.outbound.data)
             byteCount += entry.outbound.remaining
@@ -167,7 +167,7 @@ extension Flow.State {
         return WritePlan(transport: transport, content: content, byteCount: byteCount)
     }
 
-    /// Nothing to write: a mark at the end of a message, for instance. It is done when its turn comes.
+    /// Finishes entries without bytes, such as an end-of-message mark, when they reach the head of the queue.
     private mutating func finishEmpty(_ deferred: inout DeferredActions) {
         while let head = inFlight.first, head.isEmpty {
             _ = inFlight.popFirst()
@@ -191,7 +191,7 @@ extension Flow.State {
             if count == plan.byteCount { isWritable = true }
             return isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // An edge may have come during the call: it is the only one.
+            // An edge during the call is the only one.
             return isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -202,22 +202,22 @@ extension Flow.State {
         }
     }
 
-    /// Tells the owner, once, that both directions have ended and the program knows.
+    /// Notifies the owner, once, that both directions have ended and the program has received the end.
     mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard outboundEnd == .sent, receive.hasDeliveredEnd, closing == nil, failure == nil, let owner else { return }
         outboundEnd = .told
         deferred.resume(.ended(owner))
     }
 
-    /// Whether a write's failure is the reader's to tell. The kernel tells one call why a connection broke, and the next ones only that
-    /// it did: while somebody reads, that may have been the call.
+    /// Whether the reader must report the failure of a write. The kernel gives the reason of a broken connection to one call only; later
+    /// calls get EPIPE. If a read is active, that read may have received the reason.
     mutating func leavesToReader(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         isPipeBroken = true
         return true
     }
 
-    /// Takes sent bytes off the front.
+    /// Removes sent bytes from the front.
     mutating func advance(by count: Int, _ deferred: inout DeferredActions) {
         sentByteCount &+= UInt64(count)
         inFlightByteCount -= count
@@ -226,7 +226,7 @@ extension Flow.State {
             let taken = min(left, head.outbound.remaining)
             left -= taken
             inFlight[0].outbound.offset += taken
-            // The end of a stream is a step of its own, after its bytes.
+            // The end of a stream is a separate step after its bytes.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = inFlight.popFirst()
             finish(head, nil, &deferred)
@@ -235,6 +235,6 @@ extension Flow.State {
 }
 
 extension Flow.State.InFlight {
-    /// Whether there is nothing that the transport must be told.
+    /// Whether the entry requires no call to the transport.
     var isEmpty: Bool { outbound.remaining == 0 && !outbound.endsStream && !outbound.isDatagram }
 }

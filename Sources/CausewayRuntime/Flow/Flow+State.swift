@@ -9,17 +9,17 @@ extension Flow {
     enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
-        /// The flow lives on; if its transport broke, by what.
+        /// The transport was taken away and the flow stays open. The value is the failure if the transport broke.
         case detached(Failure?)
         case broken(Failure)
     }
 
-    /// What is left to do with a transport that nobody claims any more. An object, for each read and write asks for one, and there is one
-    /// once.
+    /// The pending close of a transport that no thread claims any more. It is a class because every read and write checks for one, and at
+    /// most one exists per flow.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
-        /// The peer has ended its side and all of it was read.
+        /// The peer has ended its side and all of its content was read.
         private let isReadOut: Bool
         private let owner: (any FlowOwner)?
 
@@ -44,30 +44,30 @@ extension Flow {
         }
     }
 
-    /// Everything behind the flow's lock.
+    /// The state behind the flow's lock.
     ///
-    /// An idle connection consists of little else: the small members stand together, and what few connections have is kept
+    /// An idle connection consists of little else. The small members are therefore grouped, and members that few connections need are
     /// behind a reference.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var phase = Phase.idle
         var mayTransfer = false
-        /// The protocols above have not agreed: if the transport breaks, there may be another one.
+        /// The protocols above have not completed their handshake: if the transport breaks, another one can replace it.
         var isProvisional = false
 
         var isReadable = false
         var isReading = false
         var isReadPosted = false
-        /// The peer's end was announced: a short read does not mean that there is nothing more to learn.
+        /// The peer's end was reported: after a short read there can still be an end of stream to read.
         var hasEndPending = false
         var arrivalInterest = ArrivalInterest.all
-        /// Since all was read.
+        /// Redundant arrival reports since everything was read.
         var redundantEvents: UInt8 = 0
-        /// The end was read while somebody else used the transport.
+        /// The end of the stream was read while another thread used the transport.
         var isEndDoubtful = false
-        /// A failure was reported while somebody read.
+        /// A failure was reported during a read.
         var hasErrorPending = false
-        /// A write found the connection gone while somebody read.
+        /// A write failed with EPIPE during a read.
         var isPipeBroken = false
         var remainder = Flow.Remainder.nothing
 
@@ -76,13 +76,13 @@ extension Flow {
         var isCorked = false
         /// Immediate writes since the last suspension.
         var burst: UInt8 = 0
-        /// Reads that requests did themselves, since the last that had to wait for others.
+        /// Reads that receives did themselves since the last postponed one.
         var readBurst: UInt8 = 0
         var sendingHasEnded = false
         var outboundEnd = Flow.OutboundEnd.none
         var hasSegmentOffload = true
 
-        /// Uses of the transport under way.
+        /// The number of threads that use the transport now.
         var claims: Int32 = 0
         var closing: Ending?
         var failure: Failure?
@@ -92,16 +92,17 @@ extension Flow {
 
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received beyond what the waiting requests could take, at most one read-ahead.
+        /// Received bytes beyond the waiting requests, at most one read-ahead.
         var leftover = Data()
-        /// At most one, and none for streams: on the heap, where idle streams do not pay for it.
+        /// One element for datagram flows, empty for streams. The array keeps the state on the heap, so that idle streams do not pay for
+        /// it.
         var datagrams: [DatagramSide] = []
 
-        /// Content that may not begin yet: made when there is some, for most connections never have any.
+        /// Content that cannot start yet. Created on first use, because most connections never need it.
         var backlog: SendQueue<Outbound>?
-        /// When timers for messages that expire go off.
+        /// The times at which timers for expiring messages fire.
         var expiryTimes: [Duration] = []
-        /// Begun, in this order.
+        /// Content whose transmission has started, in order.
         var inFlight: Deque<InFlight> = []
         var inFlightByteCount = 0
 
@@ -114,18 +115,18 @@ extension Flow {
         }
 
         struct DatagramSide: Sendable {
-            /// What arrived and waits.
+            /// Received datagrams that wait for a receive.
             var inbox = DatagramInbox()
-            /// An earlier datagram was refused on its way, and no receive has learnt of it.
+            /// The error for an earlier datagram that was refused on the path; no receive has reported it yet.
             var refusal: Failure?
-            /// The first parts of a datagram whose last part has not come.
+            /// The first parts of a datagram whose last part is still missing.
             var outgoing = Data()
-            /// Whose it is: the program's queue is given it.
+            /// The flow that owns this state, for posting to the program's queue.
             unowned var flow: Flow?
-            /// The program's queue will take out what is there.
+            /// A delivery on the program's queue is scheduled.
             var isPosted = false
             var isDelivering = false
-            /// Datagrams that tasks were given since one of them last waited.
+            /// Datagrams given to tasks since a task last suspended.
             var immediateCount = 0
         }
 
@@ -148,7 +149,7 @@ extension Flow.State {
             && (!inFlight.isEmpty || backlog != nil)
     }
 
-    /// Takes the closing work if it is time for it: asked for, and no claim left.
+    /// Takes the pending close if no claim is left.
     mutating func takeClosing() -> Flow.Closing? {
         guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
         if case .detached(let reason) = ending { return takeDetaching(reason) }
@@ -183,7 +184,7 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Answers every outstanding request with an error; what had arrived goes with the first.
+    /// Answers every outstanding request with an error. Content that had arrived goes to the first receive.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
@@ -196,7 +197,7 @@ extension Flow.State {
         answerSends(error, &deferred)
     }
 
-    /// Answers every outstanding request and is as new.
+    /// Answers every outstanding request with an error and resets the state.
     mutating func abandon(_ error: Failure, _ deferred: inout DeferredActions) {
         answerAll(error, &deferred)
         (failure, remainder) = (nil, .nothing)
@@ -249,14 +250,14 @@ extension Flow.State {
         if delivery == nil { posted.dispatch() } else { deferred.mustDispatch = true }
     }
 
-    /// Returns the delivery if it must be dispatched.
+    /// Posts an item to the program's queue. Returns the delivery if the caller must dispatch it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // A flow that never started has no queue of the program's: its answers still come, on a global one.
+        // A flow that never started has no program queue: its answers use a global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
     }
 
-    /// Has the program's queue read. Returns whether the delivery must be dispatched.
+    /// Schedules a read on the program's queue. Returns whether the caller must dispatch the delivery.
     mutating func postRead(_ flow: Flow, on delivery: Delivery) -> Bool {
         guard !isReadPosted else { return false }
         isReadPosted = true

@@ -4,34 +4,34 @@ package import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-/// Requests of tasks. Cancelling a task ends the one request that it waits for, and the flow goes on: what a receive waited for is the
-/// next one's, and what a send has begun leaves whole.
+/// Requests of tasks. Cancelling a task ends only the request that it waits for, and the flow stays open: the next receive gets the
+/// content, and a send that has started completes.
 ///
-/// Being cancellable costs each suspension a record in its task, two locks and a quarter of the task's memory. Where one task serves
-/// a connection, and who may cancel it is known, nobody pays that: such a task is the flow's home.
+/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection that is served by one
+/// task with a known canceller does not need it: that task is the flow's home task.
 extension Flow {
-    /// Makes the current task the flow's home: whoever cancels it calls ``cancelHome()``.
+    /// Makes the current task the flow's home task. To cancel it, call ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home waits for, as cancelling any other task does.
+    /// Ends the request that the home task waits for, as the cancellation of any other task does.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
     }
 
-    /// What all requests of the home are called: there is one at a time.
+    /// The identifier of all requests of the home task, which has one request at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// What a request is called, so that it can be cancelled alone: a task waits for one at a time. Never ``homeID``.
+    /// The identifier of a request for cancellation. A task waits for one request at a time. Never ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
 
     // MARK: Receiving
 
-    /// As ``receive(minimum:maximum:_:)``, for a byte stream.
+    /// Receives at least `minimum` and at most `maximum` bytes of a byte stream, as ``receive(minimum:maximum:_:)``.
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
@@ -41,7 +41,7 @@ extension Flow {
         return await withUnsafeContinuation { waiter in request(Self.homeID, minimum, maximum, waiter) }
     }
 
-    /// The same, where the end is no content: `nil`.
+    /// Receives bytes of a stream, or `nil` at its end.
     nonisolated(nonsending)
         package func receive(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
     {
@@ -52,7 +52,7 @@ extension Flow {
         }
     }
 
-    /// Out of line, as all below: what it needs must not lie in the frame of every suspended task.
+    /// Not inlined, as the functions below, so that its locals do not enlarge the frame of every suspended task.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -72,7 +72,7 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A task that is cancelled takes no bytes with it. Asked when the request is there for whoever cancels to find.
+        // A cancelled task takes no bytes. Check after the request is registered, so that a concurrent cancellation finds it.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)
@@ -83,7 +83,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// As ``receiveMessage(_:)``.
+    /// Receives one whole message, as ``receiveMessage(_:)``.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -108,7 +108,7 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
 
-    /// As ``receiveBatch(_:)``; `nil` when the flow has ended.
+    /// Receives all datagrams that have arrived, as ``receiveBatch(_:)``. Returns `nil` when the flow has ended.
     nonisolated(nonsending)
         package func receiveBatch() async throws(Failure) -> DatagramBatch?
     {
@@ -120,7 +120,7 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // What it had waited for may be enough for the next.
+            // The content that was too short for the cancelled receive can be enough for the next one.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
@@ -129,10 +129,12 @@ extension Flow {
 
     // MARK: Sending
 
-    /// Suspends until the transport has taken the content. Returns why it did not.
+    /// Suspends until the transport has taken the content. Returns the failure, or `nil` on success.
     ///
-    /// Content that the transport takes at once costs no suspension, save now and then, so that other tasks get their turn; a
-    /// cancelled task can still say goodbye with it. Cancelled while it waits, it takes back what has not begun to leave.
+    /// Content that the transport takes at once needs no suspension, except from time to time so that other tasks get their turn. A
+    /// cancelled task can therefore still send a final message.
+    ///
+    /// Cancellation: content that has not started to leave is removed from the queue.
     nonisolated(nonsending)
         package func send(_ data: Data, endsStream: Bool = false) async -> Failure?
     {
@@ -155,7 +157,7 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Whether a task has taken its share of datagrams in a row and must let others run. Then counting restarts.
+    /// Whether a task has received its share of datagrams in a row and must let other tasks run. If so, the count restarts.
     private func mustGiveWay() -> Bool {
         state.withLock { state in
             guard state.kind == .datagram, !state.datagrams.isEmpty else { return false }
@@ -164,7 +166,7 @@ extension Flow {
         }
     }
 
-    /// Lets other tasks have their turn.
+    /// Lets other tasks run.
     @inline(never)
     nonisolated(nonsending)
         private func giveWay() async
@@ -198,7 +200,7 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelSend(id) }
     }
 
-    /// Suspends until content is out that `enqueue` sends with the waiter it is given.
+    /// Calls `enqueue` with a waiter and suspends until the content is sent.
     nonisolated(nonsending)
         package func suspendSending(_ enqueue: (SendWaiter) -> Void) async -> Failure?
     {
@@ -236,12 +238,12 @@ extension Flow.State {
         return true
     }
 
-    /// Finds the send of a cancelled task, unless it has been answered already. What has not begun is taken back.
+    /// Finds the send of a cancelled task, unless it has been answered already. Content that has not started to leave is removed.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in inFlight.indices {
             guard case .task(id, let waiter) = inFlight[index].outbound.waiter else { continue }
             let entry = inFlight[index]
-            // A write under way may have read it already. The end of a stream stays: nothing can be sent behind it any more.
+            // An active write may have read the content already. An end of stream stays queued: nothing can be sent after it.
             if isWriting || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 inFlight[index].outbound.waiter = .nobody
             } else {

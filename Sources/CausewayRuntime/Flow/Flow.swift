@@ -7,10 +7,9 @@ internal import Synchronization
 
 /// Moves content between the program's requests and one transport, in both directions, with back-pressure.
 ///
-/// Requests may come from any thread, before the transport is there, and after it is gone. One lock guards the state; no
-/// system call and none of the program's code runs under it. Reading and writing are claimed: whoever finds work and no
-/// claim does the work on its own thread, everybody else leaves a note in the state. The transport is closed by the last
-/// claim to end, so a descriptor is never used after it was closed.
+/// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no system call and no
+/// code of the program runs under it. Reading and writing are claimed: a thread that finds work and no claim does the work itself; other
+/// threads record their work in the state. The last claim closes the transport, so a descriptor is never used after it was closed.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
@@ -27,9 +26,9 @@ package final class Flow: ReadinessHandler {
         case stream, datagram
     }
 
-    /// What an event loop should report of this flow's socket.
+    /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream's edge for writing comes only after a write found no room; a datagram socket's comes for each datagram.
+        // A stream reports a write edge only after a write found no room; a datagram socket reports one for each datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
@@ -38,16 +37,16 @@ package final class Flow: ReadinessHandler {
 
     // MARK: Life
 
-    /// Completions of the program's closures are called on this delivery from now on.
+    /// Sets the delivery on which the program's completion closures are called from now on.
     package func deliver(on delivery: Delivery) {
         state.withLock { state in state.delivery = delivery }
     }
 
-    /// Connects the flow to its transport. What was requested before begins now.
+    /// Connects the flow to its transport and starts the waiting requests.
     ///
     /// - Parameters:
     ///   - isProvisional: Until ``confirm()``, a transport that breaks is taken away as by ``detach(abandoning:)``.
-    ///   - sentEarly: Bytes of what was requested that have left already.
+    ///   - sentEarly: The byte count of queued content that was already sent.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
     ) {
@@ -65,16 +64,16 @@ package final class Flow: ReadinessHandler {
         if isGone { transport.discard(on: loop) }
     }
 
-    /// The protocols above the transport have agreed: from now on it is the only one.
+    /// Confirms the transport after the protocols above it have completed their handshake: it is not replaced from now on.
     package func confirm() { state.withLock { state in state.isProvisional = false } }
 
-    /// What may leave before the peer has answered: content at the head of the queue that does no harm when it arrives twice.
+    /// Returns content for the first packet, before the peer has answered: content at the head of the queue that is safe to replay.
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
-            // What goes with the first packet has begun with it.
+            // Content that goes with the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.inFlight {
                 guard case .nobody = entry.outbound.waiter, content.count < limit else { break }
@@ -87,12 +86,12 @@ package final class Flow: ReadinessHandler {
         return content
     }
 
-    /// The transport may be used: the first readiness reports may have come before this.
+    /// Allows use of the transport. Readiness reports can arrive before this call.
     package func begin() {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.mayTransfer = true
-            // Datagrams of a peer may have come before the program started its connection.
+            // Datagrams of a peer can arrive before the program starts its connection.
             state.match(nil, &deferred)
             return state.delivery
         }
@@ -101,9 +100,10 @@ package final class Flow: ReadinessHandler {
         pumpReads()
     }
 
-    /// Takes the transport away without ending the flow: what waits goes on waiting for the next transport. The owner is told.
+    /// Takes the transport away without ending the flow. Waiting requests wait for the next transport. The owner is notified.
     ///
-    /// - Parameter abandoning: Answer what waits instead. Protocols above a transport start afresh on the next one.
+    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Protocols above a transport restart on the
+    ///   next one.
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
@@ -116,9 +116,9 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Answers every request with `ECANCELED` and closes the transport: with a reset if `abortively`.
+    /// Answers every request with `ECANCELED` and closes the transport, with a reset if `abortively`.
     ///
-    /// Returns whether `owner` will be told; if not, there was nothing left to close.
+    /// Returns whether `owner` will be notified. If not, there was nothing left to close.
     package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
         var deferred = DeferredActions()
         var willTell = true
@@ -132,7 +132,7 @@ package final class Flow: ReadinessHandler {
                 return (nil, nil)
             }
             if case .broken = state.closing {
-                // Somebody is still at it; the owner is told once it is closed, of the end that it asked for.
+                // Another thread still uses the transport. The owner that asked for the close is notified when it is closed.
             } else {
                 state.answerAll(Failure(errno: Errno.cancelled), &deferred)
             }
@@ -145,11 +145,11 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// The transport broke: answers every request, then tells the owner.
+    /// Answers every request with `error` after the transport broke, then notifies the owner.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            // What the protocols above make of a broken transport may differ from what it was.
+            // The protocols above can report another failure than the transport.
             if state.closing == nil { state.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
@@ -158,7 +158,7 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Calls `body` with the socket, which stays open meanwhile. `nil` when there is none.
+    /// Calls `body` with the socket, which stays open during the call. Returns `nil` when there is none.
     package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
         let transport = state.withLock { state -> Transport? in
             guard state.phase == .open, state.closing == nil, let transport = state.transport else { return nil }
@@ -179,7 +179,7 @@ package final class Flow: ReadinessHandler {
         if mustRead { requeueRead() }
     }
 
-    /// Bytes that the program received and sent so far.
+    /// The byte counts that the program has received and sent.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }
@@ -200,7 +200,7 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // The program's closures are called on its queue, so that is where the reading is done; a task is resumed here.
+            // The program's closures run on its queue, so the read is done there. A task is resumed here.
             if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.postRead(self, on: delivery) { posted = delivery }
             } else if mustRead {

@@ -3,20 +3,20 @@ package import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// What one receive gave.
+/// The result of one receive.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The length of the content where it is lent to the protocols above the transport: it lies in the thread's block, until the
-    /// completion returns. Then there is no `data`.
+    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's block until the
+    /// completion returns, and `data` is empty.
     var lentCount = 0
-    /// What the kernel said about a datagram.
+    /// The kernel's information about a datagram.
     package var packet: PacketMark?
-    /// The peer will send no more.
+    /// The peer will send no more content.
     package var isFinal = false
-    /// A message, or the stream, ends with this content.
+    /// The message or the stream ends with this content.
     package var isComplete = false
     package var error: Failure?
-    /// What the protocols above the transport tell of the message.
+    /// Metadata of the message from the protocols above the transport.
     package var metadata: [any StageMetadata] = []
 
     package init(
@@ -33,10 +33,10 @@ package struct ReceivedContent: Sendable {
 }
 
 extension ReceivedContent {
-    /// What is lent. On the thread of the completion, before anything else is read there.
+    /// The lent bytes. Valid on the completion's thread until the next read there.
     var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
 
-    /// The same, to be kept for longer.
+    /// A copy that stays valid after the completion.
     var kept: ReceivedContent {
         guard lentCount > 0 else { return self }
         var content = self
@@ -44,18 +44,18 @@ extension ReceivedContent {
         return content
     }
 
-    /// An error behind content is told to the next receive.
+    /// The result for a task. An error that follows content is reported to the next receive.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
         return .success(StreamPiece(data: data, isFinal: isFinal))
     }
 }
 
-/// What a task's receive gave on a byte stream. Once the end was given, receives fail with `ENODATA`.
+/// The result of a task's receive on a byte stream. After the end, receives fail with `ENODATA`.
 package struct StreamPiece: Sendable {
-    /// `nil` where the stream ended without content.
+    /// The content; `nil` if the stream ended without any.
     package var data: Data?
-    /// The peer will send no more.
+    /// The peer will send no more content.
     package var isFinal: Bool
 
     package init(data: Data?, isFinal: Bool) {
@@ -68,26 +68,27 @@ package typealias ReceiveCompletion = @Sendable (ReceivedContent) -> Void
 package typealias SendCompletion = @Sendable (Failure?) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
-/// A task that waits for content. What a task need not know is left out: it would lie in the frames of every idle one.
+/// The continuation of a task that waits for content. It omits the details that a task does not need, because they would enlarge the frame
+/// of every idle task.
 package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>
 
-/// Who waits for a receive: a program's closure, or a suspended task.
+/// The waiter of a receive: a closure of the program, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// Whoever speaks a protocol of its own: called at once, on any thread, and perhaps lent the content.
+    /// An internal protocol implementation. Called at once, on any thread; the content can be lent.
     case channel(ReceiveCompletion)
-    /// The same for the protocols above the transport, in an attempt of theirs. Reading for them is done on the program's queue, if
-    /// there is one.
+    /// The protocols above the transport, for one connection attempt. Called as `channel`. Their reads run on the program's queue, if there
+    /// is one.
     case stack(StackChannel, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
-    /// The same, of a task that runs elsewhere than on the flow's loop.
+    /// A task that runs outside the flow's loop.
     case distantTask(UInt64, TaskContinuation)
-    /// A task that wants to know all about it, as with datagrams.
+    /// A task that needs the complete result, as with datagrams.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// A task is resumed from any thread; a closure of the program's is called on its queue.
+    /// Whether the waiter can be answered on any thread. A task can; a closure of the program is called on its queue.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -96,7 +97,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether a piece of a stream is given as it came.
+    /// Whether the waiter takes a piece of a stream as it arrived.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -104,7 +105,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether content may be lent.
+    /// Whether content can be lent to the waiter.
     var takesLoans: Bool {
         switch self {
         case .channel, .stack: true
@@ -113,29 +114,29 @@ enum ReceiveWaiter: Sendable {
     }
 }
 
-/// Who waits for a send.
+/// The waiter of a send.
 package enum SendWaiter: Sendable {
     case nobody
     case callback(SendCompletion)
-    /// The protocols above the transport: called from any thread.
+    /// The protocols above the transport. Called from any thread.
     case channel(SendCompletion)
-    /// With the number under which the task stops waiting.
+    /// A task, with the identifier of its request for cancellation.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
 
 /// Content on its way to the transport.
 package struct Outbound: Sendable {
     package var data: Data
-    /// Bytes that the transport has taken.
+    /// The byte count that the transport has taken.
     var offset = 0
     /// The sending side ends after this content.
     package var endsStream: Bool
-    /// DSCP and ECN of this datagram; `nil` for the socket's own.
+    /// DSCP and ECN of this datagram; `nil` for the socket's default.
     package var trafficClass: UInt8?
     package var waiter: SendWaiter
-    /// Whether the program gave content, if only an empty one.
+    /// Whether the program passed content, even if empty.
     package var hasContent: Bool
-    /// Leaves as one datagram even when it is empty.
+    /// Whether the content leaves as one datagram even when it is empty.
     var isDatagram = false
 
     package init(
@@ -152,31 +153,31 @@ package struct Outbound: Sendable {
     var remaining: Int { data.count - offset }
 }
 
-/// Whoever owns a flow learns of its end.
+/// The owner of a flow. It is notified when the flow ends.
 package protocol FlowOwner: AnyObject, Sendable {
     /// The transport broke. Every outstanding request has been answered.
     func flowFailed(_ error: Failure)
-    /// The transport broke, and content that arrived before waits to be received. It may be reported more than once; ``flowFailed(_:)``
-    /// follows when all of it was.
+    /// The transport broke, and content that arrived earlier waits to be received. This can be reported more than once. ``flowFailed(_:)``
+    /// follows when all content was received.
     func flowLost(_ error: Failure)
-    /// Both directions have ended: the program has received the peer's end, and its own is out. The flow is as it was.
+    /// Both directions have ended: the program has received the peer's end, and the local end was sent. The flow itself is unchanged.
     func flowEnded()
-    /// The flow is closed, as asked. Every outstanding request has been answered.
+    /// The flow is closed as requested. Every outstanding request has been answered.
     func flowClosed()
-    /// The transport was taken away; requests wait for another one.
+    /// The transport was taken away. Requests wait for another one.
     ///
-    /// - Parameter reason: What it broke by; `nil` if it was whole.
+    /// - Parameter reason: The failure that broke the transport; `nil` if it was intact.
     func flowDetached(because reason: Failure?)
 }
 
-/// What must happen once the flow's lock is released, in this order.
+/// Actions to perform after the flow's lock is released, in this order.
 struct DeferredActions: ~Copyable {
     var mustDispatch = false
     private var first = Resumption.nothing
     private var more: [Resumption] = []
 
     enum Resumption {
-        /// Not an optional: taking one apart that is this large is left to the runtime, at each event.
+        /// A case instead of an optional: the runtime would copy an optional of this size on each event.
         case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)
         case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)

@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// How a shared socket is read, on its loop's thread: until it is empty at each wake-up, within a bound, and what came is handed over at
+/// Reads a shared socket on its loop's thread: at each wake-up until the socket is empty, within a limit. The datagrams are delivered at
 /// the end of the turn.
 extension SharedDatagramSocket {
-    /// What one turn reads before the loop's other descriptors get theirs.
+    /// The limits of one turn, after which the loop's other descriptors get theirs.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// How long a socket is left alone whose reader falls behind: no longer than it needs for what it has.
+    /// The pause of a socket whose reader falls behind. It is not longer than the reader needs for the datagrams it has.
     private static let holdTime = Duration.microseconds(250)
 
     func arrived() {
@@ -17,7 +17,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // One that is paused reads when the pause is over, even if an event is reported: an error of an earlier answer, for instance.
+        // A paused socket is read when the pause ends, even if an event is reported, such as an error of an earlier answer.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -42,7 +42,7 @@ extension SharedDatagramSocket {
         }
     }
 
-    /// Tells the loop whether to report arrivals. What has come meanwhile is reported at once.
+    /// Sets whether the loop reports arrivals. Earlier arrivals are reported at once.
     private func setPausing(_ isPausing: Bool) {
         let registration = state.withLock { state -> Registration? in
             guard state.isPausing != isPausing else { return nil }
@@ -52,7 +52,7 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter count: Datagrams that were read since the wake-up.
+    /// - Parameter earlier: Datagrams read since the wake-up.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)
@@ -67,19 +67,19 @@ extension SharedDatagramSocket {
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
-                // An ICMP error about an earlier answer concerns no datagram that is here now: there may be more behind it.
+                // An ICMP error for an earlier answer does not concern the waiting datagrams: more can follow it.
             }
         }
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
         if mustHold(room) { return wait(Self.holdTime) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
-        // Receivers of these datagrams run before the next ones are read.
+        // The receivers of these datagrams run before the next datagrams are read.
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Whether to leave more in the kernel for a moment, because a program does not take it as fast as it comes. Reading it would take the
-    /// processor from the program, only to lose it. A program that takes nothing at all holds up no other peers.
+    /// Whether to leave further datagrams in the kernel for a moment, because a program reads more slowly than they arrive. To read them
+    /// would take processor time from the program, only to drop them. A program that reads nothing at all does not delay other peers.
     private func mustHold(_ room: DatagramInbox.Room) -> Bool {
         switch room {
         case .ample: false
@@ -88,7 +88,7 @@ extension SharedDatagramSocket {
         }
     }
 
-    /// Gives runs of packets of one peer to its flow in one piece. Returns the least room that one has left.
+    /// Passes runs of packets of one peer to its flow in one block. Returns the smallest room left in a flow.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
         if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
             sort(packets, &reader, unknownPeers)
@@ -108,7 +108,7 @@ extension SharedDatagramSocket {
         return room
     }
 
-    /// Gives the packets of peers to their flows, and the others to the group.
+    /// Passes the packets of peers to their flows, and all others to the group.
     private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
         for index in 0..<packets {
@@ -133,7 +133,7 @@ extension SharedDatagramSocket {
 }
 
 extension PacketReader {
-    /// Counts the datagrams and bytes of a packet.
+    /// Adds the datagrams and bytes of a packet to the counts.
     fileprivate func tally(_ index: Int, _ count: inout Int, _ byteCount: inout Int) {
         let (length, segment) = shape(of: index)
         byteCount += length

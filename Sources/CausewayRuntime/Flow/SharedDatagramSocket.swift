@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// A bound datagram socket and the flows of its peers.
 ///
-/// Of a listener's socket, whoever sends first to the port becomes a peer. Of a group's, peers are those that the program takes
-/// out of it; what all others send goes to the group. The socket is read on its loop's thread only. It stays open while its
-/// listener or group lives, or a peer's flow.
+/// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers, and datagrams of all other
+/// senders go to the group. The socket is read on its loop's thread only. It stays open while its listener or group, or a peer's flow,
+/// exists.
 package final class SharedDatagramSocket: ReadinessHandler {
-    /// Called on the loop's thread with a peer's new flow, before its first datagram is put in. Return `false` to refuse.
+    /// Called on the loop's thread with a new peer's flow, before its first datagram is delivered. Return `false` to refuse the peer.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
-    /// Called on the loop's thread with what those sent that are no peers.
+    /// Called on the loop's thread with datagrams of senders that are not peers.
     package typealias UnknownPeers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
 
     struct State: ~Copyable {
@@ -23,9 +23,9 @@ package final class SharedDatagramSocket: ReadinessHandler {
         var unknownPeers: UnknownPeers?
         var registration: Registration?
         var isOpen = true
-        /// Closed while the loop's thread reads, the descriptor's number could be somebody else's before it is done.
+        /// The loop's thread is reading. If the descriptor were closed now, its number could be reused during the read.
         var isReading = false
-        /// Arrivals are not listened for.
+        /// The loop does not report arrivals.
         var isPausing = false
     }
 
@@ -34,17 +34,17 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let tracksSource: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
-    /// Something was sent since the socket was last read.
+    /// A datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
-    /// - Parameter tracksSource: answer each peer from the address it wrote to. A socket bound to one address need not.
+    /// - Parameter tracksSource: Answer each peer from the address that it sent to. Not needed for a socket bound to one address.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {
         try self.init(descriptor, on: loop, tracksSource: tracksSource, State(newPeer: newPeer))
     }
 
-    /// A group's socket: only ``adopt(_:source:)`` makes peers.
+    /// Creates a group's socket: only ``adopt(_:source:)`` adds peers.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, unknownPeers: @escaping UnknownPeers
     ) throws(SystemError) {
@@ -68,7 +68,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Those that are there live on; if there are none, `completion` is called when the port is free.
+    /// Accepts no more peers. Existing peers stay. If there are none, `completion` is called when the port is free.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -80,10 +80,10 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     package var peerCount: Int { state.withLock { state in state.flows.count } }
 
-    /// Makes a peer of somebody who was none: what it sends from now on goes to the flow. `nil` if it is a peer already, or the
-    /// socket's owner has ended.
+    /// Makes a sender a peer: its datagrams go to the returned flow from now on. Returns `nil` if it is a peer already, or the socket's
+    /// owner has ended.
     ///
-    /// - Parameter source: The address that it wrote to, which answers come from; `nil` for the kernel's choice.
+    /// - Parameter source: The address that the sender sent to, used as source of answers; `nil` for the kernel's choice.
     package func adopt(_ peer: SocketAddress, source: SocketAddress?) -> Flow? {
         let flow = Flow(loop: loop, kind: .datagram)
         return state.withLock { state in
@@ -135,12 +135,12 @@ package final class SharedDatagramSocket: ReadinessHandler {
         loop.await(.writable, of: registration)
     }
 
-    /// A datagram leaves: its peer may answer, and must not wait for a pause.
+    /// Records that a datagram was sent: its peer can answer, and the answer must not wait for a pause.
     func noteSending() {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
 
-    /// Tells the loop what to report. A change by another thread meanwhile is not overruled: the last caller has seen it.
+    /// Updates the events that the loop reports. Repeats the update if another thread changed the state in the meantime.
     func updateInterest(_ registration: Registration) {
         var told: Readiness?
         while true {
@@ -182,7 +182,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 }
 
-/// What somebody sent to a group's socket in one piece.
+/// A datagram or train that a sender sent to a group's socket.
 package struct DatagramArrival: Sendable {
     var train: DatagramBatch.Train
     var peer: SocketAddress
@@ -190,7 +190,7 @@ package struct DatagramArrival: Sendable {
 }
 
 extension SharedDatagramSocket.State {
-    /// What the loop is to report.
+    /// The events that the loop must report.
     var interest: Readiness {
         var interest: Readiness = isPausing ? [] : .readable
         if !blocked.isEmpty { interest.insert(.writable) }
@@ -216,7 +216,7 @@ extension SharedDatagramSocket.State {
 }
 
 extension Flow {
-    /// Where the transport begins and ends. A peer of a shared socket has its own; `nil` when there is no transport.
+    /// The local and remote address of the transport. A peer of a shared socket has its own addresses. `nil` when there is no transport.
     package var addresses: (local: SocketAddress?, remote: SocketAddress?)? {
         let transport = state.withLock { state in state.transport }
         return withDescriptor { fd in
@@ -228,7 +228,7 @@ extension Flow {
 }
 
 extension SocketAddress {
-    /// The address of a datagram's header as a socket's address: with a port, and with a scope only where it has a meaning.
+    /// Converts the address of a datagram's header to a socket address with a port; the scope is kept only where it has a meaning.
     fileprivate func bound(to port: UInt16) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)

@@ -1,7 +1,7 @@
 package import CausewaySystem
 package import CausewayTypes
 
-/// Everything that parameters say about a socket, as plain values: what an option object means once it is frozen.
+/// The socket settings of a parameters object as plain values: the meaning of the options at the time they were frozen.
 ///
 /// Zero and `nil` mean the system's default.
 package struct SocketSettings: Equatable, Sendable {
@@ -26,11 +26,11 @@ package struct SocketSettings: Equatable, Sendable {
         package var noPush = false
         package var keepalive: Keepalive?
         package var maximumSegmentSize = 0
-        /// Of the handshake.
+        /// The time limit of the handshake.
         package var connectionTimeoutSeconds = 0
-        /// How long a peer may keep its window closed.
+        /// The maximum time for which a peer can keep its window closed.
         package var persistTimeoutSeconds = 0
-        /// How long sent data may stay unacknowledged.
+        /// The maximum time for which sent data can stay unacknowledged.
         package var dropTimeSeconds = 0
         package var giveUpUnansweredFin = false
         package var quickAcknowledgements = false
@@ -48,7 +48,7 @@ package struct SocketSettings: Equatable, Sendable {
         package var wantsReceiveTime = false
         package var addressPreference: AddressPreference = .system
         package var disableMulticastLoopback = false
-        /// The six bits of RFC 2474 §3.
+        /// The six bits of the Differentiated Services Code Point (RFC 2474 §3).
         package var dscp: UInt8 = 0
         /// `SO_PRIORITY`, 0 to 6.
         package var priority = 0
@@ -59,7 +59,7 @@ package struct SocketSettings: Equatable, Sendable {
     package var transport: Transport
     package var tcp = TCP()
     package var ip = IP()
-    /// UDP over IPv4 without checksum.
+    /// Send UDP over IPv4 without a checksum.
     package var noChecksum = false
     package var reuseLocalAddress = false
     package var localAddress: SocketAddress?
@@ -70,19 +70,19 @@ package struct SocketSettings: Equatable, Sendable {
     package var prohibitsExpensive = false
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
-    /// The first content may leave before the handshake ends, if it does no harm when it arrives twice.
+    /// The first content can be sent before the handshake ends, if it is safe to replay.
     package var allowsFastOpen = false
-    /// The protocol above speaks first: nothing need leave before it does (RFC 7413 §4).
+    /// The protocol above sends first: no packet needs to be sent before it does (RFC 7413 §4).
     package var defersConnect = false
-    /// A listener accepts peers of its own link only.
+    /// A listener accepts only peers on the local link.
     package var acceptsLocalOnly = false
     package var resolution = Resolution()
 
-    /// How names are looked up.
+    /// The settings for name resolution.
     package struct Resolution: Equatable, Sendable {
-        /// Answers are shared by those with the same number.
+        /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Answers past their time to live are tried while fresh ones are asked for.
+        /// Expired answers are tried while fresh ones are queried.
         package var allowsExpired = false
 
         package init() {}
@@ -92,31 +92,31 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that the two can leave together.
+    /// Whether a client waits for content before it connects, so that both leave in one packet.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
-    /// How long a peer may keep the protocols above the transport waiting: as for the transport itself, by default as long as
-    /// other systems wait for that.
+    /// The time limit for the handshakes of the protocols above the transport: the TCP connection timeout if it is set, otherwise 75 s as
+    /// on other systems.
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }
     var usesFastOpen: Bool { transport == .tcp && (tcp.fastOpen || allowsFastOpen) }
 }
 
-/// Makes the protocols above a connected flow, from the bottom up, or says why there can be none.
+/// Creates the protocols above a connected flow, from the bottom up, or returns the failure.
 package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 
-/// Settings that many connections share: all that one listener accepts, for instance.
+/// Settings that several connections share, such as all connections that one listener accepts.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
-    /// As the value says: asked before each content, and the value is large.
+    /// A copy of the value's property. It is read before each content, and the value is large to copy.
     package let connectsWithContent: Bool
-    /// Makes the protocols above the transport for one attempt; `nil` when there are none.
+    /// Creates the protocols above the transport for one attempt; `nil` when there are none.
     package let makeLayers: LayerMaker?
-    /// Ways to try one after the other; none where there is nothing but the direct one.
+    /// The routes to try in order; empty if there is only the direct one.
     package let routes: [Route]
-    /// Finds the ways each time a connection begins, where they are not known before.
+    /// Determines the routes when a connection starts, if they are not known earlier.
     package let planner: (any RoutePlanner)?
-    /// The unfinished handshakes of connections that a listener accepted.
+    /// The unfinished handshakes of connections that a listener has accepted.
     package let openings: UnfinishedOpenings?
 
     package init(

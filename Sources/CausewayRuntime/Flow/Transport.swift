@@ -1,13 +1,13 @@
 package import CausewaySystem
 internal import Synchronization
 
-/// What a flow reads from and writes to.
+/// The source and destination of a flow's bytes.
 package enum Transport: Sendable {
-    /// A socket of the flow's own.
+    /// A socket that belongs to this flow alone.
     case socket(CInt, Registration)
-    /// One peer of a socket that many flows share.
+    /// One peer of a socket that several flows share.
     indirect case peer(SharedDatagramSocket, SocketAddress)
-    /// A transport that a test plays.
+    /// A transport that is simulated by a test.
     case scripted(any ScriptedTransport)
 
     var descriptor: CInt {
@@ -18,7 +18,7 @@ package enum Transport: Sendable {
         }
     }
 
-    /// Ends the connection so that everything written still reaches the peer.
+    /// Closes the connection so that all written bytes still reach the peer.
     func closeGracefully(on loop: any EventLoop, isReadOut: Bool) {
         switch self {
         case .socket(let fd, let registration):
@@ -29,8 +29,8 @@ package enum Transport: Sendable {
         }
     }
 
-    /// The kernel answers with a reset when a socket is closed with bytes unread, and a reset may overtake what was sent
-    /// (RFC 2525 §2.17). What the peer has sent so far is read and dropped, within a bound.
+    /// Reads and discards the bytes that the peer has sent so far, within a limit. When a socket is closed with unread bytes, the kernel
+    /// sends a reset, which can destroy sent data that the peer has not read yet (RFC 2525 §2.17).
     private func drain(_ fd: CInt) {
         guard Socket.bytesReadable(fd) > 0 else { return }
         try? Socket.shutdownWrite(fd)
@@ -39,7 +39,7 @@ package enum Transport: Sendable {
         }
     }
 
-    /// Ends the connection with a reset.
+    /// Closes the connection with a reset.
     func abort(on loop: any EventLoop) {
         switch self {
         case .socket(let fd, let registration):
@@ -59,13 +59,13 @@ package enum Transport: Sendable {
     }
 }
 
-/// A transport without a kernel: tests say what each call gives.
+/// A transport without a kernel: a test determines the result of each call.
 package protocol ScriptedTransport: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult
     func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult
     func shutdownWrite()
     func close(abortively: Bool)
-    /// The pending error, reported once; 0 when there is none.
+    /// Returns the pending error once; 0 when there is none.
     func takeError() -> CInt
     var hasUnread: Bool { get }
 }
@@ -87,13 +87,13 @@ extension Transport {
         }
     }
 
-    /// Why a transport broke, which the kernel tells once; 0 when it has not.
+    /// Returns the reason why a transport broke; 0 if it did not break. The kernel reports it once.
     func takeLoss() -> (code: CInt, isBehindEnd: Bool) {
         if case .scripted(let script) = self { return (script.takeError(), false) }
         return Socket.takeLoss(descriptor)
     }
 
-    /// Whether bytes of a stream have arrived that were not read.
+    /// Whether bytes of a stream have arrived and are unread.
     var hasUnread: Bool {
         switch self {
         case .socket(let fd, _): Socket.bytesReadable(fd) > 0
@@ -102,7 +102,7 @@ extension Transport {
         }
     }
 
-    /// A single piece needs no vector.
+    /// Writes one piece, which needs no vector.
     func write(single bytes: UnsafeRawBufferPointer) -> IOResult {
         if case .socket(let fd, _) = self { return Socket.send(fd, bytes) }
         var piece = iovec(rebasing: bytes)

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// One write that was claimed. It retains the content, so that its addresses stay valid.
+/// One claimed write. It retains the content, so that the addresses stay valid.
 struct WritePlan {
     enum Content {
         case single(Data, from: Int)
@@ -12,7 +12,7 @@ struct WritePlan {
 
     var transport: Transport
     var content: Content
-    /// Bytes offered.
+    /// The byte count passed to the kernel.
     var byteCount = 0
 
     func perform() -> IOResult {
@@ -23,7 +23,7 @@ struct WritePlan {
             return withPieces(contents, from: offset) { transport.write($0) }
         case .end:
             let code = transport.shutdownWrite()
-            // The peer may have gone already: then reading will say so.
+            // The peer may have closed already: a read reports it.
             return code == 0 || code == Errno.notConnected ? .moved(0) : .failed(code)
         case .datagrams(let plan):
             return plan.perform(transport)
@@ -39,7 +39,7 @@ extension iovec {
     }
 }
 
-/// Calls `body` with the addresses of all contents at once: each lies in the scope of the one before.
+/// Calls `body` with the addresses of all contents at once. Each content is accessed inside the closure of the previous one.
 func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
         func descend(_ index: Int) -> R {
