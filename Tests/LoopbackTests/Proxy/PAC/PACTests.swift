@@ -87,7 +87,7 @@ extension Loopback {
                 let closed = Self.place(try ProxyTests.closedPlace())
                 for (script, error, words) in [
                     ("function FindProxyForURL() {\n nowhere(); }", NWError.posix(.ENOEXEC), "line 2"),
-                    ("(", .posix(.ENOEXEC), "SyntaxError"), ("for (;;);", .posix(.ETIMEDOUT), "too"),
+                    ("(", .posix(.ENOEXEC), "SyntaxError"), ("for (;;);", .posix(.ETIMEDOUT), "time"),
                     (Script.choosing("nonsense"), .posix(.ENOTSUP), "nonsense"),
                     (Script.choosing("SOCKS4 h:1"), .posix(.ENOTSUP), "SOCKS4"),
                     (Script.choosing("PROXY \(closed)"), .posix(.ECONNREFUSED), ""),
