@@ -106,3 +106,7 @@ final class FramerDelegate: ProgramDelegate {
         withExtendedLifetime(ended) {}
     }
 }
+
+extension FramerDelegate: HandshakeSource {
+    var handshakeDefinition: NWProtocolDefinition? { hasHandshake ? options.definition : nil }
+}

@@ -47,12 +47,6 @@ extension NWParameters {
 
         package var settings: Settings { storage.withLock { $0 } }
 
-        /// Removes the cached data of this context's connections.
-        public func flushCache() {
-            ResolverEngine.shared.forget(partition: settings.partition)
-            PACStore.shared.forget(partition: settings.partition)
-        }
-
         /// Disables logging for connections of this context. No effect on ``default``.
         public func disableLogging() {
             guard self !== Self.default else { return }

@@ -85,7 +85,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var earlyDataEnabled = false
     /// `nil` for the default: a client requires the server's certificate, a server does not request the client's.
     package var peerAuthentication: PeerAuthentication?
-    package var trustRules = NWProtocolTLS.Options.TrustRules()
+    package var trustRules = TLSTrustRules()
     package var verify: SecProtocolBlock<sec_protocol_verify_t>?
     package var challenge: SecProtocolBlock<sec_protocol_challenge_t>?
     package var keyUpdate: SecProtocolBlock<sec_protocol_key_update_t>?

@@ -45,14 +45,6 @@ extension TLSDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
 }
 
-extension WebSocketDelegate: HandshakeSource {
-    var handshakeDefinition: NWProtocolDefinition? { NWProtocolWebSocket.definition }
-}
-
-extension FramerDelegate: HandshakeSource {
-    var handshakeDefinition: NWProtocolDefinition? { hasHandshake ? options.definition : nil }
-}
-
 /// A delegate that needs no more of a connection than ``StageAccess``.
 protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)

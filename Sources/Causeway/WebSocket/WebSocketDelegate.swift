@@ -72,3 +72,7 @@ extension UpgradeResponse {
         }
     }
 }
+
+extension WebSocketDelegate: HandshakeSource {
+    var handshakeDefinition: NWProtocolDefinition? { NWProtocolWebSocket.definition }
+}

@@ -32,17 +32,6 @@ package final class ServiceResolution: Sendable {
         state = LoopBound(State(completion: completion, port: port), to: engine.loop)
     }
 
-    /// Resolves a service instance on the link or in a unicast domain.
-    package static func find(_ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion) {
-        guard !instance.isOfLink else {
-            _ = service(instance, on: interfaceIndex, completion)
-            return
-        }
-        var scope = ResolutionScope()
-        scope.required = interfaceIndex.flatMap { NWInterface(index: $0) }
-        WideAreaResolution(.shared, scope, completion).begin(instance)
-    }
-
     /// Resolves a service instance on the link.
     package static func service(
         _ instance: DNSName, on interfaceIndex: Int?, engine: BonjourEngine = .shared,

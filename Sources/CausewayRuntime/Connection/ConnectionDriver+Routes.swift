@@ -50,8 +50,8 @@ extension ConnectionDriver {
     // MARK: What relays datagrams
 
     /// Keeps an association for as long as the transport is there that it is for.
-    func hold(_ association: RelayAssociation) {
-        let unwanted = progress.withLock { progress -> RelayAssociation? in
+    func hold(_ association: any DatagramRelay) {
+        let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard !progress.lifecycle.isEnding else { return association }
             if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
             let old = progress.establishments[0].association

@@ -58,7 +58,7 @@ package final class ConnectionDriver: FlowOwner {
         /// Which of several ways is taken.
         var route = 0
         /// What the way lives by, where a proxy relays datagrams.
-        var association: RelayAssociation?
+        var association: (any DatagramRelay)?
         /// Why they did not agree with the peer's.
         var disagreement: Failure?
         /// The transport broke, and content waits for the program.

@@ -8,13 +8,11 @@ package import Dispatch
 /// block, up to a budget, after which the queue's other work gets its turn.
 package final class Delivery: Sendable {
     package enum Item: Sendable {
-        /// Read from the transport, on the program's queue, and deliver.
-        case read(Flow)
-        /// Hand over datagrams that have arrived.
-        case datagrams(Flow)
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case call(@Sendable () -> Void)
+        /// Calls that the closure makes itself. It returns how many.
+        case calls(@Sendable () -> Int)
     }
 
     fileprivate struct State {
@@ -116,11 +114,10 @@ package final class Delivery: Sendable {
     /// Returns what it takes from the budget.
     private func run(_ item: Item) -> Int {
         switch item {
-        case .read(let flow): flow.readOnQueue()
-        case .datagrams(let flow): return max(1, flow.deliverDatagrams())
         case .received(let completion, let content): completion(content)
         case .sent(let completion, let failure): completion(failure)
         case .call(let body): body()
+        case .calls(let body): return max(1, body())
         }
         return 1
     }
@@ -135,4 +132,9 @@ extension Delivery.State {
         mustDispatch = true
         return 0
     }
+}
+
+extension EventLoop {
+    /// Dispatches `delivery` at the end of the batch of events in hand. Only on the loop's thread.
+    package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatch() } }
 }

@@ -9,12 +9,12 @@ final class DeferredWakeups {
     /// Tasks that one thread resumes for the loop. Fewer are not worth the way there; more would wait for it without need.
     private static let tasksAtOnce = (minimum: 4, maximum: 32)
 
-    private let deliveries = Ring<Delivery>()
+    private let calls = Ring<@Sendable () -> Void>()
     private let tasks = Ring<OffLoopTask>()
     private var yieldPolicy = YieldPolicy()
     private var isGiven = false
 
-    func add(_ delivery: Delivery) { deliveries.append(delivery) }
+    func add(_ call: @escaping @Sendable () -> Void) { calls.append(call) }
 
     func add(_ task: OffLoopTask) {
         tasks.append(task)
@@ -23,9 +23,9 @@ final class DeferredWakeups {
 
     func flush() {
         if !tasks.isEmpty { resumeTasks() }
-        guard !deliveries.isEmpty else { return }
+        guard !calls.isEmpty else { return }
         isGiven = true
-        while let delivery = deliveries.popFirst() { delivery.dispatch() }
+        while let call = calls.popFirst() { call() }
     }
 
     /// Each task that the loop itself resumes wakes a thread, which takes the processor from the loop if they share it, runs that
@@ -53,17 +53,4 @@ final class DeferredWakeups {
         System.giveWay()
         yieldPolicy.note(eventCount: eventCount, from: began, to: System.now)
     }
-}
-
-/// A task that waits for content on a thread that is not the loop's, and the content that came.
-package struct OffLoopTask: Sendable {
-    private let continuation: TaskContinuation
-    private let piece: StreamPiece
-
-    package init(_ continuation: TaskContinuation, _ piece: StreamPiece) {
-        self.continuation = continuation
-        self.piece = piece
-    }
-
-    package func resume() { continuation.resume(returning: .success(piece)) }
 }

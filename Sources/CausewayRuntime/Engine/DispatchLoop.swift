@@ -36,7 +36,7 @@ package final class DispatchLoop: EventLoop {
         var entries: [UInt64: Entry] = [:]
         var lastToken: UInt64 = 0
         var timers: [UInt64: Timer] = [:]
-        var deliveries: [Delivery] = []
+        var callsAfterBatch: [@Sendable () -> Void] = []
     }
 
     private let queue: DispatchQueue
@@ -51,7 +51,7 @@ package final class DispatchLoop: EventLoop {
         executorStorage = LoopExecutor { [unowned self] job in
             self.queue.async {
                 job.runSynchronously(on: self.executor.asUnownedTaskExecutor())
-                self.flushDeliveries()
+                self.endBatch()
             }
         }
     }
@@ -142,7 +142,7 @@ package final class DispatchLoop: EventLoop {
                 entry.edges = nil
                 Descriptor(adopting: fd).close()
                 completion()
-                self.flushDeliveries()
+                self.endBatch()
             }
         }
     }
@@ -157,7 +157,7 @@ package final class DispatchLoop: EventLoop {
         timer.source.setEventHandler { [unowned self] in
             guard self.shared.withLock({ shared in shared.timers.removeValue(forKey: id) }) != nil else { return }
             body()
-            self.flushDeliveries()
+            self.endBatch()
         }
         timer.source.schedule(deadline: .now() + .nanoseconds(Int(max(delay, .zero).nanoseconds)))
         timer.source.activate()
@@ -171,24 +171,24 @@ package final class DispatchLoop: EventLoop {
     package func execute(_ body: @escaping @Sendable () -> Void) {
         queue.async {
             body()
-            self.flushDeliveries()
+            self.endBatch()
         }
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) {
-        shared.withLock { shared in shared.deliveries.append(delivery) }
+    package func callAfterBatch(_ body: @escaping @Sendable () -> Void) {
+        shared.withLock { shared in shared.callsAfterBatch.append(body) }
     }
 
     private func entry(_ registration: Registration) -> Entry? {
         shared.withLock { shared in shared.entries[registration.token] }
     }
 
-    private func flushDeliveries() {
-        let deliveries = shared.withLock { shared in
-            defer { shared.deliveries = [] }
-            return shared.deliveries
+    private func endBatch() {
+        let calls = shared.withLock { shared in
+            defer { shared.callsAfterBatch = [] }
+            return shared.callsAfterBatch
         }
-        for delivery in deliveries { delivery.dispatch() }
+        for call in calls { call() }
     }
 
     /// Arms again, and tells of a hang-up that was told before: after one, Dispatch lets go of the descriptor, and neither
@@ -199,7 +199,7 @@ package final class DispatchLoop: EventLoop {
         let troubles = Readiness.troubles(of: fd)
         guard entry.edges == nil, troubles.contains(.hangUp) else { return }
         entry.handler.ready(for: interest.union(troubles))
-        flushDeliveries()
+        endBatch()
     }
 
     private func arm(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
@@ -237,7 +237,7 @@ package final class DispatchLoop: EventLoop {
                 // something is wrong.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
-            self.flushDeliveries()
+            self.endBatch()
         }
         return source
     }
@@ -249,7 +249,7 @@ package final class DispatchLoop: EventLoop {
             entry.isWriteArmed = false
             entry.write?.suspend()
             entry.handler.ready(for: Readiness.writable.union(.troubles(of: fd)))
-            self.flushDeliveries()
+            self.endBatch()
         }
         return source
     }

@@ -173,7 +173,7 @@ package final class EpollLoop: EventLoop {
         if wake { epoll.signal() }
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) { wakeups.add(delivery) }
+    package func callAfterBatch(_ body: @escaping @Sendable () -> Void) { wakeups.add(body) }
 
     package func resumeAfterBatch(_ task: OffLoopTask) { wakeups.add(task) }
 

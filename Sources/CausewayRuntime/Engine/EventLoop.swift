@@ -57,9 +57,10 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Whether the caller is on the loop's thread.
     var isCurrent: Bool { get }
 
-    /// Dispatches `delivery` at the end of the batch of events in hand, once however often it is asked for. Only on the
-    /// loop's thread.
-    func dispatchAfterBatch(_ delivery: Delivery)
+    /// Calls `body` at the end of the batch of events in hand. Only on the loop's thread.
+    ///
+    /// A body that captures one object alone costs no memory.
+    func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
     /// Resumes a task that runs elsewhere, at the end of the batch of events in hand or earlier. Only on the loop's thread.
     func resumeAfterBatch(_ task: OffLoopTask)

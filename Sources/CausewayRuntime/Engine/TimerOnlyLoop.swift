@@ -9,7 +9,7 @@ package final class TimerOnlyLoop: EventLoop {
     private struct State: ~Copyable {
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
-        var deliveries: [Delivery] = []
+        var callsAfterBatch: [@Sendable () -> Void] = []
     }
 
     private let error: SystemError
@@ -63,8 +63,8 @@ package final class TimerOnlyLoop: EventLoop {
         arrival.signal()
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) {
-        state.withLock { state in state.deliveries.append(delivery) }
+    package func callAfterBatch(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in state.callsAfterBatch.append(body) }
         arrival.signal()
     }
 
@@ -78,12 +78,12 @@ package final class TimerOnlyLoop: EventLoop {
             }
             for call in calls { call() }
             while let body = state.withLock({ state in state.timers.popDue(at: System.now) }) { body() }
-            let deliveries = state.withLock { state -> [Delivery] in
-                defer { state.deliveries = [] }
-                return state.deliveries
+            let lastCalls = state.withLock { state -> [@Sendable () -> Void] in
+                defer { state.callsAfterBatch = [] }
+                return state.callsAfterBatch
             }
-            for delivery in deliveries { delivery.dispatch() }
-            guard calls.isEmpty, deliveries.isEmpty else { continue }
+            for call in lastCalls { call() }
+            guard calls.isEmpty, lastCalls.isEmpty else { continue }
             guard let deadline else {
                 arrival.wait()
                 continue

@@ -5,7 +5,7 @@ internal import CausewayTypes
 /// Datagrams that a proxy relays: first it is asked where it takes them, then the race goes there.
 extension Connector {
     func associate(_ request: RelayRequest) {
-        let association = RelayAssociation(request, progress.settings, on: loop, resolver: progress.resolver)
+        let association = request.associate(progress.settings, loop, progress.resolver)
         progress.association = association
         association.begin { outcome in self.associated(outcome) }
     }

@@ -8,6 +8,9 @@ extension Connector {
     /// What earlier connections of this process have taught.
     static let memory = LockedValue(EstablishmentMemory())
 
+    /// Forgets what earlier connections have taught.
+    package static func forgetConnections() { memory.withLock { $0.removeAll() } }
+
     func lookUp(_ name: String) {
         var request = NameRequest(name, families: progress.settings.ip.version.families)
         request.scope = progress.settings.resolutionScope

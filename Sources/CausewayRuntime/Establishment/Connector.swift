@@ -28,7 +28,7 @@ package final class Connector: Sendable {
         /// Bytes of the early content that have left.
         package var sentEarly = 0
         /// What has to live on for the socket to be of use.
-        var association: RelayAssociation?
+        var association: (any DatagramRelay)?
     }
 
     package typealias Outcome = Result<Winner, Failure>
@@ -60,7 +60,7 @@ package final class Connector: Sendable {
         /// Attempts of the race before that.
         var startedBefore = 0
         /// With the proxy that relays, if there is one.
-        var association: RelayAssociation?
+        var association: (any DatagramRelay)?
         /// The same race over other interfaces, if this one takes long.
         var fallbacks = InterfaceFallbacks()
     }

@@ -62,7 +62,7 @@ extension Flow.State {
         // The queue is delivering already, or a delivery is scheduled.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
-        if delivery.add(.datagrams(flow)) { deferred.mustDispatch = true }
+        if delivery.add(.calls { flow.deliverDatagrams() }) { deferred.mustDispatch = true }
     }
 
     fileprivate mutating func beginDelivering() {

@@ -116,8 +116,8 @@ extension Flow.State {
         else {
             return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &deferred)
         }
-        if case .stack(let channel, let attempt, _) = waiter {
-            return deferred.resume(.lent(channel, attempt, arrived, isFinal: endsStream))
+        if case .stack(let handler, let attempt, _) = waiter {
+            return deferred.resume(.arrived(handler, attempt, .lent(byteCount: arrived, isFinal: endsStream)))
         }
         var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
         content.lentCount = arrived

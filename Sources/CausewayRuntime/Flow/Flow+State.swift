@@ -216,7 +216,7 @@ extension Flow.State {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &deferred)
         case .channel(let completion): deferred.resume(.received(completion, content))
-        case .stack(let channel, let attempt, _): deferred.resume(.arrived(channel, attempt, content))
+        case .stack(let handler, let attempt, _): deferred.resume(.arrived(handler, attempt, .content(content)))
         case .task(_, let continuation), .distantTask(_, let continuation):
             deferred.resume(.receive(continuation, content.forTask))
         case .contentTask(_, let continuation): deferred.resume(.content(continuation, content))
@@ -261,6 +261,6 @@ extension Flow.State {
     mutating func postRead(_ flow: Flow, on delivery: Delivery) -> Bool {
         guard !isReadPosted else { return false }
         isReadPosted = true
-        return delivery.add(.read(flow))
+        return delivery.add(.call { flow.readOnQueue() })
     }
 }

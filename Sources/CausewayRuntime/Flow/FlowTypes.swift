@@ -1,76 +1,18 @@
-package import CausewayProtocols
-package import CausewaySystem
+internal import CausewayProtocols
+internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The result of one receive.
-package struct ReceivedContent: Sendable {
-    package var data: Data?
-    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's block until the
-    /// completion returns, and `data` is empty.
-    var lentCount = 0
-    /// The kernel's information about a datagram.
-    package var packet: PacketMark?
-    /// The peer will send no more content.
-    package var isFinal = false
-    /// The message or the stream ends with this content.
-    package var isComplete = false
-    package var error: Failure?
-    /// Metadata of the message from the protocols above the transport.
-    package var metadata: [any StageMetadata] = []
-
-    package init(
-        data: Data? = nil, packet: PacketMark? = nil, isFinal: Bool = false, isComplete: Bool = false,
-        error: Failure? = nil, metadata: [any StageMetadata] = []
-    ) {
-        self.metadata = metadata
-        self.data = data
-        self.packet = packet
-        self.isFinal = isFinal
-        self.isComplete = isComplete
-        self.error = error
-    }
+/// The result of a read for the protocols above the transport.
+package enum Arrival: Sendable {
+    case content(ReceivedContent)
+    /// The bytes lie at the beginning of the thread's block until the handler returns.
+    case lent(byteCount: Int, isFinal: Bool)
 }
 
-extension ReceivedContent {
-    /// The lent bytes. Valid on the completion's thread until the next read there.
-    var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
-
-    /// A copy that stays valid after the completion.
-    var kept: ReceivedContent {
-        guard lentCount > 0 else { return self }
-        var content = self
-        (content.data, content.lentCount) = (Data(lent), 0)
-        return content
-    }
-
-    /// The result for a task. An error that follows content is reported to the next receive.
-    var forTask: Result<StreamPiece, Failure> {
-        if let error, data == nil { return .failure(error) }
-        return .success(StreamPiece(data: data, isFinal: isFinal))
-    }
-}
-
-/// The result of a task's receive on a byte stream. After the end, receives fail with `ENODATA`.
-package struct StreamPiece: Sendable {
-    /// The content; `nil` if the stream ended without any.
-    package var data: Data?
-    /// The peer will send no more content.
-    package var isFinal: Bool
-
-    package init(data: Data?, isFinal: Bool) {
-        self.data = data
-        self.isFinal = isFinal
-    }
-}
-
-package typealias ReceiveCompletion = @Sendable (ReceivedContent) -> Void
-package typealias SendCompletion = @Sendable (Failure?) -> Void
+/// Takes what arrived for the protocols above the transport, with the number of the attempt that asked for it.
+package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
-
-/// The continuation of a task that waits for content. It omits the details that a task does not need, because they would enlarge the frame
-/// of every idle task.
-package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>
 
 /// The waiter of a receive: a closure of the program, or a suspended task.
 enum ReceiveWaiter: Sendable {
@@ -79,7 +21,7 @@ enum ReceiveWaiter: Sendable {
     case channel(ReceiveCompletion)
     /// The protocols above the transport, for one connection attempt. Called as `channel`. Their reads run on the program's queue, if there
     /// is one.
-    case stack(StackChannel, attempt: UInt64, isDirect: Bool)
+    case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
     case distantTask(UInt64, TaskContinuation)
@@ -184,8 +126,7 @@ struct DeferredActions: ~Copyable {
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
         case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
         case received(ReceiveCompletion, ReceivedContent)
-        case arrived(StackChannel, UInt64, ReceivedContent)
-        case lent(StackChannel, UInt64, Int, isFinal: Bool)
+        case arrived(ArrivalHandler, UInt64, Arrival)
         case sent(SendCompletion, Failure?)
         case lost(any FlowOwner, Failure)
         case ended(any FlowOwner)
@@ -198,8 +139,7 @@ struct DeferredActions: ~Copyable {
             case .send(let continuation, let error): continuation.resume(returning: error)
             case .batch(let continuation, let result): continuation.resume(returning: result)
             case .received(let completion, let content): completion(content)
-            case .arrived(let channel, let attempt, let content): channel.arrived(content, attempt)
-            case .lent(let channel, let attempt, let count, let isFinal): channel.arrived(lent: count, isFinal, attempt)
+            case .arrived(let handler, let attempt, let arrival): handler(arrival, attempt)
             case .sent(let completion, let failure): completion(failure)
             case .lost(let owner, let failure): owner.flowLost(failure)
             case .ended(let owner): owner.flowEnded()

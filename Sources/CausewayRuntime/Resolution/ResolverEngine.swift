@@ -120,7 +120,6 @@ package final class ResolverEngine: Sendable {
     /// Deletes a cache partition.
     package func forget(partition: UInt64) {
         cache.withLock { $0.removeAll(partition: partition) }
-        Connector.memory.withLock { $0.removeAll() }
     }
 
     private func cached(_ name: DNSName, _ type: DNSRecordType, _ partition: UInt64) -> DNSAnswer? {

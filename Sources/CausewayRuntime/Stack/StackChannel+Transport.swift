@@ -6,13 +6,21 @@ internal import FoundationEssentials
 /// What turns do with the transport, and what it answers.
 extension StackChannel {
     func perform(_ read: Read) {
-        flow.request(.stack(self, attempt: read.attempt, isDirect: read.isDirect)) { queue in
+        let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
+        flow.request(.stack(handler, attempt: read.attempt, isDirect: read.isDirect)) { queue in
             if isDatagram { queue.demandMessage() } else { queue.demand(minimum: 1, maximum: read.length) }
         }
     }
 
     /// The flow answers a ``Read``.
-    func arrived(_ content: ReceivedContent, _ attempt: UInt64) {
+    private func arrived(_ arrival: Arrival, _ attempt: UInt64) {
+        switch arrival {
+        case .content(let content): arrived(content, attempt)
+        case .lent(let count, let isFinal): arrived(lent: count, isFinal, attempt)
+        }
+    }
+
+    private func arrived(_ content: ReceivedContent, _ attempt: UInt64) {
         change { state in
             guard state.attempt == attempt else { return }
             state.isReadOutstanding = false
@@ -21,7 +29,7 @@ extension StackChannel {
     }
 
     /// The flow answers a ``Read`` with bytes at the beginning of the thread's block.
-    func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
+    private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
         var place: Place?

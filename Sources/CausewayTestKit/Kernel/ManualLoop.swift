@@ -20,7 +20,7 @@ package final class ManualLoop: EventLoop {
         var lastToken: UInt64 = 0
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
-        var deliveries: [Delivery] = []
+        var callsAfterBatch: [@Sendable () -> Void] = []
         var updateCount = 0
         var closedCount = 0
         var turnCount = 0
@@ -78,7 +78,7 @@ package final class ManualLoop: EventLoop {
     /// Runs `events` on the loop as one batch of events: deliveries are dispatched at its end.
     package func batch(_ events: () -> Void) {
         enter(events)
-        flushDeliveries()
+        endBatch()
     }
 
     /// One turn: what is queued now, without what that queues. Returns whether there was anything.
@@ -94,7 +94,7 @@ package final class ManualLoop: EventLoop {
             for call in calls { call() }
             for job in jobs { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
         }
-        flushDeliveries()
+        endBatch()
         return true
     }
 
@@ -114,12 +114,12 @@ package final class ManualLoop: EventLoop {
         body()
     }
 
-    private func flushDeliveries() {
-        let deliveries = state.withLock { state in
-            defer { state.deliveries = [] }
-            return state.deliveries
+    private func endBatch() {
+        let calls = state.withLock { state in
+            defer { state.callsAfterBatch = [] }
+            return state.callsAfterBatch
         }
-        for delivery in deliveries { delivery.dispatch() }
+        for call in calls { call() }
     }
 
     // MARK: EventLoop
@@ -176,7 +176,7 @@ package final class ManualLoop: EventLoop {
         state.withLock { state in state.calls.append(body) }
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) {
-        state.withLock { state in state.deliveries.append(delivery) }
+    package func callAfterBatch(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in state.callsAfterBatch.append(body) }
     }
 }

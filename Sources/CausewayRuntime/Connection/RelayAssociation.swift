@@ -4,29 +4,15 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Whom to ask for a relay.
-package struct RelayRequest: Sendable {
-    let proxy: Connector.Target
-    let credential: TunnelCredential?
-
-    package init(proxy: Connector.Target, credential: TunnelCredential?) {
-        self.proxy = proxy
-        self.credential = credential
-    }
-}
-
 /// A SOCKS 5 proxy's promise to relay datagrams (RFC 1928 §7). It lasts as long as the connection over which it was given.
 ///
 /// Confined to a loop, but for ``cancel()``, which letting go of it does as well.
-final class RelayAssociation: Sendable {
-    /// Where datagrams go that are to be relayed, or why there is no such place.
-    typealias Opened = @Sendable (Result<Connector.Target, Failure>) -> Void
-
+final class RelayAssociation: DatagramRelay {
     private struct Progress {
         var handshake: SOCKSHandshake?
         /// What the proxy has said and the handshake has not taken.
         var words = ByteChain()
-        var opened: Opened?
+        var opened: RelayOpened?
         var ended: (@Sendable (Failure) -> Void)?
         var end: Failure?
         var timer: TimerID?
@@ -42,13 +28,14 @@ final class RelayAssociation: Sendable {
     private let progress: LoopBound<Progress>
 
     init(
-        _ request: RelayRequest, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver
+        _ proxy: Connector.Target, _ credential: TunnelCredential?, _ settings: SocketSettings,
+        on loop: any EventLoop, resolver: any NameResolver
     ) {
-        credential = request.credential
+        self.credential = credential
         limit = settings.handshakeLimit
         self.loop = loop
         control = ConnectionDriver(
-            .connect(request.proxy, resolver: resolver), FrozenSettings(settings.forRelayControl), loop: loop)
+            .connect(proxy, resolver: resolver), FrozenSettings(settings.forRelayControl), loop: loop)
         progress = LoopBound(Progress(), to: loop)
     }
 
@@ -57,7 +44,7 @@ final class RelayAssociation: Sendable {
     /// How the connection to the proxy came about, or did not.
     var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
 
-    func begin(_ opened: @escaping Opened) {
+    func begin(_ opened: @escaping RelayOpened) {
         progress.value.opened = opened
         control.start(on: nil, observer: RelayControlObserver(self))
     }
@@ -152,6 +139,15 @@ final class RelayAssociation: Sendable {
 
     private func stopTimer() {
         if let timer = progress.value.timer.take() { loop.cancel(timer) }
+    }
+}
+
+extension RelayRequest {
+    /// Asks a SOCKS 5 proxy (RFC 1928 §7).
+    package init(proxy: Connector.Target, credential: TunnelCredential?) {
+        self.init(proxy) { settings, loop, resolver in
+            RelayAssociation(proxy, credential, settings, on: loop, resolver: resolver)
+        }
     }
 }
 

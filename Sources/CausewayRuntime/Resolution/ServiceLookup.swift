@@ -5,7 +5,7 @@ package import CausewayWire
 
 /// Follows the location or the TXT record of a service until the lookup is stopped.
 package final class ServiceLookup: Sendable {
-    package enum Subject: Sendable { case place, text }
+    package enum Wish: Sendable { case place, text }
 
     private struct State: Sendable {
         var place = Place()
@@ -21,7 +21,7 @@ package final class ServiceLookup: Sendable {
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
-    private let subject: Subject
+    private let wish: Wish
     private let interface: NWInterface?
     private let failed: @Sendable (NameProblem?) -> Void
     private let handler: @Sendable (Place) -> Void
@@ -32,19 +32,19 @@ package final class ServiceLookup: Sendable {
     ///   - failed: Called if no DNS server answers the first query for the location, and with `nil` when one does.
     ///   - handler: Called on a loop with the current state, after each change.
     package init(
-        _ instance: DNSName, wants subject: Subject, on interface: NWInterface? = nil,
+        _ instance: DNSName, wants wish: Wish, on interface: NWInterface? = nil,
         failed: @escaping @Sendable (NameProblem?) -> Void = { _ in },
         _ handler: @escaping @Sendable (Place) -> Void
     ) {
         self.instance = instance
-        self.subject = subject
+        self.wish = wish
         self.interface = interface
         self.failed = failed
         self.handler = handler
     }
 
     package func begin() {
-        if subject == .place { ask(instance, .srv, on: interface) }
+        if wish == .place { ask(instance, .srv, on: interface) }
         ask(instance, .txt, on: interface)
     }
 
@@ -110,7 +110,7 @@ package final class ServiceLookup: Sendable {
 
     /// Waits a short time, so that changes in quick succession are reported together.
     private func gather() {
-        guard subject == .place else { return tell() }
+        guard wish == .place else { return tell() }
         let isFirst = state.withLock { state in
             defer { state.isGathering = true }
             return !state.isGathering

@@ -6,9 +6,12 @@ internal import CausewaySystem
 ///
 /// Thread-safe.
 final class PACStore: Sendable {
-    typealias Outcome = PACFetch.Outcome
-
-    static let shared = PACStore()
+    typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
+    /// Prepares a fetch. The fetch calls the closure once, unless it is cancelled before.
+    typealias Fetcher =
+        @Sendable (
+            PACLocation, PathLimits, @escaping @Sendable (Outcome) -> Void
+        ) -> any PACFetching
 
     private struct Key: Hashable {
         var url: String
@@ -23,7 +26,7 @@ final class PACStore: Sendable {
     }
 
     private struct Fetch {
-        var fetch: PACFetch?
+        var fetch: (any PACFetching)?
         var number: UInt64
         var askers: [UInt64: @Sendable (Outcome) -> Void] = [:]
     }
@@ -52,7 +55,11 @@ final class PACStore: Sendable {
     private static let usualSeconds = 300
     private static let maximumSeconds = 3_600
 
+    private let fetcher: Fetcher
     private let state = LockedValue(State())
+
+    /// - Parameter fetcher: Fetches a script over a connection. Connections lie above this folder.
+    init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
     func forget(partition: UInt64) {
         state.withLock { state in state.entries = state.entries.filter { $0.key.partition != partition } }
@@ -84,7 +91,7 @@ final class PACStore: Sendable {
 
     private func begin(_ key: Key, _ location: PACLocation) {
         guard let number = state.withLock({ $0.fetches[key]?.number }) else { return }
-        let fetch = PACFetch(location, key.limits) { outcome in self.fetched(outcome, key, number) }
+        let fetch = fetcher(location, key.limits) { outcome in self.fetched(outcome, key, number) }
         let isWanted = state.withLock { state in
             guard state.fetches[key]?.number == number else { return false }
             state.fetches[key]?.fetch = fetch
@@ -104,12 +111,50 @@ final class PACStore: Sendable {
     }
 
     private func giveUp(_ asker: UInt64, _ key: Key) {
-        let fetch = state.withLock { state -> PACFetch? in
+        let fetch = state.withLock { state -> (any PACFetching)? in
             guard state.fetches[key]?.askers.removeValue(forKey: asker) != nil,
                 state.fetches[key]?.askers.isEmpty == true
             else { return nil }
             return state.fetches.removeValue(forKey: key)?.fetch
         }
         fetch?.cancel()
+    }
+}
+
+/// A fetch of one proxy script.
+protocol PACFetching: AnyObject, Sendable {
+    func start()
+    /// From any thread. The completion is not called any more.
+    func cancel()
+}
+
+/// The interfaces that a connection may use.
+struct PathLimits: Hashable, Sendable {
+    private let interface: NWInterface?
+    private let type: NWInterface.InterfaceType
+    private let prohibited: [NWInterface]
+    private let prohibitedTypes: [NWInterface.InterfaceType]
+    private let prohibitsExpensive: Bool
+    private let prohibitsConstrained: Bool
+    private let allowsUltraConstrained: Bool
+
+    init(_ parameters: NWParameters) {
+        interface = parameters.requiredInterface
+        type = parameters.requiredInterfaceType
+        prohibited = parameters.prohibitedInterfaces ?? []
+        prohibitedTypes = parameters.prohibitedInterfaceTypes ?? []
+        prohibitsExpensive = parameters.prohibitExpensivePaths
+        prohibitsConstrained = parameters.prohibitConstrainedPaths
+        allowsUltraConstrained = parameters.allowUltraConstrainedPaths
+    }
+
+    func apply(to parameters: NWParameters) {
+        parameters.requiredInterface = interface
+        parameters.requiredInterfaceType = type
+        if !prohibited.isEmpty { parameters.prohibitedInterfaces = prohibited }
+        if !prohibitedTypes.isEmpty { parameters.prohibitedInterfaceTypes = prohibitedTypes }
+        parameters.prohibitExpensivePaths = prohibitsExpensive
+        parameters.prohibitConstrainedPaths = prohibitsConstrained
+        parameters.allowUltraConstrainedPaths = allowsUltraConstrained
     }
 }

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
-internal import CausewayWire
+package import CausewayWire
 
 /// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then the addresses of its hosts.
 ///
@@ -68,5 +68,18 @@ final class WideAreaResolution: Sendable {
         let addresses = state.value.targets.flatMap(\.addresses)
         let problem = state.value.problem ?? .notFound
         state.value.completion.take()?(addresses.isEmpty ? .failure(problem) : .success(addresses))
+    }
+}
+
+extension ServiceResolution {
+    /// Resolves a service instance on the link or in a unicast domain.
+    package static func find(_ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion) {
+        guard !instance.isOfLink else {
+            _ = service(instance, on: interfaceIndex, completion)
+            return
+        }
+        var scope = ResolutionScope()
+        scope.required = interfaceIndex.flatMap { NWInterface(index: $0) }
+        WideAreaResolution(.shared, scope, completion).begin(instance)
     }
 }

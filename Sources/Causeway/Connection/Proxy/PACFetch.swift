@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// Fetches one proxy script over separate connections, which use no proxy.
 ///
 /// All methods except ``cancel()`` run on its queue.
-final class PACFetch: Sendable {
-    typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
+final class PACFetch: PACFetching {
+    typealias Outcome = PACStore.Outcome
 
     private struct State {
         var location: PACLocation
@@ -160,33 +160,9 @@ private struct Ending {
     func forceCancel() { connection?.forceCancel() }
 }
 
-/// The interfaces that a connection may use.
-struct PathLimits: Hashable, Sendable {
-    private let interface: NWInterface?
-    private let type: NWInterface.InterfaceType
-    private let prohibited: [NWInterface]
-    private let prohibitedTypes: [NWInterface.InterfaceType]
-    private let prohibitsExpensive: Bool
-    private let prohibitsConstrained: Bool
-    private let allowsUltraConstrained: Bool
-
-    init(_ parameters: NWParameters) {
-        interface = parameters.requiredInterface
-        type = parameters.requiredInterfaceType
-        prohibited = parameters.prohibitedInterfaces ?? []
-        prohibitedTypes = parameters.prohibitedInterfaceTypes ?? []
-        prohibitsExpensive = parameters.prohibitExpensivePaths
-        prohibitsConstrained = parameters.prohibitConstrainedPaths
-        allowsUltraConstrained = parameters.allowUltraConstrainedPaths
-    }
-
-    func apply(to parameters: NWParameters) {
-        parameters.requiredInterface = interface
-        parameters.requiredInterfaceType = type
-        if !prohibited.isEmpty { parameters.prohibitedInterfaces = prohibited }
-        if !prohibitedTypes.isEmpty { parameters.prohibitedInterfaceTypes = prohibitedTypes }
-        parameters.prohibitExpensivePaths = prohibitsExpensive
-        parameters.prohibitConstrainedPaths = prohibitsConstrained
-        parameters.allowUltraConstrainedPaths = allowsUltraConstrained
+extension PACStore {
+    /// The process's store.
+    static let shared = PACStore { location, limits, completion in
+        PACFetch(location, limits, completion)
     }
 }

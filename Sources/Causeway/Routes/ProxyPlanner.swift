@@ -5,14 +5,18 @@ internal import CausewayTypes
 
 extension NWParameters {
     /// Creates the settings for one connection, with its routes through the context's proxies, or a planner that finds them.
-    func makeConnectionSettings(to endpoint: NWEndpoint) throws(NWError) -> FrozenSettings {
+    ///
+    /// - Parameter scripts: The store that supplies proxy scripts.
+    func makeConnectionSettings(
+        to endpoint: NWEndpoint, scripts: PACStore
+    ) throws(NWError) -> FrozenSettings {
         let settings = try makeSocketSettings(usesProxies: true)
         let meant = try meantProxies(for: endpoint)
         guard meant.contains(where: { $0.script != nil }), let destination = try TunnelDestination(endpoint) else {
             return FrozenSettings(
                 settings, makeLayers: try makeLayerMaker(to: endpoint), routes: try makeRoutes(to: endpoint))
         }
-        let planner = ProxyPlanner(self, settings, to: endpoint, destination, meant)
+        let planner = ProxyPlanner(self, settings, to: endpoint, destination, meant, scripts)
         return FrozenSettings(settings, makeLayers: try directRoute(to: endpoint).makeLayers, planner: planner)
     }
 }
@@ -42,16 +46,18 @@ final class ProxyPlanner: RoutePlanner {
     let subject: PACSubject
     /// The proxies, best first.
     let proxies: [ProxyConfiguration]
+    let scripts: PACStore
 
     init(
         _ parameters: NWParameters, _ settings: SocketSettings, to endpoint: NWEndpoint,
-        _ destination: TunnelDestination, _ proxies: [ProxyConfiguration]
+        _ destination: TunnelDestination, _ proxies: [ProxyConfiguration], _ scripts: PACStore
     ) {
         self.parameters = parameters
         self.settings = settings
         self.endpoint = endpoint
         self.destination = destination
         self.proxies = proxies
+        self.scripts = scripts
         if case .url(let url) = endpoint, let known = PACSubject(url: url.absoluteString) {
             subject = known
         } else {
@@ -145,7 +151,7 @@ private final class ProxyPlanning: RoutePlanning {
 
     private func run(_ script: PACSource, _ proxy: ProxyConfiguration) {
         let run = PACRun(
-            script, planner.subject, planner.parameters, planner.settings, on: loop
+            script, planner.subject, planner.parameters, planner.settings, from: planner.scripts, on: loop
         ) { report in self.ran(report, proxy) }
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }

@@ -38,7 +38,7 @@ extension ProxyConfiguration {
         guard let settings = try? parameters.makeSocketSettings(usesProxies: true) else { return nil }
         let report = await withCheckedContinuation { continuation in
             // The time limits of fetch and evaluation apply.
-            PACRun(script, subject, parameters, settings, on: Engine.nextLoop()) { report in
+            PACRun(script, subject, parameters, settings, from: .shared, on: Engine.nextLoop()) { report in
                 continuation.resume(returning: report)
             }.start()
         }

@@ -23,17 +23,19 @@ final class PACRun: Sendable {
     private let subject: PACSubject
     private let parameters: NWParameters
     private let settings: SocketSettings
+    private let scripts: PACStore
     private let loop: any EventLoop
     private let state: LockedValue<State>
 
     init(
         _ source: PACSource, _ subject: PACSubject, _ parameters: NWParameters, _ settings: SocketSettings,
-        on loop: any EventLoop, _ completion: @escaping @Sendable (Report) -> Void
+        from scripts: PACStore, on loop: any EventLoop, _ completion: @escaping @Sendable (Report) -> Void
     ) {
         self.source = source
         self.subject = subject
         self.parameters = parameters
         self.settings = settings
+        self.scripts = scripts
         self.loop = loop
         state = LockedValue(State(completion: completion))
     }
@@ -43,7 +45,7 @@ final class PACRun: Sendable {
         case .text(let script): evaluate(script, after: .zero)
         case .location(let location):
             let started = System.now
-            let cancel = PACStore.shared.find(location, parameters) { outcome in
+            let cancel = scripts.find(location, parameters) { outcome in
                 let duration = System.now - started
                 switch outcome {
                 case .success(let document): self.evaluate(document.content, after: duration)

@@ -1,0 +1,75 @@
+package import CausewayTLS
+public import CausewayTypes
+public import FoundationEssentials
+
+/// Trust settings in addition to, or instead of, the system's authorities. Only on Linux, which has no keychain.
+///
+/// No setting disables a rule for all peers: an exception applies to one certificate from one host.
+public struct TLSTrustRules: Hashable, Sendable {
+    /// A certificate that is accepted from one host regardless of any violation, for example of a device with a self-signed
+    /// certificate.
+    public struct Exception: Hashable, Sendable {
+        /// The host that may use the certificate.
+        public var host: NWEndpoint.Host
+        /// The peer's own certificate.
+        public var certificate: SecCertificate
+
+        /// Creates an exception.
+        public init(host: NWEndpoint.Host, certificate: SecCertificate) {
+            self.host = host
+            self.certificate = certificate
+        }
+    }
+
+    /// Certificates to trust: authorities, or peers' own certificates.
+    public var anchors: [SecCertificate] = []
+    /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
+    public var includesSystemAnchors = true
+    /// SHA-256 digests of SubjectPublicKeyInfo values (RFC 7469 §2.4). If not empty, a valid chain must also contain one of these keys.
+    /// Include a backup pin, or the loss of a key locks out all clients.
+    public var pinnedKeys: Set<Data> = []
+    /// The certificates that are accepted regardless of any violation, each from one host.
+    public var exceptions: [Exception] = []
+
+    /// Creates the default settings.
+    public init() {}
+
+    /// Reads the certificates in a PEM file, for ``anchors``.
+    ///
+    /// - Throws: `.posix` with `ENOENT` if the file cannot be read, `.tls` with `errSSLBadCert` if it contains no certificate.
+    public static func certificates(inFile path: String) throws(NWError) -> [SecCertificate] {
+        guard let contents = FileManager.default.contents(atPath: path) else { throw .posix(.ENOENT) }
+        do throws(TLSFailure) {
+            return try Certificate.all(pem: [UInt8](contents)).map { SecCertificate(data: Data($0.der)) }
+        } catch {
+            throw error.failure.networkError
+        }
+    }
+}
+
+extension TLSTrustRules {
+    /// Converts the settings for the TLS engine.
+    ///
+    /// - Throws: `.tls` with `errSSLBadCert` for a malformed certificate, with `errSSLBadConfiguration` for an exception with a host that
+    ///   no certificate can name; `.posix` with `EINVAL` for a pin that is not a SHA-256 digest.
+    package func settings() throws(NWError) -> TrustSettings {
+        var settings = TrustSettings()
+        settings.includesSystemAnchors = includesSystemAnchors
+        do throws(TLSFailure) {
+            settings.anchors = try anchors.map { anchor throws(TLSFailure) in try Certificate(der: [UInt8](anchor.data))
+            }
+            for exception in exceptions {
+                let certificate = try Certificate(der: [UInt8](exception.certificate.data))
+                guard let host = ReferenceName(exception.host) else {
+                    throw TLSFailure(.badConfiguration, "no certificate can name \(exception.host)")
+                }
+                settings.exceptions.insert(.init(host: host, fingerprint: certificate.fingerprint))
+            }
+        } catch {
+            throw error.failure.networkError
+        }
+        guard pinnedKeys.allSatisfy({ $0.count == 32 }) else { throw .posix(.EINVAL) }
+        settings.pins = Set(pinnedKeys.map { [UInt8]($0) })
+        return settings
+    }
+}

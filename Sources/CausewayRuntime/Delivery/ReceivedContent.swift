@@ -1,0 +1,55 @@
+package import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+package import FoundationEssentials
+
+/// The result of one receive.
+package struct ReceivedContent: Sendable {
+    package var data: Data?
+    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's block until the
+    /// completion returns, and `data` is empty.
+    var lentCount = 0
+    /// The kernel's information about a datagram.
+    package var packet: PacketMark?
+    /// The peer will send no more content.
+    package var isFinal = false
+    /// The message or the stream ends with this content.
+    package var isComplete = false
+    package var error: Failure?
+    /// Metadata of the message from the protocols above the transport.
+    package var metadata: [any StageMetadata] = []
+
+    package init(
+        data: Data? = nil, packet: PacketMark? = nil, isFinal: Bool = false, isComplete: Bool = false,
+        error: Failure? = nil, metadata: [any StageMetadata] = []
+    ) {
+        self.metadata = metadata
+        self.data = data
+        self.packet = packet
+        self.isFinal = isFinal
+        self.isComplete = isComplete
+        self.error = error
+    }
+}
+
+extension ReceivedContent {
+    /// The lent bytes. Valid on the completion's thread until the next read there.
+    var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
+
+    /// A copy that stays valid after the completion.
+    var kept: ReceivedContent {
+        guard lentCount > 0 else { return self }
+        var content = self
+        (content.data, content.lentCount) = (Data(lent), 0)
+        return content
+    }
+
+    /// The result for a task. An error that follows content is reported to the next receive.
+    var forTask: Result<StreamPiece, Failure> {
+        if let error, data == nil { return .failure(error) }
+        return .success(StreamPiece(data: data, isFinal: isFinal))
+    }
+}
+
+package typealias ReceiveCompletion = @Sendable (ReceivedContent) -> Void
+package typealias SendCompletion = @Sendable (Failure?) -> Void
