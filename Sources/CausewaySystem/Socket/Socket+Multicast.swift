@@ -18,6 +18,25 @@ extension Socket {
         _ = try? change(group, source) { cw_leave_group(fd, $0, interface, $1) }
     }
 
+    /// Binds a multicast socket to a port that other sockets and programs may share.
+    ///
+    /// Sockets with `SO_REUSEPORT` on one IPv4 port form a set. If only one socket on the port has joined the packet's group on the
+    /// receiving interface, the kernel delivers the packet to any socket of the set, whether it has joined the group or not.
+    /// `SO_REUSEADDR` shares the port without this effect. `SO_REUSEPORT` is set only if binding fails without it, and for IPv6, where the
+    /// kernel does not do this.
+    package static func bindShared(_ fd: CInt, to address: SocketAddress) throws(SystemError) {
+        try set(.reuseAddress, to: 1, on: fd)
+        if address.family == .ipv4 {
+            do throws(SystemError) {
+                return try bind(fd, to: address)
+            } catch {
+                guard error.errno == Errno.addressInUse else { throw error }
+            }
+        }
+        try set(.reusePort, to: 1, on: fd)
+        try bind(fd, to: address)
+    }
+
     private static func change(
         _ group: SocketAddress, _ source: SocketAddress?,
         _ body: (UnsafePointer<cw_address>, UnsafePointer<cw_address>?) -> CInt
