@@ -21,7 +21,9 @@ struct MulticastOriginTests {
         Row(testDescription: "IPv4, only copy, received by another socket", peer: ipv4, interface: 2, reader: 2),
         Row(testDescription: "IPv4, interface unknown", peer: ipv4, interface: 0, reader: 3),
         Row(testDescription: "IPv6, own interface", peer: ipv6, interface: 3, reader: 3),
-        Row(testDescription: "IPv6, copy of a packet that another socket receives", peer: ipv6, interface: 2, reader: nil),
+        Row(
+            testDescription: "IPv6, copy of a packet that another socket receives",
+            peer: ipv6, interface: 2, reader: nil),
         Row(testDescription: "IPv6, interface unknown", peer: ipv6, interface: 0, reader: 3),
         Row(testDescription: "unicast over another interface", peer: ipv4, interface: 2, isMulticast: false, reader: 2),
         Row(testDescription: "IPv6 unicast", peer: ipv6, interface: 2, isMulticast: false, reader: 2),
