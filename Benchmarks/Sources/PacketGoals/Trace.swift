@@ -29,7 +29,7 @@ enum Trace {
                         seconds: 1_700_000_000 + Int64(number / 50_000), microseconds: UInt32(number % 50_000) * 20),
                     originalCount: bytes.count, capturedCount: bytes.count, linkType: .ethernet)
                 pcap.append(described, ByteView(bytes.span), to: &classic)
-                if name == "mix" { pcapng.append(described, Bytes(bytes.span), to: &next) }
+                if name == "mix" { pcapng.append(described, ByteView(bytes.span), to: &next) }
             }
             try store(classic, "\(folder)/\(name).pcap")
             if name == "mix" { try store(next, "\(folder)/\(name).pcapng") }
