@@ -95,6 +95,26 @@ extension Interop {
             }
         }
 
+        @Test("Programs in several groups on one port receive packets of their own group only")
+        func sharedPort() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let groups = (1...4).map { "239.255.77.\($0)" }
+                var members: [Child] = []
+                for group in groups {
+                    members.append(try await scratch.startGroup(["-d", "--reuse", group, Self.port], on: hosts.near))
+                }
+                for group in groups {
+                    let speaker = try scratch.startMember(
+                        ["speak", group, Self.port, TwoHosts.far4, "to \(group)"], on: hosts.far)
+                    #expect(try await speaker.finished() == 0, "\(speaker.errors)")
+                }
+                for (group, nw) in zip(groups, members) {
+                    try await eventually("\(group) receives its packet: \(nw.text)") { !nw.text.isEmpty }
+                    #expect(nw.text.split(separator: "\n").count == 1 && nw.text.hasSuffix(": to \(group)\n"))
+                }
+            }
+        }
+
         @Test("A message longer than the maximum is delivered truncated, and reported as such", arguments: Family.all)
         func partial(_ family: Family) async throws {
             try await TwoHosts.run { hosts, scratch in

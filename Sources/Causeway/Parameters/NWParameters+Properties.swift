@@ -61,7 +61,8 @@ extension NWParameters {
 
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
-    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`.
+    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For the socket of an IPv4 group, `SO_REUSEPORT` is set only if binding fails without it:
+    /// it allows the kernel to deliver a packet to a socket that is not a member of the packet's group.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.allowLocalEndpointReuse } }
         set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }

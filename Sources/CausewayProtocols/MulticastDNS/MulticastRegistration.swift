@@ -71,10 +71,6 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// The time from the second announcement to the third: more than twice the time before (RFC 6762 §8.3). A new registration is announced
-    /// again much later, for hosts that missed it. Changed records are wrong in caches until the next announcement, so it follows soon.
-    private var lastGap: Duration { updates.isEmpty ? .seconds(8) : .seconds(2) }
-
     /// Counts a probe or an announcement sent at `now`. Returns whether the registration now owns its names.
     mutating func advance(announcements: Int, at now: Duration) -> Bool {
         switch phase {
@@ -85,9 +81,9 @@ struct MulticastRegistration: Sendable {
             isDeferred = false
             phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
         case .announcing(let sent, _):
+            // Each gap is twice the one before (RFC 6762 §8.3): after 0, 1, 3 and 7 seconds.
             phase =
-                sent + 1 < announcements
-                ? .announcing(sent: sent + 1, next: now + (sent == 0 ? .seconds(1) : lastGap)) : .established
+                sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
         case .established, .asleep, .off: break
         }
         return false

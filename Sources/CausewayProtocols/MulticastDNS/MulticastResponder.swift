@@ -4,12 +4,6 @@ internal import CausewayWire
 ///
 /// It does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
-    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The third is for hosts that missed both; it is left out if
-    /// there are many registrations.
-    private static let announcementCount = (few: 3, many: 2)
-    private static let fewRegistrations = 100
-    /// The maximum number of registrations in one turn, to limit the memory for their messages.
-    private static let speakerLimit = 512
     /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1),
     /// and some implementations restart that second at each goodbye, so a repeat waits until it is over.
     private static let repeatedGoodbyeLimit = 256
@@ -255,45 +249,5 @@ struct MulticastResponder: Sendable {
         let additionals = additionals(for: records).filter { !pending.isRecent($0, at: now) }
         if !records.isEmpty { for record in additionals { pending.wasSent(record, at: now) } }
         return actions + ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
-    }
-
-    /// Sends the probes and announcements that are due.
-    private mutating func speak(at now: Duration) -> [MulticastAction] {
-        var probes: [ProbeMessages.Probe] = []
-        var announced: [DNSRecord] = []
-        var seen: Set<DNSRecord> = []
-        var established: [RegistrationID] = []
-        let announcements =
-            registrations.count > Self.fewRegistrations ? Self.announcementCount.many : Self.announcementCount.few
-        for _ in 0..<Self.speakerLimit {
-            guard let id = deadlines.popDue(at: now) else { break }
-            guard let registration = registrations[id] else { continue }
-            switch registration.phase {
-            case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
-                // Unicast responses may not arrive on a shared port: only the first probe asks for them.
-                probes.append((registration, acceptsUnicast && sent == 0))
-            case .announcing(let sent, _):
-                announced += registration.records.filter {
-                    !pending.isRecent($0, at: now) && seen.insert($0).inserted
-                }
-                if sent == 0, !registration.isTold { established.append(id) }
-            case .probing, .established, .asleep, .off: break
-            }
-            var isSettled = false
-            change(id) { registration in
-                isSettled = registration.advance(announcements: announcements, at: now)
-                registration.isTold = registration.isAnswering
-            }
-            if isSettled { established.append(id) }
-        }
-        for record in announced { pending.wasSent(record, at: now) }
-        let extensions = owner.map { owner in
-            var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))
-            extensions.options = [owner.option]
-            return extensions
-        }
-        return ProbeMessages.make(probes, limit: messageByteLimit, extensions).map { .send($0) }
-            + established.map { .established($0) }
-            + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 }

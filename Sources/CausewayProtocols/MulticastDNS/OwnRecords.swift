@@ -53,6 +53,12 @@ struct OwnRecords: Sendable {
         return found?.recordClass == record.recordClass ? found : nil
     }
 
+    /// Whether several registrations have the record.
+    func isShared(_ record: DNSRecord) -> Bool {
+        guard let name = common[record.name], let place = name.place(of: record) else { return false }
+        return name.moreHolders[place] != nil
+    }
+
     /// The own records that answer the questions, as known answers. Without them, other hosts would take the missing response for a sign
     /// that the records are gone (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {

@@ -71,19 +71,16 @@ extension BonjourEngine {
         }
         guard !state.value.advertising.isEmpty else { return }
         registerHost(on: link)
-        for id in state.value.advertising.keys { register(id, on: link) }
+        // If two services request the same name, the first one keeps it.
+        for id in state.value.advertising.keys.sorted(by: { $0.rawValue < $1.rawValue }) { register(id, on: link) }
         seekSleepProxies(on: link)
     }
 }
 
 extension BonjourEngine: MulticastSocket.Receiver {
-    func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastSocket.Origin) {
-        // An IPv6 socket receives multicast from every interface on which any socket has joined the group. Packets from another interface
-        // must be ignored, because otherwise the host would see its own records on the other links as conflicts.
-        guard !origin.isMulticast || origin.interface == origin.link || origin.interface == 0 else { return }
-        // If several sockets share the port, the kernel delivers a unicast packet to any of them.
-        state.value.links[origin.isMulticast ? origin.link : origin.interface]?
-            .take(bytes, origin.peer, isMulticast: origin.isMulticast)
+    func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin) {
+        guard let reader = origin.reader else { return }
+        state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
     /// Answers the queries, then reads some of the responses. The rest is read after the sockets had another turn.

@@ -9,18 +9,9 @@ final class MulticastSocket: ReadinessHandler {
     /// The receiver of datagrams.
     protocol Receiver: AnyObject, Sendable {
         /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
-        func received(_ bytes: UnsafeRawBufferPointer, _ origin: Origin)
+        func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
         /// Called after the last pending datagram, or when the socket's turn ends.
         func receivedBatch()
-    }
-
-    /// The sender and the receiving interface of a datagram, and whether it was multicast.
-    struct Origin: Sendable {
-        var peer: SocketAddress
-        var interface: Int
-        var isMulticast: Bool
-        /// The interface of the socket.
-        var link: Int
     }
 
     /// The multicast group of the link, 224.0.0.251 or ff02::fb (RFC 6762 §3).
@@ -71,8 +62,6 @@ final class MulticastSocket: ReadinessHandler {
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
         let socket = try Socket.open(family, .datagram)
         let fd = socket.rawValue
-        try Socket.set(.reuseAddress, to: 1, on: fd)
-        try Socket.set(.reusePort, to: 1, on: fd)
         PacketSockets.setReceiveRoom(fd, byteCount: room)
         if family == .ipv4 {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
@@ -98,7 +87,7 @@ final class MulticastSocket: ReadinessHandler {
             family == .ipv4 ? .ipv4(bits: 0, port: port) : .ipv6(high: 0, low: 0, port: port, scope: 0)
         }
         do throws(SystemError) {
-            try Socket.bind(fd, to: anyAddress(MulticastDNS.port))
+            try Socket.bindShared(fd, to: anyAddress(MulticastDNS.port))
         } catch {
             guard error.errno == Errno.addressInUse else { throw error }
             try Socket.bind(fd, to: anyAddress(0))
@@ -157,7 +146,7 @@ final class MulticastSocket: ReadinessHandler {
     private func hand(_ index: Int) {
         let packet = reader.value[index]
         guard let peer = packet.peer, !packet.isTruncated else { return }
-        let origin = Origin(
+        let origin = MulticastOrigin(
             peer: peer, interface: Int(packet.info.interfaceIndex),
             isMulticast: packet.info.destination?.isMulticast ?? false, link: interface)
         reader.value.withBytes(of: index) { receiver.received($0, origin) }

@@ -85,22 +85,18 @@ extension SocketSettings {
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue
-        if reuseLocalAddress {
-            // Every socket with the first gets its copy of what is sent to a group; the second is what other programs may insist on.
-            try Socket.set(.reuseAddress, to: 1, on: fd)
-            try Socket.set(.reusePort, to: 1, on: fd)
-        }
         try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
         // What other programs have joined is none of this one's business.
         if family == .ipv6 {
             try Socket.set(.ipv6Only, to: 1, on: fd)
             try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)
             try? Socket.set(.ipv6MulticastAll, to: 0, on: fd)
-            try Socket.bind(fd, to: .ipv6(high: 0, low: 0, port: port, scope: 0))
         } else {
             try? Socket.set(.ipv4MulticastAll, to: 0, on: fd)
-            try Socket.bind(fd, to: .ipv4(bits: 0, port: port))
         }
+        let address: SocketAddress =
+            family == .ipv6 ? .ipv6(high: 0, low: 0, port: port, scope: 0) : .ipv4(bits: 0, port: port)
+        if reuseLocalAddress { try Socket.bindShared(fd, to: address) } else { try Socket.bind(fd, to: address) }
         return descriptor
     }
 }

@@ -25,9 +25,7 @@ enum PortHolders {
     /// Whether a program has bound a UDP port exclusively, so that no other socket can share it.
     static func isTaken(_ port: UInt16) -> Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
-        try? Socket.set(.reuseAddress, to: 1, on: socket.rawValue)
-        try? Socket.set(.reusePort, to: 1, on: socket.rawValue)
-        return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
+        return (try? Socket.bindShared(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
     /// Names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.

@@ -79,7 +79,7 @@ struct MulticastLossTests {
 
     @Test(
         "Registration during browsing: announcements arrive despite 20, 50 and 80 per cent loss",
-        arguments: [(20, [(2, 0.99)]), (50, [(2, 0.9), (11, 0.96)]), (80, [(11, 0.65)])])
+        arguments: [(20, [(2, 0.99)]), (50, [(2, 0.9), (9, 0.98)]), (80, [(9, 0.75)])])
     func warm(_ percent: Int, _ bounds: [(Int, Double)]) {
         let times = Self.times(losing: percent, isCold: false)
         for (limit, share) in bounds {

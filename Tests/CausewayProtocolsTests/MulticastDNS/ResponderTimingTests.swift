@@ -25,6 +25,34 @@ struct ResponderTimingTests {
         }
     }
 
+    @Test("C32 C107: an announcement of records that were sent within a second is sent when the second is over")
+    func postponedAnnouncement() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+        wire.run(for: .seconds(3))
+        let answer = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+        wire.run(for: .seconds(20))
+        let times = wire.sent(by: 0) { $0.flags.contains(.isResponse) }.map(\.time)
+        // Announcements after 0, 1, 3 and 7 seconds, and the answer just before the third.
+        #expect(times.count == 5 && wire.packets[answer].time == times[2])
+        #expect(times[3] == times[2] + .seconds(1))
+    }
+
+    @Test("C32: a record of two registrations is announced with one of them, and not again for the other")
+    func commonRecord() {
+        let wire = VirtualLink(1)
+        let common = DNSRecord(MulticastDNS.types, .ptr, timeToLive: 4_500, .name(Printer.type))
+        wire.hosts[0].link.register(Printer.records("One") + [common], Printer.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        wire.hosts[0].link.register(
+            Printer.records("Two") + [common], RegistrationID(rawValue: 2), at: wire.now)
+        wire.run(for: .seconds(20))
+        let announcements = wire.sent(by: 0) { $0.flags.contains(.isResponse) }
+        #expect(announcements.count == 8)
+        #expect(announcements.count { $0.message.answers.contains(common) } == 4)
+    }
+
     @Test("C32: in defence, a record is sent again after a quarter of a second, and not before")
     func defenceSpacing() {
         let wire = VirtualLink.settled()

@@ -204,7 +204,7 @@ struct SleepProxyClientTests {
         wire.hosts[0].link.restart(at: wire.now)
         wire.run(for: .seconds(20))
         let said = wire.packets[before...].map(\.message)
-        #expect(said.count == 6 && said.filter { !$0.authorities.isEmpty }.count == 3)
+        #expect(said.count == 7 && said.filter { !$0.authorities.isEmpty }.count == 3)
         #expect(said.allSatisfy { $0.extensions?.options.compactMap { DNSOwner($0) } == [Self.owner] })
     }
 }

@@ -1,0 +1,32 @@
+package import CausewaySystem
+
+/// The sender and the receiving interface of a datagram, and whether it was multicast.
+package struct MulticastOrigin: Sendable {
+    package var peer: SocketAddress
+    /// Zero if the kernel does not report it.
+    package var interface: Int
+    package var isMulticast: Bool
+    /// The interface of the socket that received the datagram.
+    package var link: Int
+
+    package init(peer: SocketAddress, interface: Int, isMulticast: Bool, link: Int) {
+        self.peer = peer
+        self.interface = interface
+        self.isMulticast = isMulticast
+        self.link = link
+    }
+
+    /// The link that processes the datagram; `nil` if the socket of that link receives its own copy.
+    package var reader: Int? {
+        // If several sockets share the port, the kernel delivers a unicast packet to any of them.
+        guard isMulticast, interface != link else { return interface }
+        guard interface != 0 else { return link }
+        switch peer.family {
+        // There is only one copy. If the port is shared by `SO_REUSEPORT`, the socket of another interface may receive it.
+        case .ipv4: return interface
+        // Each socket receives multicast from every interface on which any socket has joined the group. Packets from another interface
+        // must be ignored, because otherwise the host would see its own records on the other links as conflicts.
+        case .ipv6, .unix: return nil
+        }
+    }
+}
