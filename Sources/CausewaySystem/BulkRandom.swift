@@ -1,6 +1,6 @@
-/// The kernel's random numbers, fetched many at a time: a system call for each would cost more than the number.
+/// Random numbers from the kernel, fetched in batches, because a system call per number costs more than the number.
 package struct BulkRandom: RandomNumberGenerator, Sendable {
-    /// 256 bytes are the most that come at once (getentropy(3)).
+    /// 256 bytes, the maximum of one call (getentropy(3)).
     private static let count = 32
 
     private var numbers: [UInt64] = []
@@ -14,7 +14,7 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // A kernel that gives none in this way: the standard library knows others, and ends the program without any.
+            // If getentropy fails, the standard library uses other sources, or ends the program without any.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

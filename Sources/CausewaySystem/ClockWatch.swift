@@ -1,11 +1,11 @@
 internal import CCausewayLinux
 
-/// A descriptor that is readable once the clock of the day has jumped: it was set, or the machine has slept (timerfd_create(2)).
+/// A descriptor that becomes readable after the wall clock has jumped: it was set, or the machine has slept (timerfd_create(2)).
 package enum ClockWatch {
     package static func open() throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_clock_watch(), "timerfd_create"))
     }
 
-    /// Whether it has jumped since the last call.
+    /// Whether the wall clock has jumped since the last call.
     package static func hasJumped(_ fd: CInt) -> Bool { cw_clock_has_jumped(fd) }
 }

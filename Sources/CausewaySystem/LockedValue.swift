@@ -1,22 +1,22 @@
 public import CCausewayLinux
 public import Synchronization
 
-/// A value behind a lock.
+/// A value protected by a lock.
 ///
-/// It is the standard library's `Mutex`, told to ThreadSanitizer: the library's own locking is not instrumented on Linux, so the
-/// sanitizer would report every access to a locked value as a race, and hide the true ones among them. Outside sanitizer
-/// builds the two calls do nothing. `public` for the compiler alone, which specializes nothing less across modules.
+/// This is the standard library's `Mutex` with annotations for ThreadSanitizer. The library's own locking is not instrumented on Linux:
+/// without the annotations the sanitizer reports every access to a locked value as a race. Outside sanitizer builds the annotations do
+/// nothing. The type is `public` only because the compiler does not specialize `package` types across modules.
 @frozen public struct LockedValue<Value: ~Copyable>: ~Copyable {
     @usableFromInline let mutex: Mutex<Value>
 
     @inlinable public init(_ initial: consuming sending Value) { mutex = Mutex(initial) }
 
-    /// Calls `body` with the value, which nobody else touches meanwhile. Neither system calls nor foreign code belong there.
+    /// Calls `body` with exclusive access to the value. `body` must not make system calls or call the user's code.
     @inlinable public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
-        // The sanitizer counts taking the value's address as an access, so the lock's own address names the lock. It is only ever
-        // compared, never followed.
+        // The sanitizer counts taking the value's address as an access, so the lock's own address identifies the lock. The pointer is only
+        // compared, never dereferenced.
         let lock = withUnsafePointer(to: mutex) { UnsafeRawPointer($0) }
         return try mutex.withLock { value throws(E) in
             cw_lock_acquired(lock)
@@ -26,5 +26,5 @@ public import Synchronization
     }
 }
 
-// SAFETY: the value is reached through `Mutex` only, which is Sendable on the same terms.
+// SAFETY: the value is accessed only through `Mutex`, which is Sendable under the same conditions.
 extension LockedValue: @unchecked Sendable where Value: ~Copyable {}

@@ -1,32 +1,32 @@
 internal import CCausewayPAC
 
-/// A process that evaluates one script and can do nothing else.
+/// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {
-    /// What is missing and what to install, or `nil` where scripts can be run. Loads the engine at first use.
+    /// The reason why scripts cannot be run, with the package to install; `nil` if they can. Loads the script engine at first use.
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 
-    /// Tries an engine of another name. Returns what is wrong with it; `nil` when nothing is.
+    /// Tries to load an engine with another library name. Returns the error; `nil` on success.
     package static func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_script_probe(name, &message, message.count) { return nil }
         return message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Starts it. For some milliseconds where this process is a large one: not on a loop's thread.
+    /// Starts the process. Takes some milliseconds if this process is large: do not call it on an event loop.
     ///
     /// - Parameters:
-    ///   - prelude: A function of `ask` and the arguments.
-    ///   - arguments: Text in UTF-8.
-    /// - Returns: The process, readable when it has ended, and a socket for messages to and from it.
+    ///   - prelude: The source of a function with the parameters `ask` and the arguments.
+    ///   - arguments: UTF-8 text.
+    /// - Returns: The process, which is readable after it has ended, and a socket for its messages.
     package static func start(
         prelude: String, arguments: [[UInt8]]
     ) throws(SystemError) -> (process: CInt, channel: CInt) {
-        precondition(loaded == nil, "the engine is not loaded")
+        precondition(loaded == nil, "the script engine is not loaded")
         var process: CInt = -1
         var channel: CInt = -1
         let pieces = [Array(prelude.utf8)] + arguments
-        // One block for all: the texts stay where they are while the process begins.
+        // One block holds all texts, so that the pointers stay valid while the process starts.
         let block = pieces.flatMap { $0 }
         let status = block.withUnsafeBytes { bytes in
             var offset = 0
@@ -45,9 +45,9 @@ package enum PACProcess {
 
     package static func kill(_ process: CInt) { cw_script_kill(process) }
 
-    /// Takes away what is left of a process that has ended. Returns whether there is nothing left.
+    /// Reaps a process that has ended. Returns false while it still runs.
     package static func reap(_ process: CInt) -> Bool { cw_script_reap(process) }
 
-    /// Minutes that local time is ahead of universal time, now.
+    /// The current offset of local time from UTC, in minutes.
     package static var minutesAhead: Int { Int(cw_script_time_offset()) / 60 }
 }

@@ -1,11 +1,11 @@
 internal import CCausewayLinux
 
-/// Clock, threads and memory of this process.
+/// Clocks, threads, signals, memory and limits of this process.
 package enum System {
-    /// Time of the monotonic clock, from an unspecified start.
+    /// The time of the monotonic clock, from an unspecified start.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
-    /// How long the machine has slept since it was started: the clocks that count sleep and that do not, apart.
+    /// The time that the machine has slept since boot: the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC.
     package static var sleepTime: Duration {
         var (boot, awake) = (timespec(), timespec())
         guard clock_gettime(CLOCK_BOOTTIME, &boot) == 0, clock_gettime(CLOCK_MONOTONIC, &awake) == 0 else {
@@ -14,7 +14,7 @@ package enum System {
         return .seconds(Int64(boot.tv_sec - awake.tv_sec)) + .nanoseconds(Int64(boot.tv_nsec - awake.tv_nsec))
     }
 
-    /// Has `body` called when the process ends normally; not by a signal, and not in a process that forked off this one.
+    /// Calls `body` when the process exits normally. Not called after a signal or in a forked process.
     package static func atExit(_ body: @escaping @Sendable () -> Void) {
         let isFirst = exits.withLock { exits in
             exits.bodies.append(body)
@@ -28,10 +28,10 @@ package enum System {
         }
     }
 
-    /// Lets a signal that ends the process come without effect.
+    /// Makes the process ignore a signal.
     package static func ignore(_ number: CInt) { _ = signal(number, SIG_IGN) }
 
-    /// Signals by which a user ends a program. `SIGHUP` is left out where the process was started with it ignored, as by `nohup`.
+    /// The signals with which a user ends a program. `SIGHUP` is not included if it was ignored at start, as with `nohup`.
     package static let endingSignals: [CInt] = {
         let previous = signal(SIGHUP, SIG_IGN)
         let isIgnored = unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
@@ -39,7 +39,7 @@ package enum System {
         return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
     }()
 
-    /// Ends the process as the signal would have ended it.
+    /// Ends the process with the default action of a signal.
     package static func end(by number: CInt) {
         _ = signal(number, SIG_DFL)
         kill(getpid(), number)
@@ -52,24 +52,24 @@ package enum System {
 
     private static let exits = LockedValue(ExitHandlers())
 
-    /// Has the process give back what it lets go of, for a little speed: for programs that do little, for long.
+    /// Makes the allocator return freed memory to the system, at a small cost in speed. For programs that are mostly idle.
     package static func keepMemorySmall() { cw_keep_memory_small() }
 
-    /// Has the process keep some megabytes of what it lets go of: for programs that take and give large blocks all the time. The first
-    /// thread's heap is otherwise cut each time its end is free, and each block is zeroed by the kernel anew.
+    /// Makes the allocator keep some megabytes of freed memory, for programs that allocate and free large blocks all the time. Otherwise
+    /// the main heap is trimmed whenever its end is free, and the kernel zeroes each new page.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
-    /// Has the processor fetch what will be touched soon: so many bytes from there on. It is a hint, and reads nothing.
+    /// Prefetches memory into the processor's cache: `byteCount` bytes from `start` on. Only a hint.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
-    /// Gives back what is free now, and lets go of the program's code, of which there is more in memory the more different things it has
-    /// done: what is still needed comes back from the file. For a moment after which other things are done than before.
+    /// Returns free memory to the system and drops the program's code pages; needed code is read from the file again. Call it after a phase
+    /// that does not repeat, such as startup.
     package static func releaseMemory() { cw_release_memory() }
 
-    /// Processors that this process may run on.
+    /// The number of processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 
-    /// The user whose rights this process has.
+    /// The effective user ID of this process.
     package static var user: UInt32 { geteuid() }
 
     /// Peak and current resident memory, in bytes.
@@ -79,9 +79,9 @@ package enum System {
         return (Int(peak), Int(current))
     }
 
-    /// Lets this process open as many files as the system allows it to allow itself.
+    /// Raises the soft limit of open files to the hard limit.
     ///
-    /// - Returns: How many that are.
+    /// - Returns: The new limit.
     package static func raiseOpenFileLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -93,23 +93,23 @@ package enum System {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// How many files this process may have open at a time: `ulimit -n`.
+    /// The maximum number of open files of this process (`ulimit -n`).
     package static var openFileLimit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Checks that this process can still open `count` files. Dispatch traps where it cannot open the descriptors of a source.
+    /// Checks that this process can still open `count` files. Dispatch traps if it cannot open the descriptors of a source.
     ///
-    /// - Throws: The error of the first that cannot be opened, such as `EMFILE`.
+    /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
     package static func checkRoom(forFiles count: Int) throws(SystemError) {
         var opened: [CInt] = []
         defer { for fd in opened { close(fd) } }
         for _ in 0..<count { opened.append(try check(cw_wake_create(), "eventfd")) }
     }
 
-    /// Ports that the kernel gives to sockets which ask for none in particular.
+    /// The kernel's range of ephemeral ports.
     package static var temporaryPorts: ClosedRange<UInt16> {
         let numbers = (SmallFile.text("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
             .split { $0 == "\t" || $0 == " " || $0 == "\n" }.compactMap { UInt16($0) }
@@ -117,10 +117,10 @@ package enum System {
         return numbers[0]...numbers[1]
     }
 
-    /// Lets other threads that wait for this processor run first. Without any it returns at once.
+    /// Yields the processor to other threads. Returns at once if none waits.
     package static func giveWay() { _ = sched_yield() }
 
-    /// Runs `body` on a new thread that takes no signals.
+    /// Runs `body` on a new thread that blocks all signals.
     package static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         final class Box {
             let body: @Sendable () -> Void
@@ -134,9 +134,9 @@ package enum System {
     }
 }
 
-/// What the system calls this host.
+/// The host's name.
 package enum SystemHost {
-    /// The host's name, as the kernel has it.
+    /// The host name from the kernel.
     package static var name: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let start = buffer.baseAddress, gethostname(start, buffer.count) == 0 else { return "" }

@@ -1,8 +1,8 @@
-/// A system call that failed: which one, and with what `errno`.
+/// A failed system call with its `errno`.
 package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The positive error number, captured by the call itself.
+    /// The positive error number, captured directly after the call.
     package var errno: CInt
-    /// The system call, for people who read logs.
+    /// The name of the system call, for logs.
     package var call: String
 
     package init(errno: CInt, call: String) {
@@ -13,14 +13,14 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
     package var description: String { "\(call) failed with errno \(errno)" }
 }
 
-/// Turns the shim's «result or negated errno» into a typed throw.
+/// Converts the shim's result or negated errno into a typed throw.
 @discardableResult
 func check(_ result: CInt, _ call: @autoclosure () -> String) throws(SystemError) -> CInt {
     guard result < 0 else { return result }
     throw SystemError(errno: -result, call: call())
 }
 
-/// Error numbers that the upper layers decide on. They come from here so that nothing above names a libc.
+/// Error numbers that the upper layers use. They are declared here so that no other target imports a libc.
 package enum Errno {
     package static let again: CInt = EAGAIN
     package static let inProgress: CInt = EINPROGRESS

@@ -1,7 +1,6 @@
 internal import CCausewayLinux
 
-/// An epoll set of one descriptor, for whoever can only wait for a descriptor to become readable: the set is readable while
-/// there is an edge to fetch, whatever kind of edge it is.
+/// An epoll set with one descriptor, for callers that can only wait for readability. The set is readable while any event is pending.
 package struct EdgeWatch: ~Copyable, Sendable {
     private let epoll: Descriptor
 
@@ -12,15 +11,15 @@ package struct EdgeWatch: ~Copyable, Sendable {
         self.epoll = epoll
     }
 
-    /// What to wait on.
+    /// The descriptor to wait on.
     package var descriptor: CInt { epoll.rawValue }
 
-    /// Makes what is ready at this moment an edge again.
+    /// Reports the current readiness again as a new edge.
     package borrowing func renew(_ fd: CInt, _ interest: Readiness) {
         _ = cw_epoll_modify(epoll.rawValue, fd, 0, interest.rawValue)
     }
 
-    /// What has become ready since the last call. It does not wait.
+    /// Returns the events since the last call. Does not wait.
     package borrowing func fetch() -> Readiness {
         var event = cw_event()
         return cw_epoll_wait(epoll.rawValue, &event, 1, 0) > 0 ? Readiness(rawValue: event.readiness) : []

@@ -1,26 +1,26 @@
 internal import CCausewayLinux
 
-/// What a descriptor is ready for. Inlinable, for every event of every connection is looked at in another module.
+/// The events of a descriptor. Inlinable, because another module checks every event of every connection.
 @frozen package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
     @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     @inlinable @inline(__always) package static var readable: Readiness { Readiness(rawValue: CW_READABLE.rawValue) }
     @inlinable @inline(__always) package static var writable: Readiness { Readiness(rawValue: CW_WRITABLE.rawValue) }
-    /// The peer ended its side; there may still be bytes to read.
+    /// The peer has ended its direction; there may still be bytes to read.
     @inlinable @inline(__always) package static var peerClosed: Readiness {
         Readiness(rawValue: CW_PEER_CLOSED.rawValue)
     }
     @inlinable @inline(__always) package static var hangUp: Readiness { Readiness(rawValue: CW_HANG_UP.rawValue) }
     @inlinable @inline(__always) package static var failed: Readiness { Readiness(rawValue: CW_FAILED.rawValue) }
 
-    /// What a stream's socket is watched for.
+    /// The events to register for a stream socket.
     @inlinable @inline(__always) package static var stream: Readiness { [.readable, .writable, .peerClosed] }
-    /// All that a read would tell more about.
+    /// The events after which a read returns data, the end of the stream or an error.
     @inlinable @inline(__always) package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
     @inlinable @inline(__always) package static var ending: Readiness { [.peerClosed, .hangUp] }
 
-    /// What is wrong with a descriptor at this moment, if anything: poll(2) reports it unasked.
+    /// The current error events of a descriptor, which poll(2) reports even if they are not requested.
     package static func troubles(of fd: CInt) -> Readiness {
         var entry = pollfd(fd: fd, events: 0, revents: 0)
         guard poll(&entry, 1, 0) > 0 else { return [] }
@@ -30,15 +30,15 @@ internal import CCausewayLinux
         return troubles
     }
 
-    /// Whether the two have anything in common.
+    /// Whether both sets have an event in common.
     @inlinable @inline(__always) package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
 }
 
-/// An edge-triggered epoll set with a wake-up descriptor in it.
+/// An edge-triggered epoll set with a wake-up descriptor.
 package struct Epoll: ~Copyable, Sendable {
     private let epoll: Descriptor
     private let wake: Descriptor
-    /// The token of the wake-up descriptor; never given to another.
+    /// The token of the wake-up descriptor. No other descriptor has it.
     private static let wakeToken = UInt64.max
 
     package init() throws(SystemError) {
@@ -61,10 +61,10 @@ package struct Epoll: ~Copyable, Sendable {
 
     package borrowing func remove(_ fd: CInt) { _ = cw_epoll_remove(epoll.rawValue, fd) }
 
-    /// Makes a ``wait(into:timeout:)`` return. Callable from any thread.
+    /// Makes a waiting ``wait(into:timeout:)`` return. Callable from any thread.
     package borrowing func signal() { cw_wake_signal(wake.rawValue) }
 
-    /// Waits for events, at most `timeout` (for ever when `nil`), and hands each to `body`.
+    /// Waits for events for at most `timeout`; `nil` waits forever. Returns the number of events.
     package borrowing func wait(
         into events: inout EventBuffer, timeout: Duration?
     ) -> Int {
@@ -84,10 +84,10 @@ package struct Epoll: ~Copyable, Sendable {
         return kept
     }
 
-    /// Room for one batch of events, made once per loop.
+    /// Memory for one batch of events, allocated once per loop.
     ///
-    /// First all of a batch is read, then all of it is worked on. What reading brought near, the kernel's part of a connection and ours,
-    /// must still be near then: of a thousand connections at once, 32 cost an eighth less than 256, which do not fit into the cache.
+    /// The loop first reads for all events of a batch, then handles them. The data of all its connections should stay in the processor's
+    /// cache between these two steps: with 1,000 connections a batch of 32 takes an eighth less time than a batch of 256.
     package struct EventBuffer: ~Copyable {
         fileprivate let storage: UnsafeMutableBufferPointer<cw_event>
 
@@ -105,7 +105,7 @@ package struct Epoll: ~Copyable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, clamped to what 64 bits hold.
+    /// The duration in nanoseconds, clamped to 64 bits.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,20 +1,22 @@
 internal import CCausewayLinux
 
-/// Tells when one of a few files changes: its content, or what its name leads to (inotify(7)).
+/// Reports when one of a few files changes: its content, or the target of its symbolic link (inotify(7)).
 ///
-/// After a change make a new one: the names may lead elsewhere now.
+/// After a change create a new watch, because the names may resolve to other files.
 package struct FileWatch: ~Copyable, Sendable {
     private let descriptor: Descriptor
     private let names: [String]
 
-    /// - Throws: Where no watch can be had, as when the user has too many. Files that are not there are watched by their directories.
+    /// Watches files; a missing file is watched through its directory.
+    ///
+    /// - Throws: ``SystemError`` if no watch can be created, for example if the user has too many.
     package init(_ paths: [String]) throws(SystemError) {
         let descriptor = Descriptor(adopting: try check(cw_watch_open(), "inotify_init1"))
         var names: Set<String> = []
         var directories: Set<String> = []
         var isWatching = false
         for path in paths {
-            // The directory of the link, and that of the file that it leads to.
+            // Watches the directory of the link and the directory of its target.
             for place in Set([path, Self.realPath(path) ?? path]) {
                 guard let slash = place.lastIndex(of: "/") else { continue }
                 names.insert(String(place[place.index(after: slash)...]))
@@ -23,7 +25,7 @@ package struct FileWatch: ~Copyable, Sendable {
                     isWatching = true
                 }
             }
-            // A file that is mounted by itself changes without its directory.
+            // A file that is a mount point changes without an event of its directory.
             if cw_watch_add(descriptor.rawValue, path, false) == 0 { isWatching = true }
         }
         guard isWatching else { throw SystemError(errno: ENOSPC, call: "inotify_add_watch") }
@@ -31,16 +33,16 @@ package struct FileWatch: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The number to wait for readiness with. It stays this value's property.
+    /// The descriptor to wait on. This value still owns it.
     package var rawValue: CInt { descriptor.rawValue }
 
-    /// Gives the descriptor away: whoever takes the number closes it.
+    /// Transfers ownership of the descriptor: the caller must close it.
     package consuming func release() -> CInt { descriptor.release() }
 
-    /// Takes what has happened. Returns whether a file may be another than before.
+    /// Reads the pending events. Returns whether a watched file may have changed.
     package borrowing func drain() -> Bool { Self.drain(descriptor.rawValue, names) }
 
-    /// The same, for whoever holds the descriptor.
+    /// Like ``drain()``, for a caller that owns the descriptor.
     package static func drain(_ fd: CInt, _ names: [String]) -> Bool {
         let copies = names.map { strdup($0) }
         defer { for copy in copies { free(copy) } }
@@ -48,7 +50,7 @@ package struct FileWatch: ~Copyable, Sendable {
         return cw_watch_drain(fd, pointers, CInt(pointers.count)) != 0
     }
 
-    /// The names of files that concern the watch, in any of its directories.
+    /// The watched file names, without their directories.
     package var fileNames: [String] { names }
 
     private static func realPath(_ path: String) -> String? {

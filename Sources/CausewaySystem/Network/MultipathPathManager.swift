@@ -1,13 +1,13 @@
 package import CausewayWire
 
-/// The kernel's path manager for Multipath TCP in the network namespace of the thread that opened it.
+/// The kernel's path manager for Multipath TCP, in the network namespace of the thread that opened it.
 ///
-/// To ask is free to everybody; changes take the capability `CAP_NET_ADMIN`.
+/// Queries need no privilege; changes need the capability `CAP_NET_ADMIN`.
 package struct MultipathPathManager: ~Copyable, Sendable {
     private var socket: NetlinkSocket
     private let family: UInt16
 
-    /// - Throws: `ENOENT` where the kernel has no Multipath TCP.
+    /// - Throws: `ENOENT` if the kernel has no Multipath TCP.
     package init() throws(SystemError) {
         var opened = try NetlinkSocket(generic: ())
         family = try opened.family(named: MultipathEndpoint.familyName)
@@ -18,8 +18,8 @@ package struct MultipathPathManager: ~Copyable, Sendable {
         try socket.ask(.multipathEndpoints(family)) { MultipathEndpoint($0) }
     }
 
-    /// - Returns: The endpoint with the identifier that the kernel gave it.
-    /// - Throws: `EPERM`; `EEXIST` where the address is an endpoint; `EINVAL` where all places are taken.
+    /// - Returns: The endpoint with the identifier that the kernel assigned.
+    /// - Throws: `EPERM`; `EEXIST` if the address is already an endpoint; `EINVAL` if the table is full.
     package mutating func add(_ endpoint: MultipathEndpoint) throws(SystemError) -> MultipathEndpoint {
         try socket.perform(.generic(.add(endpoint, family)))
         let known = try endpoints().first {
@@ -33,7 +33,7 @@ package struct MultipathPathManager: ~Copyable, Sendable {
         try socket.perform(.generic(.remove(endpoint, family)))
     }
 
-    /// Sets the usage of an endpoint that is there.
+    /// Changes the flags of an existing endpoint.
     package mutating func change(_ endpoint: MultipathEndpoint) throws(SystemError) {
         try socket.perform(.generic(.change(endpoint, family)))
     }

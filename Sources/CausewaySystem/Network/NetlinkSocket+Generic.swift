@@ -1,17 +1,17 @@
 package import CausewayWire
 
-/// Families of generic netlink. Each call waits for the kernel, for microseconds.
+/// Generic netlink. Each call waits some microseconds for the kernel.
 extension NetlinkSocket {
     /// The number of a family.
     ///
-    /// - Throws: `ENOENT` where the kernel has no such family.
+    /// - Throws: `ENOENT` if the kernel has no such family.
     package mutating func family(named name: String) throws(SystemError) -> UInt16 {
         let numbers = try ask(.familyNumber(of: name)) { $0.familyNumber }
         guard let number = numbers.first else { throw SystemError(errno: ENOENT, call: "netlink family \(name)") }
         return number
     }
 
-    /// Has a family answer, and returns what `pick` keeps of the answer.
+    /// Sends a request and returns the values that `pick` takes from the replies.
     package mutating func ask<Value>(
         _ request: GenericNetlinkRequest, pick: (GenericNetlinkMessage) -> Value?
     ) throws(SystemError) -> [Value] {

@@ -1,11 +1,11 @@
 import CCausewayLinux
 package import CausewayWire
 
-/// Sole owner of a routing socket (rtnetlink(7)): lists the kernel's network state, or hears of its changes.
+/// Sole owner of a routing socket (rtnetlink(7)): lists the kernel's network state, or receives notifications of its changes.
 ///
-/// A socket belongs to the network namespace of the thread that opened it, and stays there.
+/// A socket always belongs to the network namespace of the thread that opened it.
 package struct NetlinkSocket: ~Copyable, Sendable {
-    /// What to be told about without asking.
+    /// The notification groups to subscribe to.
     package struct Groups: OptionSet, Sendable {
         package let rawValue: UInt32
 
@@ -17,29 +17,29 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let addresses = Groups(rawValue: UInt32(CW_NETLINK_ADDRESSES.rawValue))
         package static let routes = Groups(rawValue: UInt32(CW_NETLINK_ROUTES.rawValue))
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
-        /// What routers advertise that the kernel itself has no use for.
+        /// Options of router advertisements that the kernel passes on to user space.
         package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
-        /// All that decides which peers can be reached.
+        /// All groups that affect which peers can be reached.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
     }
 
-    /// What one receive gave.
+    /// The result of one receive.
     package enum Reception: Equatable, Sendable {
-        /// The datagram fills this many bytes of the buffer.
+        /// A datagram of this many bytes is in the buffer.
         case datagram(Int)
-        /// The datagram has this many bytes, more than the buffer: its end is lost.
+        /// The datagram has this many bytes, more than the buffer. Its end is lost.
         case truncated(Int)
-        /// The kernel had more to tell than the socket had room for: some of it is lost.
+        /// The socket's receive buffer overflowed: some datagrams are lost.
         case overrun
-        /// Nothing is there. On a blocking socket: nothing came within 5 seconds.
+        /// No datagram is available. On a blocking socket: none arrived within 5 seconds.
         case nothing
     }
 
-    /// As large as the kernel makes a datagram of a listing; notifications are far smaller.
+    /// The maximum size of a datagram of a listing, in bytes; notifications are much smaller.
     package static let bufferSize = 32 * 1024
-    /// How often a listing is asked for again because the state changed meanwhile.
+    /// Maximum number of attempts for a listing that changes while it is read.
     static let attemptLimit = 10
-    /// How many datagrams one ``drainChanges()`` takes at most.
+    /// Maximum number of datagrams that one ``drainChanges()`` reads.
     static let drainLimit = 256
 
     private let descriptor: Descriptor
@@ -49,33 +49,33 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     /// Opens a socket.
     ///
     /// - Parameters:
-    ///   - groups: What to hear of; none for a socket that only asks.
-    ///   - blocking: Whether ``receive(into:)`` waits. ``list(_:pick:)`` needs a socket that does.
+    ///   - groups: The notifications to receive; empty for a socket that only sends requests.
+    ///   - blocking: Whether ``receive(into:)`` waits. ``list(_:pick:)`` needs a blocking socket.
     package init(groups: Groups = [], blocking: Bool = true) throws(SystemError) {
         descriptor = Descriptor(
             adopting: try check(cw_netlink_open(groups.rawValue, !blocking, false), "netlink socket"))
         vocabulary = .routing
     }
 
-    /// Opens a socket that asks families of generic netlink.
+    /// Opens a socket for generic netlink requests.
     package init(generic: Void) throws(SystemError) {
         descriptor = Descriptor(adopting: try check(cw_netlink_open(0, false, true), "netlink socket"))
         vocabulary = .generic
     }
 
-    /// The number to wait for readiness with. It stays this value's property.
+    /// The descriptor to wait on. This value still owns it.
     package var rawValue: CInt { descriptor.rawValue }
 
-    /// Gives the descriptor to somebody else.
+    /// Transfers ownership of the descriptor to the caller.
     package consuming func release() -> Descriptor { descriptor }
 
-    /// Sends a request numbered `sequence`.
+    /// Sends a request with the number `sequence`.
     package borrowing func send(_ request: NetlinkRequest, sequence: UInt32) throws(SystemError) {
         let bytes = request.encoded(sequence: sequence)
         try check(cw_netlink_send(descriptor.rawValue, bytes, bytes.count), "netlink send")
     }
 
-    /// Receives one datagram from the kernel. Those that other processes send are dropped.
+    /// Receives one datagram from the kernel. Datagrams from other processes are dropped.
     package borrowing func receive(into buffer: inout [UInt8]) throws(SystemError) -> Reception {
         while true {
             var isFromKernel = false
@@ -91,13 +91,13 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks for a listing and returns what `pick` keeps of it.
+    /// Requests a listing and returns the values that `pick` takes from it.
     ///
-    /// If the listed state changes while it is being listed, the kernel says so, and the listing starts again. Under
-    /// change that does not end the last attempt's result is returned: every entry of it was true at some moment.
+    /// If the state changes during the listing, the kernel reports that and the listing starts again. If it keeps changing, the result of
+    /// the last attempt is returned; each of its entries was valid at some moment.
     ///
-    /// - Parameter pick: Called for each message, and again from the first one when the listing starts again.
-    /// - Throws: The kernel's refusal, or `ETIMEDOUT` where something swallows requests.
+    /// - Parameter pick: Called for each message, and again from the first message if the listing starts again.
+    /// - Throws: The kernel's error, or `ETIMEDOUT` if no reply arrives.
     package mutating func list<Value>(
         _ request: NetlinkRequest, pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> [Value] {
@@ -110,13 +110,13 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // The rest of a broken answer may still be on its way to this socket.
+            // A new socket, because the rest of the interrupted reply may still arrive on this one.
             if !isWhole { self = try NetlinkSocket() }
             attempt += 1
         }
     }
 
-    /// Returns whether the answer came whole.
+    /// Reads the reply. Returns whether it is complete.
     private borrowing func collect<Value>(
         _ listing: inout NetlinkListing<Value>, _ buffer: inout [UInt8], _ pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> Bool {
@@ -138,10 +138,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks the kernel where it would send a packet.
+    /// Asks the kernel for the route of a packet.
     ///
-    /// - Returns: The route as it applies to the packet: with the interface, the router and the source address.
-    /// - Throws: The reason why there is no way, `ENETUNREACH` for instance.
+    /// - Returns: The route with its interface, its router and the source address.
+    /// - Throws: The kernel's error, for example `ENETUNREACH`.
     package mutating func way(
         to destination: InternetAddress, from source: InternetAddress? = nil, over interfaceIndex: Int? = nil
     ) throws(SystemError) -> NetlinkRoute {
@@ -160,9 +160,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         throw SystemError(errno: ETIMEDOUT, call: "netlink route")
     }
 
-    /// Has the kernel change something, and waits until it has: microseconds.
+    /// Sends a change and waits some microseconds until the kernel confirms it.
     ///
-    /// - Throws: The kernel's refusal, `EPERM` for instance.
+    /// - Throws: The kernel's error, for example `EPERM`.
     package mutating func perform(_ request: NetlinkRequest) throws(SystemError) {
         sequence &+= 1
         try send(request, sequence: sequence)
@@ -178,10 +178,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         throw SystemError(errno: ETIMEDOUT, call: "netlink change")
     }
 
-    /// Takes what has arrived and returns whether it may change which peers can be reached.
+    /// Reads the pending notifications. Returns whether they may change which peers can be reached.
     ///
-    /// An overrun counts as a change, since what it lost is unknown. At most ``drainLimit`` datagrams are taken: when
-    /// more wait, the socket stays readable.
+    /// An overrun counts as a change, because its content is unknown. At most ``drainLimit`` datagrams are read: if there are more, the
+    /// socket stays readable.
     package borrowing func drainChanges() throws(SystemError) -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var changed = false
@@ -196,9 +196,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         return changed
     }
 
-    /// Takes what has arrived, at most ``drainLimit`` datagrams: when more wait, the socket stays readable.
+    /// Reads the pending notifications, at most ``drainLimit`` datagrams: if there are more, the socket stays readable.
     ///
-    /// What was lost, or cannot be taken apart, is not told.
+    /// Lost and malformed messages are not reported.
     package borrowing func drain(_ body: (NetlinkMessage) -> Void) throws(SystemError) {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         for _ in 0..<Self.drainLimit {

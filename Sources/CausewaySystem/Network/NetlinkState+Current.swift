@@ -1,14 +1,14 @@
 package import CausewayWire
 
 extension NetlinkState {
-    /// The most routes that are kept of those that are not for everywhere: what a full table of the Internet has beyond that would
-    /// take gigabytes, and its routers need no description of their paths.
+    /// Maximum number of non-default routes to keep. A full Internet routing table would need gigabytes, and programs on such routers do
+    /// not need path descriptions.
     private static let routeLimit = 65_536
 
-    /// Asks the kernel. Blocks, for about 0.2 ms on a host with few interfaces and routes.
+    /// Reads the state from the kernel. Blocks for about 0.2 ms on a host with few interfaces and routes.
     ///
-    /// The parts are listed one after the other. What changes in between may show in one of them only, so they are listed again then;
-    /// under change that does not end, what was listed last is given: whoever follows changes asks again anyway.
+    /// The parts are listed one after the other. If a notification arrives meanwhile, they are listed again. If the state keeps changing,
+    /// the last result is returned; callers that follow changes read the state again anyway.
     package static func current() throws(SystemError) -> NetlinkState {
         let changes = try NetlinkSocket(groups: .all, blocking: false)
         var socket = try NetlinkSocket()
@@ -31,7 +31,7 @@ extension NetlinkState {
             guard case .address(let address) = message else { return nil }
             return address
         }
-        // Counted from the start again when the listing starts again.
+        // Not reset if the listing starts again: the limit then applies earlier.
         var count = 0
         state.routes = try socket.list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, !route.flags.contains(.cloned) else { return nil }

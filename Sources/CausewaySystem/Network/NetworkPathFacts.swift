@@ -1,36 +1,35 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Answers about the path of a connection that exists, from its local address.
+/// Describes the path of an existing connection from its local address.
 ///
-/// Each is one question to the kernel and costs some tens of microseconds, so ask when somebody wants to know and not
-/// beforehand. The answers are of the calling thread's network namespace. Where the kernel cannot be asked they are
-/// the empty ones, because a description of a path is no reason for a connection to fail.
+/// Each call queries the kernel and takes some tens of microseconds, so call it only when a user asks for the path. The results apply to
+/// the calling thread's network namespace. If the kernel cannot be queried, the results are empty, because a missing description is no
+/// reason for a connection to fail.
 package enum NetworkPathFacts {
-    /// The interface that holds `address`; for addresses that carry an interface, that one.
+    /// The interface with the local address `address`. An address with an interface returns that interface.
     ///
-    /// `nil` when no interface has it, as after it was removed, and for `0.0.0.0`.
+    /// `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
     package static func interface(holding address: IPv4Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         guard address.bits != 0 else { return nil }
         if let found = holder(of: .ipv4(address)) { return found }
-        // All of 127.0.0.0/8 is the host itself, although only one address of it is assigned (RFC 1122 §3.2.1.3).
+        // All of 127.0.0.0/8 is this host, although only one of its addresses is assigned (RFC 1122 §3.2.1.3).
         return address.bits >> 24 == 127 ? loopback : nil
     }
 
-    /// The interface that holds `address`; for addresses that carry an interface, that one.
+    /// The interface with the local address `address`. An address with an interface returns that interface.
     ///
-    /// An IPv4-mapped address is looked up as the IPv4 address that it stands for. `nil` when no interface has it,
-    /// and for `::`.
+    /// An IPv4-mapped address is looked up as an IPv4 address. `nil` if no interface has the address, and for `::`.
     package static func interface(holding address: IPv6Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         if address.isIPv4Mapped, let inner = address.asIPv4 { return interface(holding: inner) }
         return address.isAny ? nil : holder(of: .ipv6(address))
     }
 
-    /// The routers that packets leaving through `interface` go to when no other route covers their destination.
+    /// The routers of the default routes through `interface`.
     ///
-    /// In order of preference, each once. Empty for loopback and for tunnels.
+    /// In order of preference, without duplicates. Empty for loopback and for tunnels.
     package static func gateways(of interface: NWInterface) -> [InternetAddress] {
         guard interface.type != .loopback else { return [] }
         let routes = try? query { (socket) throws(SystemError) in try socket.listDefaultRoutes() }
@@ -38,9 +37,9 @@ package enum NetworkPathFacts {
         return NetworkSnapshot(defaultRoutes: found).gateways()
     }
 
-    /// Which families `interface` can carry beyond its own link: those it has a usable address of.
+    /// The address families that `interface` can carry beyond its own link: those with a usable address.
     ///
-    /// A link-local IPv6 address alone does not count; on loopback every address does.
+    /// A link-local IPv6 address alone does not count; on loopback every address counts.
     package static func families(of interface: NWInterface) -> Set<InternetAddress.Family> {
         let addresses = try? query { (socket) throws(SystemError) in
             try socket.list(.addresses(.unspecified)) { message -> NetlinkAddress? in
@@ -56,9 +55,9 @@ package enum NetworkPathFacts {
         return Set(reaching.map(\.address.family))
     }
 
-    /// Whether `address` is this host's own, or a neighbour's: on a link that an interface is attached to.
+    /// Whether `address` belongs to this host or is on a directly attached link.
     ///
-    /// `false` where the kernel cannot be asked.
+    /// `false` if the kernel cannot be queried.
     package static func isLocal(_ address: InternetAddress) -> Bool {
         switch address {
         case .ipv4(let address) where address.isLoopback || address.isLinkLocal: return true
@@ -76,7 +75,7 @@ package enum NetworkPathFacts {
         }
     }
 
-    /// Whether any DNS server is configured. Does not ask whether one answers.
+    /// Whether any DNS server is configured. Does not check whether the server answers.
     package static var isDNSAvailable: Bool { !ResolverState.current().servers.isEmpty }
 
     private static var loopback: NWInterface? {

@@ -2,12 +2,12 @@ import CausewayTypes
 import CausewayWire
 
 extension NetworkSnapshot {
-    /// Asks the kernel and reads the resolver's files. Blocks, for about 0.1 ms on a host with few interfaces.
+    /// Queries the kernel and reads the resolver's files. Blocks for about 0.1 ms on a host with few interfaces.
     ///
-    /// Links, addresses and routes are listed one after the other, so a change in between may show in one of them
-    /// only; ``NetworkSnapshot`` values are made again after each change anyway.
+    /// Links, addresses and routes are listed one after the other, so a change in between may appear in one of them only. Callers create a
+    /// new ``NetworkSnapshot`` after each change.
     ///
-    /// - Throws: ``SystemError`` when the kernel cannot be asked. Missing resolver files are no error.
+    /// - Throws: ``SystemError`` if the kernel cannot be queried. Missing resolver files are not an error.
     package static func current() throws(SystemError) -> NetworkSnapshot {
         var socket = try NetlinkSocket()
         let links = try socket.list(.links) { message -> NetlinkLink? in
@@ -33,7 +33,7 @@ extension NetworkSnapshot {
 
     /// Joins links with their addresses.
     ///
-    /// - Parameter lookUp: Finds an interface with its type, or `nil` if it has disappeared since it was listed.
+    /// - Parameter lookUp: Returns an interface with its type, or `nil` if it has disappeared since it was listed.
     static func assemble(
         links: [NetlinkLink], addresses: [NetlinkAddress], lookUp: (NetlinkLink) -> NWInterface?
     ) -> [Interface] {
@@ -51,7 +51,7 @@ extension NetworkSnapshot {
         }
     }
 
-    /// One entry per usable way out, sorted by preference.
+    /// The usable default routes, one entry for each next hop, sorted by preference.
     static func defaultRoutes(_ routes: [NetlinkRoute], lookUp: (Int) -> NWInterface?) -> [DefaultRoute] {
         var found: [DefaultRoute] = []
         for route in routes where route.isDefault {
@@ -63,7 +63,7 @@ extension NetworkSnapshot {
                         priority: route.priority, table: route.table))
             }
         }
-        // The kernel's order breaks ties; the sort is stable only with the position as part of the key.
+        // The position is part of the key: equal routes keep the kernel's order, because the sort is not stable.
         return found.enumerated().sorted { preference($0) < preference($1) }.map(\.element)
     }
 
@@ -76,7 +76,7 @@ extension NetworkSnapshot {
 }
 
 extension NetlinkSocket {
-    /// The default routes of both families and all tables. Only these are kept: full Internet tables are large.
+    /// The default routes of both families and all tables. Other routes are skipped, because full Internet tables are large.
     mutating func listDefaultRoutes() throws(SystemError) -> [NetlinkRoute] {
         try list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, route.isDefault else { return nil }

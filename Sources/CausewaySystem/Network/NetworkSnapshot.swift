@@ -1,15 +1,13 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The host's interfaces, default routes and DNS servers at one moment, as the calling thread's network namespace
-/// has them.
+/// The host's interfaces, default routes and DNS servers at one moment, in the calling thread's network namespace.
 package struct NetworkSnapshot: Equatable, Sendable {
-    /// In the order of the kernel's indices, which puts loopback first on most hosts.
+    /// The interfaces, sorted by index, which puts loopback first on most hosts.
     package var interfaces: [Interface]
-    /// The ways to everywhere else, for each family the preferred one first. Ways that are known to be dead are left
-    /// out.
+    /// The default routes of each family, the preferred one first. Routes that are known to be dead are not included.
     package var defaultRoutes: [DefaultRoute]
-    /// The DNS servers that questions end up at. See ``ResolverState``.
+    /// The DNS servers that finally receive the queries. See ``ResolverState``.
     package var dnsServers: [InternetAddress]
     /// Domains that are appended to short names.
     package var searchDomains: [String]
@@ -18,9 +16,9 @@ package struct NetworkSnapshot: Equatable, Sendable {
     package struct Interface: Equatable, Sendable {
         /// Name, index and type.
         package var interface: NWInterface
-        /// Everything else the kernel says about it.
+        /// The kernel's other data about the interface.
         package var link: NetlinkLink
-        /// IPv4 and IPv6 in the kernel's order. Link-local IPv6 addresses carry the interface as their scope.
+        /// IPv4 and IPv6 addresses in the kernel's order. Link-local IPv6 addresses have the interface as their scope.
         package var addresses: [NetlinkAddress]
 
         package init(interface: NWInterface, link: NetlinkLink, addresses: [NetlinkAddress] = []) {
@@ -34,9 +32,9 @@ package struct NetworkSnapshot: Equatable, Sendable {
         package var isLoopback: Bool { link.flags.contains(.loopback) }
         package var isPointToPoint: Bool { link.flags.contains(.pointToPoint) }
         package var supportsMulticast: Bool { link.flags.contains(.multicast) }
-        /// The largest packet, in bytes.
+        /// The maximum packet size, in bytes.
         package var mtu: Int? { link.mtu }
-        /// The link-layer address as `aa:bb:cc:dd:ee:ff`; `nil` where there is none, or only zeros.
+        /// The link-layer address as `aa:bb:cc:dd:ee:ff`; `nil` if there is none, or if it is all zeros.
         package var hardwareAddress: String? {
             guard link.hardwareAddress.contains(where: { $0 != 0 }) else { return nil }
             return link.hardwareAddress
@@ -45,13 +43,13 @@ package struct NetworkSnapshot: Equatable, Sendable {
         }
     }
 
-    /// One way to every address that no other route covers.
+    /// A default route.
     package struct DefaultRoute: Equatable, Sendable {
         package var family: InternetAddress.Family
-        /// The router; `nil` where the link itself takes every packet, as tunnels do.
+        /// The router; `nil` for a route without a gateway, as on a tunnel.
         package var gateway: InternetAddress?
         package var interface: NWInterface
-        /// The metric: the least wins.
+        /// The metric: the route with the lowest value wins.
         package var priority: UInt32
         /// The routing table, ``NetlinkRoute/mainTable`` unless policy routing is in use.
         package var table: UInt32
@@ -82,7 +80,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         interfaces.first { $0.interface.index == index }
     }
 
-    /// The routers of one interface, or of all, without repetitions.
+    /// The routers of one interface, or of all interfaces, without duplicates.
     package func gateways(of interface: NWInterface? = nil) -> [InternetAddress] {
         var gateways: [InternetAddress] = []
         for route in defaultRoutes where interface == nil || route.interface.index == interface?.index {

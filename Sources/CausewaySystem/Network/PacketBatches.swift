@@ -1,31 +1,31 @@
 internal import CCausewayLinux
 
-/// Packets of one size on their way to some of many peers: collected, and sent with few calls.
+/// Packets of one size to several peers, collected and sent with few system calls.
 package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
     private var bytes: [UInt8] = []
-    /// For each packet the place of its peer.
+    /// For each packet, the index of its peer.
     private var places: [UInt32] = []
 
-    /// - Parameter byteCount: Bytes of each packet.
+    /// - Parameter byteCount: The size of each packet, in bytes.
     package init(to peers: [SocketAddress], byteCount: Int) {
         precondition(byteCount > 0)
         self.byteCount = byteCount
-        // A path is no peer of packets: the kernel refuses the empty address in its place.
+        // A Unix-domain path becomes an empty address, which the kernel rejects.
         self.peers = peers.map { (try? $0.kernelForm()) ?? cw_address() }
     }
 
     package var count: Int { places.count }
 
-    /// Collects a packet, whose bytes `write` appends.
+    /// Adds a packet. `write` appends its bytes.
     ///
-    /// - Parameter peer: The peer's place in the list.
+    /// - Parameter peer: The index of the peer in the list.
     package mutating func add(to peer: Int, _ write: (inout [UInt8]) -> Void) {
-        precondition(peers.indices.contains(peer), "a packet to nobody")
+        precondition(peers.indices.contains(peer), "the index of the peer is out of range")
         write(&bytes)
         places.append(UInt32(peer))
-        precondition(bytes.count == places.count * byteCount, "a packet of another size")
+        precondition(bytes.count == places.count * byteCount, "the packet has the wrong size")
     }
 
     package mutating func removeAll() {
@@ -33,10 +33,10 @@ package struct PacketBatch: Sendable {
         places.removeAll(keepingCapacity: true)
     }
 
-    /// Sends what was collected, from one packet on: as many as one call takes.
+    /// Sends the packets from index `first` on, as many as one system call takes.
     ///
-    /// - Returns: How many the kernel took: at least one, unless there are none.
-    /// - Throws: Why it did not take the first of them.
+    /// - Returns: The number of packets that were sent: at least one, unless there are none.
+    /// - Throws: The error of the first packet.
     package func send(_ fd: CInt, from first: Int) throws(SystemError) -> Int {
         guard first < count else { return 0 }
         let result = bytes.withUnsafeBytes { bytes in
@@ -50,16 +50,16 @@ package struct PacketBatch: Sendable {
     }
 }
 
-/// Takes datagrams that have come, many with one call. Keeps the memory for them.
+/// Receives several datagrams with one system call. Reuses its memory.
 package struct PacketIntake: Sendable {
-    /// What one call takes at most.
+    /// Maximum number of datagrams of one call.
     package static let maximum = 64
     private let byteCount: Int
     private var bytes: [UInt8]
     private var peers: [cw_address]
     private var lengths: [UInt32]
 
-    /// - Parameter byteCount: Bytes that are wanted of each datagram; what is longer is cut off.
+    /// - Parameter byteCount: Maximum bytes to keep of each datagram; longer ones are truncated.
     package init(byteCount: Int) {
         self.byteCount = byteCount
         bytes = Array(repeating: 0, count: byteCount * Self.maximum)
@@ -67,10 +67,10 @@ package struct PacketIntake: Sendable {
         lengths = Array(repeating: 0, count: Self.maximum)
     }
 
-    /// Hands over what has come: bytes and sender of each datagram.
+    /// Calls `body` with the bytes and the sender of each pending datagram.
     ///
-    /// - Returns: How many there were.
-    /// - Throws: ``SystemError``, `EAGAIN` where there was nothing.
+    /// - Returns: The number of datagrams.
+    /// - Throws: ``SystemError`` with `EAGAIN` if there are none.
     package mutating func take(
         _ fd: CInt, _ body: (Span<UInt8>, SocketAddress?) -> Void
     ) throws(SystemError) -> Int {

@@ -1,22 +1,22 @@
 package import CCausewayLinux
 
-/// A packet as the kernel gave it: the bytes are valid until the next one is asked for.
+/// A packet in the ring. Its bytes are valid until the next packet is read.
 package typealias RingPacket = cw_ring_packet
 
-/// Packets of an interface as they pass, in a ring that the kernel fills (TPACKET_V3).
+/// Captures the packets of an interface through a ring buffer that the kernel fills (TPACKET_V3).
 ///
 /// Confined to one thread.
 package struct PacketRing: ~Copyable {
     private var ring: cw_ring
     private let interface: UInt32
 
-    /// Opens a ring. Nothing is captured before ``start()``.
+    /// Opens a ring. Capturing starts with ``start()``.
     ///
     /// - Parameters:
-    ///   - interface: Its index; 0 for all, whose packets come without link headers.
-    ///   - byteCount: Bytes of the ring, in blocks of 256 KiB.
-    ///   - retireMilliseconds: How long a packet may wait for others before its block is handed over.
-    /// - Throws: ``SystemError``; `EPERM` where the process may not capture.
+    ///   - interface: The interface index; 0 captures on all interfaces, without link headers.
+    ///   - byteCount: Size of the ring in bytes, in blocks of 256 KiB.
+    ///   - retireMilliseconds: Time that a packet may wait for others before its block is delivered.
+    /// - Throws: ``SystemError``; `EPERM` if the process may not capture.
     package init(interface: UInt32, byteCount: Int, retireMilliseconds: UInt32) throws(SystemError) {
         var ring = cw_ring()
         let block = 256 * 1024
@@ -32,7 +32,7 @@ package struct PacketRing: ~Copyable {
         cw_ring_close(&ring)
     }
 
-    /// Lets the kernel drop what a filter refuses.
+    /// Attaches a filter program. The kernel drops the packets that the filter rejects.
     package borrowing func attach(
         _ program: [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]
     ) throws(SystemError) {
@@ -50,20 +50,20 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
-    /// Shares the packets with other rings of the same group, which have the same way. To be called after ``start()``.
+    /// Distributes the packets among the rings of the same group. All rings of a group use the same mode. Call after ``start()``.
     package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
         try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
     }
 
-    /// The next packet, if one is there.
+    /// Reads the next packet. Returns false if there is none.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
-    /// Waits until a packet is there, at most so long. Blocks its thread.
+    /// Waits until a packet is available, for at most the given time. Blocks its thread.
     package mutating func wait(milliseconds: CInt) throws(SystemError) -> Bool {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }
 
-    /// Packets that the filter let through, and how many of them found the ring full, since the last call.
+    /// The number of packets that passed the filter since the last call, and how many of them were dropped because the ring was full.
     package mutating func statistics() -> (seen: UInt32, dropped: UInt32) {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)
         _ = cw_ring_statistics(&ring, &seen, &dropped)

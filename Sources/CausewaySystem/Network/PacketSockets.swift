@@ -1,45 +1,45 @@
 internal import CCausewayLinux
 
-/// A datagram with what the kernel tells of it, or an error that the network reported.
+/// A received datagram with its metadata, or an error from the socket's error queue.
 package struct PacketArrival: Sendable {
     package var byteCount: Int
     package var peer: SocketAddress?
-    /// Time to live, or hop limit.
+    /// The TTL (hop limit).
     package var hops: Int?
-    /// The errno of an error, 0 for a datagram. The bytes are then those of what caused it.
+    /// The errno of an error, 0 for a datagram. For an error the bytes are those of the packet that caused it.
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8
-    /// What the error tells besides: the MTU of a path.
+    /// Additional data of the error: the MTU of a path.
     package var information: UInt32
-    /// Who reported the error.
+    /// The host that reported the error.
     package var offender: SocketAddress?
-    /// How long it waited for being received, where the kernel knows.
+    /// Time between arrival and receive, if the kernel knows it.
     package var age: Duration?
 }
 
-/// Sockets that take whole packets, and what they need to know.
+/// Sockets for whole packets, and functions for them.
 package enum PacketSockets {
-    /// Sends frames on an interface.
+    /// Opens a socket that sends frames on an interface.
     package static func frames(interface: UInt32) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_frame_socket(interface), "socket(AF_PACKET)"))
     }
 
-    /// Sends frames on an interface, and receives those of ARP. Needs `CAP_NET_RAW`.
+    /// Opens a socket that sends frames on an interface and receives ARP frames. Needs `CAP_NET_RAW`.
     package static func arp(interface: UInt32) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_arp_socket(interface), "socket(AF_PACKET)"))
     }
 
-    /// Frames go to the device without waiting in a queue, where the kernel allows it: it refuses them where there is no room.
+    /// Makes frames bypass the interface's queue, if the kernel supports it. A send then fails if the device has no room.
     package static func sendAtOnce(_ fd: CInt) {
         // SOL_PACKET and PACKET_QDISC_BYPASS of <linux/if_packet.h>.
         var on: CInt = 1
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Sends frames that lie behind each other, many with one call; waits where there is no room. Blocks its thread.
+    /// Sends consecutive frames, several with one system call. Blocks its thread while the device has no room.
     ///
-    /// - Returns: How many were sent: all of them.
+    /// - Returns: The number of frames sent, which is all of them.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
     ) throws(SystemError) -> Int {
@@ -56,7 +56,7 @@ package enum PacketSockets {
                 refusals = 0
                 continue
             }
-            // A device that is down has no room for ever: a second is patience enough.
+            // A device that is down never has room: gives up after one second.
             guard -result == ENOBUFS || -result == EAGAIN, refusals < 1000 else {
                 throw SystemError(errno: -result, call: "sendmmsg")
             }
@@ -80,33 +80,33 @@ package enum PacketSockets {
         }
     }
 
-    /// Sends IP packets whose header is given.
+    /// Opens a raw socket that sends IP packets with a given IP header.
     package static func rawIP(isIPv6: Bool) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_ip_socket(isIPv6), "socket(SOCK_RAW)"))
     }
 
-    /// Sends and receives ICMP.
+    /// Opens a socket that sends and receives ICMP.
     package static func icmp(isIPv6: Bool, raw: Bool) throws(SystemError) -> Descriptor {
         Descriptor(
             adopting: try check(cw_icmp_socket(isIPv6, raw), raw ? "socket(SOCK_RAW)" : "socket(SOCK_DGRAM, ICMP)"))
     }
 
-    /// From now on the kernel tells how long what arrives has waited.
+    /// Enables arrival timestamps, which ``PacketArrival/age`` needs.
     package static func stampArrivals(_ fd: CInt) { cw_stamp_arrivals(fd) }
 
     package static func setHopLimit(_ fd: CInt, isIPv6: Bool, _ hops: Int) throws(SystemError) {
         try check(cw_set_hop_limit(fd, isIPv6, CInt(clamping: hops)), "setsockopt(IP_TTL)")
     }
 
-    /// An interface's number; 0 where there is none of that name.
+    /// The index of an interface; 0 if there is no interface of that name.
     package static func index(of interface: String) -> UInt32 { if_nametoindex(interface) }
 
-    /// The kind of an interface's link, as ARP numbers it.
+    /// The ARP hardware type of an interface's link.
     package static func hardwareType(_ name: String) throws(SystemError) -> Int {
         Int(try check(cw_hardware_type(name), "ioctl(SIOCGIFHWADDR)"))
     }
 
-    /// Sends one packet to an address, or to where the socket leads.
+    /// Sends one packet to an address, or to the socket's connected peer.
     package static func send(
         _ fd: CInt, _ bytes: UnsafeRawBufferPointer, to address: SocketAddress?
     ) throws(SystemError) -> Int {
@@ -121,7 +121,7 @@ package enum PacketSockets {
         return result
     }
 
-    /// What came in, and from whom; `nil` when nothing is there.
+    /// Receives a datagram or an error; `nil` if neither is available.
     package static func receive(
         _ fd: CInt, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> PacketArrival? {
@@ -129,7 +129,7 @@ package enum PacketSockets {
         return try arrival(cw_receive_datagram(fd, buffer.baseAddress, buffer.count, &datagram), &datagram)
     }
 
-    /// Of what came in either the next datagram or the next error; `nil` when there is none.
+    /// Receives the next datagram, or with `errors` the next error; `nil` if there is none.
     package static func receive(
         _ fd: CInt, errors: Bool, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> PacketArrival? {
@@ -149,27 +149,28 @@ package enum PacketSockets {
             age: datagram.age >= 0 ? .nanoseconds(datagram.age) : nil)
     }
 
-    /// Sends TCP segments whose IP headers the kernel makes, and receives what comes for some ports. Needs `CAP_NET_RAW`.
+    /// Opens a raw socket that sends TCP segments, whose IP headers the kernel adds, and receives the segments for a range of ports. Needs
+    /// `CAP_NET_RAW`.
     package static func rawTCP(isIPv6: Bool, firstPort: UInt16, portCount: UInt16) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_tcp_socket(isIPv6, firstPort, portCount), "socket(SOCK_RAW)"))
     }
 
-    /// From now on what routers and hosts report about datagrams of this socket waits beside what it receives.
+    /// Enables the socket's error queue, which receives the ICMP errors for the socket's packets.
     package static func reportErrors(_ fd: CInt, isIPv6: Bool) throws(SystemError) {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
 
-    /// Makes room for so many bytes, or as many as this process may have.
+    /// Sets the receive buffer to `byteCount` bytes, or to the maximum that this process may have.
     package static func setReceiveRoom(_ fd: CInt, byteCount: Int) {
         cw_set_receive_room(fd, CInt(clamping: byteCount))
     }
 
-    /// Whether packets may be cut up on their way where they are too long for a link.
+    /// Sets whether packets may be fragmented; otherwise the Don't Fragment bit is set.
     package static func setFragmentation(_ fd: CInt, isIPv6: Bool, isAllowed: Bool) throws(SystemError) {
         try check(cw_set_unfragmented(fd, isIPv6, !isAllowed), "setsockopt(IP_MTU_DISCOVER)")
     }
 
-    /// Waits for any of some sockets, at most so long. What each of them has: datagrams, errors. Blocks its thread.
+    /// Waits for any of several sockets, for at most the given time. Returns whether each has datagrams and errors. Blocks its thread.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {
@@ -178,14 +179,15 @@ package enum PacketSockets {
         return entries.map { ($0.revents & Int16(POLLIN) != 0, $0.revents & Int16(POLLERR) != 0) }
     }
 
-    /// Waits until any of some connections is there or has failed, at most so long. Which of them are. Blocks its thread.
+    /// Waits until any of several connections is established or has failed, for at most the given time. Returns which ones. Blocks its
+    /// thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }
         return entries.map { $0.revents != 0 }
     }
 
-    /// Waits for something to read, at most so long. Blocks its thread.
+    /// Waits until the socket is readable, for at most the given time. Blocks its thread.
     package static func wait(_ fd: CInt, milliseconds: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, milliseconds) > 0

@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// The files that say how names are looked up, and what they say now.
+/// Reads the files that configure name resolution.
 package struct ResolverFiles: Sendable {
     package var configurationPath: String
     package var hostsPath: String
@@ -16,10 +16,10 @@ package struct ResolverFiles: Sendable {
 
     package var paths: [String] { [configurationPath, hostsPath, orderPath] }
 
-    /// Lists of names to refuse can be long; what lies behind this is passed over.
+    /// Maximum bytes read of the hosts file, which may contain long block lists. The rest is ignored.
     private static let longestHostsFile = 16 << 20
 
-    /// Reads what the hosts file says. A missing file is empty.
+    /// Reads the hosts file. A missing file counts as empty.
     package func hosts() -> HostsFile {
         HostsFile(parsing: SmallFile.text(hostsPath, limit: Self.longestHostsFile) ?? "")
     }
@@ -28,7 +28,7 @@ package struct ResolverFiles: Sendable {
         SmallFile.text(orderPath).map { NameServiceOrder(parsing: $0) } ?? NameServiceOrder()
     }
 
-    /// What resolv.conf says, with the addresses of its servers; link-local ones carry their interface.
+    /// Reads resolv.conf. The server addresses include the interface for link-local ones.
     package func configuration() -> (ResolverConfiguration, servers: [InternetAddress]) {
         let configuration = ResolverConfiguration(parsing: SmallFile.text(configurationPath) ?? "")
         return (configuration, ResolverState.addresses(of: configuration))

@@ -1,14 +1,14 @@
 import CausewayTypes
 package import CausewayWire
 
-/// What the resolver's files say.
+/// The content of the resolver's files.
 ///
-/// Where a local forwarder stands between (systemd-resolved names itself in /etc/resolv.conf), its own file tells
-/// which servers it forwards to. Programs ask ``configuration``'s servers; people want to see ``servers``.
+/// If /etc/resolv.conf names a local forwarder (systemd-resolved), the forwarder's own file lists the servers that it uses. Programs send
+/// queries to the servers of ``configuration``; ``servers`` is for display.
 package struct ResolverState: Equatable, Sendable {
-    /// The file that questions follow.
+    /// The configuration that DNS queries use.
     package var configuration: ResolverConfiguration
-    /// The servers that answer in the end: the forwarder's, where there is one and its file can be read.
+    /// The servers that finally answer: those of the forwarder, if there is one and its file can be read.
     package var servers: [InternetAddress]
 
     /// The addresses that systemd-resolved listens on.
@@ -16,7 +16,7 @@ package struct ResolverState: Equatable, Sendable {
         .ipv4(IPv4Address(bits: 0x7F00_0035)), .ipv4(IPv4Address(bits: 0x7F00_0036)),
     ]
 
-    /// Reads the files. Missing ones are empty.
+    /// Reads the files. Missing files count as empty.
     package static func current(
         configurationPath: String = "/etc/resolv.conf", forwarderPath: String = "/run/systemd/resolve/resolv.conf"
     ) -> ResolverState {
@@ -25,7 +25,7 @@ package struct ResolverState: Equatable, Sendable {
         guard !named.isEmpty, named.allSatisfy(forwarders.contains),
             let text = SmallFile.text(forwarderPath)
         else { return ResolverState(configuration: configuration, servers: named) }
-        // A forwarder that knows no server cannot answer: an empty list is the truth then.
+        // The list stays empty if the forwarder has no servers, because it cannot answer then.
         return ResolverState(
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }

@@ -1,11 +1,11 @@
 import CCausewayLinux
 
-/// Configuration files of a few lines.
+/// Reads small configuration files.
 enum SmallFile {
-    /// No file read here is nearly as long; what lies behind is passed over.
+    /// Maximum bytes to read; the rest is ignored. No configuration file is usually that long.
     static let limit = 64 * 1024
 
-    /// The file's text with malformed UTF-8 repaired; `nil` if the file cannot be read.
+    /// The file's text, with malformed UTF-8 replaced; `nil` if the file cannot be read.
     static func text(_ path: String, limit: Int = limit) -> String? {
         var number: CInt
         repeat { number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } while number < 0 && errno == EINTR

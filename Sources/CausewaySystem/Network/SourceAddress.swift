@@ -2,28 +2,28 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address that packets to some destination would carry, and what the choice between destinations asks of it (RFC 6724 §6).
+/// The local address that packets to a destination would use, with the properties for destination address selection (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The kernel is asked under the lock, for some microseconds: whoever comes meanwhile wants to know the same.
+    // The kernel is queried under the lock, for some microseconds: other callers wait for the same result.
     private static let memory = LockedValue(SourceAddressMemory())
 
-    /// What the kernel says, for each destination. Nothing is sent. `nil` where no route leads there.
+    /// The source address that the kernel selects for each destination; `nil` without a route. Sends no packets.
     ///
-    /// - Parameter interface: The only interface that may be used, by name.
+    /// - Parameter interface: The name of the only interface to use; `nil` for any.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {
         memory.withLock { $0.sources(toward: destinations, over: interface) }
     }
 
-    /// - Parameter destination: With a port: without one it cannot be connected to.
+    /// - Parameter destination: The address with a port: connect(2) needs one.
     static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
-        // A connected datagram socket has asked for the route, and has sent nothing.
+        // Connecting a datagram socket looks up the route and sends no packet.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
         if let interface, (try? Socket.bindToInterface(named: interface, socket.rawValue)) == nil { return nil }
-        // A broadcast address has a route like any other, which the kernel keeps from sockets that have not asked for it.
+        // Without SO_BROADCAST the kernel refuses to connect to a broadcast address.
         if destination.family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: socket.rawValue) }
         guard (try? Socket.connect(socket.rawValue, to: destination)) != nil else { return nil }
         switch Socket.localAddress(socket.rawValue) {
@@ -45,7 +45,7 @@ package struct SourceAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Where a DNS server is.
+    /// The socket address of a DNS server.
     package init(_ address: InternetAddress, port: UInt16) {
         switch address {
         case .ipv4(let address): self.init(address, port: port)
@@ -53,7 +53,7 @@ extension SocketAddress {
         }
     }
 
-    /// The address without its port; `nil` for paths. An IPv6 address with a scope carries its interface.
+    /// The address without its port; `nil` for paths. An IPv6 address with a scope includes its interface.
     package var internetAddress: InternetAddress? {
         switch unmapped {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))

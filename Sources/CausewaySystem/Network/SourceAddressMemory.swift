@@ -1,18 +1,18 @@
 internal import CausewayWire
 
-/// What the kernel has said about source addresses, for as long as it holds.
+/// A cache of the kernel's source address selections.
 ///
-/// The kernel's word is asked for once: a routing socket beside it has something to read as soon as an address, a route, a rule or a link is
-/// another, and then everything is forgotten. Nobody wakes up for that: it is looked at when somebody asks.
+/// A routing socket becomes readable when an address, route, rule or link changes; the cache is then cleared. The socket is checked only at
+/// the next query, so changes do not wake a thread.
 package struct SourceAddressMemory: ~Copyable, Sendable {
     private struct Question: Hashable {
         var destination: SocketAddress
         var interface: String?
     }
 
-    /// More destinations than this at a time are rare, and begin anew.
+    /// Maximum number of cached destinations. The cache is cleared when it is full.
     private static let limit = 1_024
-    /// Changes read at a time. Where more wait, all is forgotten anyway.
+    /// Maximum number of notifications to read at a time. If there are more, the cache is cleared anyway.
     private static let changeLimit = 16
 
     private var changes: NetlinkSocket?
@@ -22,11 +22,11 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     package init() {}
 
-    /// As ``SourceAddress/toward(_:over:)``.
+    /// The cached or new result of ``SourceAddress/toward(_:over:)``.
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in
-            // The port stays, for rules of routing may name it; but 0 cannot be connected to.
+            // The port is part of the key, because routing rules may depend on it. Port 0 is replaced, because connect(2) rejects it.
             let place = destination.port == 0 ? destination.with(port: 9) : destination
             let question = Question(destination: place, interface: interface)
             if let source = known[question] { return source }
@@ -40,7 +40,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
     private mutating func refresh() {
         if hasChanged() { (assigned, known) = (nil, [:]) }
         guard changes == nil else { return }
-        // Before anything is asked: what changes from now on is heard of.
+        // Opened before the first query, so that every later change is notified.
         changes = try? NetlinkSocket(groups: .all, blocking: false)
         buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSize)
     }
@@ -55,7 +55,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
             case .truncated, .overrun: hasChanged = true
             case .nothing: return hasChanged
             case nil:
-                // Of no more use: the next one is asked from the beginning.
+                // The socket is closed; the next query opens a new one.
                 changes = nil
                 return true
             }

@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// The socket of the system's message bus.
+/// The socket of the system message bus (D-Bus).
 package enum SystemBus {
-    /// Connects to it: where the environment says, else where it usually is.
+    /// Connects to the address in the environment, or to the default address.
     ///
-    /// - Returns: `nil` when nobody listens there, or so many wait to be let in that this would have to wait too.
+    /// - Returns: `nil` if no bus listens there, or if connecting would block.
     package static func connect() -> Descriptor? {
         let text = getenv(DBusAddress.variable).map { String(cString: $0) }
         for address in text.map(DBusAddress.list) ?? [.system] {

@@ -1,11 +1,11 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Which interfaces are radios for wireless networks, as the kernel's wireless subsystem knows.
+/// Finds the wireless interfaces, through the kernel's wireless subsystem (nl80211).
 ///
-/// `/sys` tells as well, but only of the network namespace that it was mounted in, and containers often have none.
+/// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do not mount it.
 package enum WirelessInterfaces {
-    /// The indices of those there are; none where the kernel has no wireless subsystem.
+    /// The indices of the wireless interfaces; empty if the kernel has no wireless subsystem.
     package static func current() -> Set<Int> {
         guard var socket = try? NetlinkSocket(generic: ()),
             let family = try? socket.family(named: WirelessInterface.familyName),
@@ -16,9 +16,9 @@ package enum WirelessInterfaces {
 }
 
 extension NWInterface {
-    /// Looks an interface up that the kernel has listed.
+    /// Creates an interface with its type from a link that the kernel has listed.
     ///
-    /// - Parameter radios: Those there are, once they have been asked for: that is done where the type is not clear without.
+    /// - Parameter radios: The wireless interfaces. `nil` at first; queried only if a type depends on them.
     package init?(_ link: NetlinkLink, radios: inout Set<Int>?) {
         self.init(index: link.index)
         guard InterfaceOverrides.current[name].type == nil, type == .wiredEthernet || type == .other,
@@ -31,6 +31,6 @@ extension NWInterface {
 }
 
 extension NetlinkLink {
-    /// Ethernet to the kernel, and no kind of interface that programs make.
+    /// Whether the link may be wireless: the kernel reports Ethernet and no virtual kind.
     fileprivate var canBeWireless: Bool { hardwareType == 1 && kind == nil }
 }

@@ -1,11 +1,11 @@
 internal import CCausewayLinux
 
-/// Blocks for received packets that are used again: each page of a fresh one costs a page fault, about a microsecond.
+/// A pool of blocks for received packets. Reuse avoids page faults, about a microsecond for each page of a new block.
 enum PacketBlocks {
-    /// Blocks kept at most, 2.7 MiB.
+    /// Maximum number of blocks in the pool, 2.7 MiB.
     private static let limit = 32
-    /// Packets of one call begin at different distances from the beginnings of their blocks. Otherwise all would lie in the same few lines
-    /// of the processor's cache.
+    /// Bytes between the start offsets of consecutive packets of one call. With equal offsets all packets would use the same few cache
+    /// lines.
     private static let stagger = 1_344
     private static let byteCount = PacketReader.blockByteCount + PacketReader.packetLimit * stagger
 
@@ -14,10 +14,10 @@ enum PacketBlocks {
     }
     private static let spare = LockedValue(Spare())
 
-    /// How far into its block the packet of an index begins.
+    /// The start offset of a packet in its block, by the packet's index.
     static func offset(of index: Int) -> Int { index * stagger }
 
-    /// A block for a packet of any index; `nil` where there is no memory.
+    /// Returns a block for a packet of any index; `nil` if allocation fails.
     static func take() -> UnsafeMutableRawPointer? {
         let address = spare.withLock { spare in spare.addresses.popLast() }
         return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? malloc(byteCount)

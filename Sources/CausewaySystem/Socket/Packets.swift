@@ -1,31 +1,31 @@
 package import CCausewayLinux
 
-/// What of a datagram's header reaches the program.
+/// The IP header fields of a datagram that programs can read.
 package struct PacketMark: Equatable, Sendable {
     /// DSCP and ECN in one byte (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
     package var trafficClass: UInt8?
-    /// Nanoseconds of the raw monotonic clock; 0 unless asked for.
+    /// Nanoseconds of the raw monotonic clock; 0 unless requested.
     package var timeNanoseconds: UInt64 = 0
 
     package init() {}
 }
 
-/// What the kernel says about a datagram besides its bytes.
+/// The kernel's ancillary data for a datagram.
 package struct PacketInfo: Equatable, Sendable {
     package var mark = PacketMark()
-    /// The local address that the datagram came to, and by which interface.
+    /// The local address and interface that received the datagram.
     package var local: SocketAddress?
     package var interfaceIndex: UInt32 = 0
-    /// Where its header said that it goes: the local address, a group, or a broadcast address.
+    /// The destination in the IP header: the local address, a group, or a broadcast address.
     package var destination: SocketAddress?
 
     package init() {}
 }
 
-/// One received datagram, or a train of datagrams of one peer that the kernel coalesced.
+/// One received datagram, or several datagrams of one peer that the kernel coalesced (GRO).
 package struct ReceivedPacket: Sendable {
     package var byteCount: Int
-    /// Bytes of every datagram of the train but the last; equals ``byteCount`` for a single datagram.
+    /// Bytes of each coalesced datagram except the last; equals ``byteCount`` for a single datagram.
     package var segmentByteCount: Int
     package var peer: SocketAddress?
     package var info: PacketInfo
@@ -36,14 +36,14 @@ package struct ReceivedPacket: Sendable {
     }
 }
 
-/// Blocks into which datagrams are received in batches. Made for one turn of reading; not shared between threads.
+/// Receives datagrams in batches into blocks. Created for one round of reading; not shared between threads.
 package struct PacketReader: ~Copyable, Sendable {
-    /// The largest train the kernel makes.
+    /// The maximum size of coalesced datagrams, in bytes.
     package static let blockByteCount = 65_536
-    /// The most packets that one call receives.
+    /// Maximum number of packets of one receive call.
     package static let packetLimit = 16
 
-    // SAFETY: owned by this value alone, which is noncopyable; its methods need exclusive access. `PacketsTests` covers them.
+    // SAFETY: owned by this noncopyable value only; its methods need exclusive access. `PacketsTests` covers them.
     nonisolated(unsafe) private let packets: UnsafeMutableBufferPointer<cw_packet>
 
     package init(blockCount: Int) {
@@ -51,7 +51,7 @@ package struct PacketReader: ~Copyable, Sendable {
         packets.initialize(repeating: cw_packet())
     }
 
-    /// Receives what is there, at most one packet per block. Zero packets mean that the call would block.
+    /// Receives the pending packets, at most one per block. Returns 0 if the call would block.
     package mutating func receive(_ fd: CInt, wantsPeer: Bool) throws(SystemError) -> Int {
         for index in packets.indices {
             if packets[index].buffer == nil {
@@ -73,7 +73,7 @@ package struct PacketReader: ~Copyable, Sendable {
             info: info(of: index), isTruncated: packet.truncated)
     }
 
-    /// How long a packet is, and each of its datagrams but the last.
+    /// The size of a packet, and of each of its coalesced datagrams except the last, in bytes.
     package func shape(of index: Int) -> (byteCount: Int, segmentByteCount: Int) {
         let (length, segment) = (packets[index].length, Int(packets[index].segment))
         return (length, segment == 0 ? length : segment)
@@ -91,7 +91,7 @@ package struct PacketReader: ~Copyable, Sendable {
         return SocketAddress(pointer: peer)
     }
 
-    /// Whether two packets came from one peer, which is quicker to say than which.
+    /// Whether two packets have the same sender. Faster than reading both addresses.
     package func haveSamePeer(_ first: Int, _ second: Int) -> Bool {
         guard let start = packets.baseAddress else { return false }
         return cw_packet_has_peer_of(start + first, start + second)
@@ -114,12 +114,12 @@ package struct PacketReader: ~Copyable, Sendable {
         return info
     }
 
-    /// The bytes of a packet, until the next receive.
+    /// Calls `body` with the bytes of a packet, which are valid until the next receive.
     package func withBytes<R>(of index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
 
-    /// Puts the bytes of the packets of a range, which fit into one block, one behind the other into the block of the first.
+    /// Copies the bytes of several packets, one after the other, into the block of the first. They must fit into one block.
     package mutating func join(_ range: Range<Int>) {
         guard let first = range.first, let block = packets[first].buffer else { return }
         for index in range.dropFirst() {
@@ -133,13 +133,13 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Takes a packet's bytes away; give them back with ``giveBack(_:of:)``. The reader gets another block.
+    /// Transfers ownership of a packet's bytes to the caller, who returns them with ``giveBack(_:of:)``. The reader gets another block.
     package mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
         defer { packets[index].buffer = nil }
         return packets[index].buffer
     }
 
-    /// Returns the bytes taken for the packet at an index. On any thread.
+    /// Returns the bytes taken for the packet at an index. Callable on any thread.
     package static func giveBack(_ bytes: UnsafeMutableRawPointer, of index: Int) {
         PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index))
     }
@@ -152,11 +152,11 @@ package struct PacketReader: ~Copyable, Sendable {
     }
 }
 
-/// A datagram, or a train of equal datagrams, on its way to the kernel.
+/// A datagram to send, or several datagrams of equal size that the kernel splits (GSO).
 package struct OutgoingPacket {
-    /// Valid for the duration of the send only.
+    /// The bytes. Valid only during the send.
     package var pieces: UnsafeBufferPointer<iovec>
-    /// Bytes of every datagram of the train but the last; 0 for a single datagram.
+    /// Bytes of each datagram except the last; 0 for a single datagram.
     package var segmentByteCount: Int
     package var trafficClass: UInt8?
 
@@ -168,17 +168,17 @@ package struct OutgoingPacket {
 }
 
 extension Socket {
-    /// The most packets that one call takes.
+    /// Maximum number of packets of one send call.
     package static let packetLimit = 32
-    /// The most datagrams in one train, and its most bytes (what one IP packet could carry).
+    /// Maximum number of datagrams in one packet, and its maximum size in bytes (the limit of one IP packet).
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 
-    /// Sends packets to one peer: the connected one when `peer` is `nil`. Returns how many were taken.
+    /// Sends packets to one peer; `nil` stands for the connected peer. Returns the number of packets sent.
     ///
     /// - Parameters:
     ///   - local: The source address; `nil` for the kernel's choice.
-    ///   - interface: The index of the interface to leave by; 0 for the kernel's choice.
+    ///   - interface: The index of the outgoing interface; 0 for the kernel's choice.
     package static func send(
         _ fd: CInt, _ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress?, from local: SocketAddress?,
         over interface: UInt32 = 0

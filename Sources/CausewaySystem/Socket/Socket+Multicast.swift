@@ -1,19 +1,19 @@
 internal import CCausewayLinux
 
 extension Socket {
-    /// Joins a multicast group on one interface: of all senders, or of `source` alone (RFC 4607 §1).
+    /// Joins a multicast group on one interface, for all senders or only for `source` (RFC 4607 §1).
     ///
-    /// Joining again what is joined already is no error.
+    /// Joining a group twice is not an error.
     package static func join(
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // Kept while the interface was down, for instance.
+        // The socket is still a member, for example after the interface was down.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }
 
-    /// Leaves what ``join(_:on:from:_:)`` joined. An interface that has gone has been left already.
+    /// Leaves a group that ``join(_:on:from:_:)`` joined. An error is ignored: a removed interface has left its groups already.
     package static func leave(_ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt) {
         _ = try? change(group, source) { cw_leave_group(fd, $0, interface, $1) }
     }
@@ -30,7 +30,7 @@ extension Socket {
 }
 
 extension SocketAddress {
-    /// Whether it names a group (RFC 1112 §4, RFC 4291 §2.7).
+    /// Whether this is a multicast address (RFC 1112 §4, RFC 4291 §2.7).
     package var isMulticast: Bool {
         switch self {
         case .ipv4(let bits, _): bits >> 28 == 0b1110
@@ -39,7 +39,7 @@ extension SocketAddress {
         }
     }
 
-    /// The same address with another port, and for IPv6 with another scope.
+    /// The address with another port, and for IPv6 with another scope.
     package func with(port: UInt16, scope: UInt32? = nil) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
@@ -48,7 +48,7 @@ extension SocketAddress {
         }
     }
 
-    /// Whether both are the same host, whatever their ports. Scopes count only where both are given.
+    /// Whether both addresses are the same host; ports are ignored. Scopes are compared only if both are given.
     package func isSameHost(as other: SocketAddress) -> Bool {
         switch (self, other) {
         case (.ipv4(let one, _), .ipv4(let two, _)): one == two

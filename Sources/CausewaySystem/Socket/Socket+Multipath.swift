@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// One of the TCP connections that a Multipath TCP connection consists of (RFC 8684).
+/// One TCP connection of a Multipath TCP connection (RFC 8684).
 package struct Subflow: Sendable {
     package var local: SocketAddress
     package var remote: SocketAddress
@@ -8,8 +8,8 @@ package struct Subflow: Sendable {
 }
 
 extension Socket {
-    /// The subflows of a connection, the oldest first. `nil` if it speaks TCP: because it was not to speak anything else, or
-    /// because the peer, something on the way or the kernel does not (RFC 8684 §3.7).
+    /// The subflows of a connection, the oldest first. `nil` for a plain TCP connection: Multipath TCP was not requested, or the peer, a
+    /// middlebox or the kernel does not support it (RFC 8684 §3.7).
     package static func subflows(_ fd: CInt) -> [Subflow]? {
         withUnsafeTemporaryAllocation(of: cw_subflow.self, capacity: Int(CW_SUBFLOWS)) { block in
             let count = cw_subflows(fd, block.baseAddress)

@@ -1,6 +1,6 @@
 package import CCausewayLinux
 
-/// Sole owner of an open descriptor, closed exactly once: by ``close()``, or at the end of its life.
+/// Sole owner of an open descriptor. It is closed exactly once: by ``close()``, or when the value is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
     package let rawValue: CInt
 
@@ -9,7 +9,7 @@ package struct Descriptor: ~Copyable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Gives up ownership: whoever takes the number closes it.
+    /// Transfers ownership: the caller must close the descriptor.
     package consuming func release() -> CInt {
         let value = rawValue
         discard self
@@ -24,9 +24,9 @@ package struct Descriptor: ~Copyable, Sendable {
     deinit { _ = cw_close(rawValue) }
 }
 
-/// What one non-blocking call on a socket gave.
+/// The result of one non-blocking call on a socket.
 package enum IOResult: Equatable, Sendable {
-    /// Bytes moved. Zero from a read of a stream means that the peer ended its side.
+    /// The number of bytes moved. Zero from a read of a stream means that the peer ended its direction.
     case moved(Int)
     case wouldBlock
     case failed(CInt)
@@ -35,7 +35,7 @@ package enum IOResult: Equatable, Sendable {
         if result >= 0 {
             self = .moved(result)
         } else if result == Int(-EAGAIN) || result == Int(-EINPROGRESS) {
-            // The second: a first write that was to open the connection has opened it without its bytes (RFC 7413 §4.2).
+            // EINPROGRESS: a first write with TCP Fast Open started the connection without sending its bytes (RFC 7413 §4.2).
             self = .wouldBlock
         } else {
             self = .failed(CInt(truncatingIfNeeded: -result))
@@ -43,10 +43,10 @@ package enum IOResult: Equatable, Sendable {
     }
 }
 
-/// System calls on one socket. Descriptors are non-blocking and close-on-exec; no call raises `SIGPIPE`.
+/// System calls on a socket. Descriptors are non-blocking and close-on-exec; no call raises `SIGPIPE`.
 ///
-/// These are functions of a number, not methods of an owner, because one thread may read while another writes: who
-/// owns the descriptor decides when nobody uses it any more.
+/// The functions take a descriptor number and are not methods of an owner, because one thread may read while another writes. The owner of
+/// the descriptor ensures that no thread uses it after close.
 package enum Socket {
     package enum Kind: Sendable { case stream, datagram }
 
@@ -56,7 +56,7 @@ package enum Socket {
         Descriptor(adopting: try check(cw_socket(family.shimValue, kind == .datagram, multipath), "socket"))
     }
 
-    /// Another descriptor for the same socket.
+    /// Creates another descriptor for the same socket.
     package static func duplicate(_ fd: CInt) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_duplicate(fd), "fcntl"))
     }
@@ -70,7 +70,7 @@ package enum Socket {
         try check(cw_listen(fd, backlog), "listen")
     }
 
-    /// Starts connecting. Returns whether the connection is there already; if not, wait until it is writable.
+    /// Starts connecting. Returns whether the connection is established already; if not, wait until the socket is writable.
     package static func connect(_ fd: CInt, to address: SocketAddress) throws(SystemError) -> Bool {
         var kernel = try address.kernelForm()
         let result = cw_connect(fd, &kernel)
@@ -79,9 +79,9 @@ package enum Socket {
         return true
     }
 
-    /// Connects a datagram socket anew: its local address is chosen again, as the routes are now.
+    /// Connects a datagram socket again. The kernel selects a new local address from the current routes.
     ///
-    /// - Parameter interface: What to bind it to; `nil` leaves the choice to the kernel.
+    /// - Parameter interface: The interface to bind to; `nil` for the kernel's choice.
     package static func reconnect(
         _ fd: CInt, to address: SocketAddress, over interface: String?
     ) throws(SystemError) {
@@ -89,10 +89,10 @@ package enum Socket {
         try check(cw_reconnect(fd, &kernel, interface ?? ""), "connect")
     }
 
-    /// Starts connecting, with content in the SYN where the kernel knows a cookie of the peer's (RFC 7413 §4). Then wait until the
-    /// socket is writable.
+    /// Starts connecting, with data in the SYN if the kernel has a Fast Open cookie of the peer (RFC 7413 §4). Then wait until the socket
+    /// is writable.
     ///
-    /// - Returns: How many bytes have left; none at the first connection to a peer. `nil` if the kernel does not do this.
+    /// - Returns: The number of bytes sent; 0 for the first connection to a peer; `nil` if the kernel does not support it.
     package static func connect(
         _ fd: CInt, to address: SocketAddress, sending content: UnsafeRawBufferPointer
     ) throws(SystemError) -> Int? {
@@ -107,7 +107,7 @@ package enum Socket {
         }
     }
 
-    /// The next connection in the backlog, or `nil` when there is none.
+    /// Accepts the next connection of the backlog; `nil` if there is none.
     package static func accept(_ fd: CInt, peer: inout SocketAddress?) throws(SystemError) -> Descriptor? {
         var kernel = cw_address()
         let result = cw_accept(fd, &kernel)
@@ -117,8 +117,8 @@ package enum Socket {
         return Descriptor(adopting: result)
     }
 
-    /// Whether the backlog has another connection. An ``accept(_:peer:)`` in vain would tell as well, but the kernel makes a whole
-    /// socket for it first: asking costs a tenth of that.
+    /// Whether the backlog has another connection. This costs a tenth of an ``accept(_:peer:)`` that finds none, for which the kernel
+    /// allocates a socket first.
     package static func hasBacklog(_ fd: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
@@ -140,20 +140,21 @@ package enum Socket {
         try check(cw_shutdown_write(fd), "shutdown")
     }
 
-    /// The pending error, as a positive errno; 0 when there is none. Reading clears it.
+    /// The pending error as a positive errno; 0 if there is none. Reading clears it.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// The same, and whether the peer had ended its side before a reset came: then that end is still to be read.
+    /// The pending error, as ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that case the end
+    /// of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)
         return (code, isBehindEnd != 0)
     }
 
-    /// From now on closing sends a reset.
+    /// Makes close send a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 
-    /// Whether the socket moves datagrams, not a stream.
+    /// Whether the socket is a datagram socket.
     package static func isDatagram(_ fd: CInt) -> Bool {
         var kind: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)

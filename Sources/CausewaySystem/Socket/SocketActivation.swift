@@ -1,10 +1,10 @@
-/// Listening sockets that the process inherited from its service manager (systemd's `sd_listen_fds(3)` protocol).
+/// Listening sockets from the service manager (systemd's `sd_listen_fds(3)` protocol).
 package enum SocketActivation {
     /// The first descriptor that the protocol passes.
     private static let firstDescriptor: CInt = 3
     private static let taken = LockedValue<Set<CInt>>([])
 
-    /// What the environment says: `LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`.
+    /// The environment variables `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     package struct Environment: Sendable {
         package var process: String?
         package var count: String?
@@ -23,7 +23,7 @@ package enum SocketActivation {
         }
     }
 
-    /// Takes the socket of a name, once: whoever asks again finds it gone. `nil` when none was passed to this process.
+    /// Takes ownership of the socket with a name. `nil` if no such socket was passed to this process, or if it was taken before.
     package static func takeDescriptor(named name: String) -> Descriptor? {
         guard let number = number(named: name, in: .current, process: getpid()) else { return nil }
         guard taken.withLock({ taken in taken.insert(number).inserted }) else { return nil }
@@ -35,7 +35,7 @@ package enum SocketActivation {
         return Descriptor(adopting: number)
     }
 
-    /// The number of the descriptor that has a name. The environment of another process counts for nothing.
+    /// The descriptor number for a name. An environment that names another process is ignored.
     package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
         guard environment.process.flatMap({ CInt($0) }) == process else { return nil }
         guard let count = environment.count.flatMap({ CInt($0) }), (1...1_024).contains(count) else { return nil }

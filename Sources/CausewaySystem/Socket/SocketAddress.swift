@@ -1,12 +1,12 @@
 internal import CCausewayLinux
 package import CausewayTypes
 
-/// Where a socket is bound or connected: an address and port with scope, or a path.
+/// The address of a socket: IP address and port with scope, or a path.
 package enum SocketAddress: Hashable, Sendable {
     case ipv4(bits: UInt32, port: UInt16)
-    /// `scope` is the kernel's interface index; 0 when the address needs none.
+    /// `scope` is the kernel's interface index; 0 if the address needs none.
     case ipv6(high: UInt64, low: UInt64, port: UInt16, scope: UInt32)
-    /// A path that begins with a zero byte lies in Linux's abstract name space.
+    /// A path that begins with a zero byte is in Linux's abstract namespace.
     case unix(path: String)
 
     package init(_ address: IPv4Address, port: UInt16) {
@@ -14,7 +14,7 @@ package enum SocketAddress: Hashable, Sendable {
     }
 
     package init(_ address: IPv6Address, port: UInt16) {
-        // Only link-local addresses mean something else on each interface (RFC 4007 §5).
+        // Only link-local and multicast addresses depend on the interface (RFC 4007 §5).
         let scoped = address.isLinkLocal || address.isMulticast
         let scope = scoped ? UInt32(truncatingIfNeeded: address.interface?.index ?? 0) : 0
         self = .ipv6(high: address.high, low: address.low, port: port, scope: scope)
@@ -35,13 +35,13 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The same peer without the `::ffff:0:0/96` wrapping of a dual-stack socket (RFC 4291 §2.5.5.2).
+    /// The address without the IPv4-mapped form `::ffff:0:0/96` of a dual-stack socket (RFC 4291 §2.5.5.2).
     package var unmapped: SocketAddress {
         guard case .ipv6(0, let low, let port, _) = self, low >> 32 == 0xffff else { return self }
         return .ipv4(bits: UInt32(truncatingIfNeeded: low), port: port)
     }
 
-    /// The form that a dual-stack socket takes for an IPv4 peer.
+    /// The IPv4-mapped form, which a dual-stack socket uses for an IPv4 peer.
     package var mapped: SocketAddress {
         guard case .ipv4(let bits, let port) = self else { return self }
         return .ipv6(high: 0, low: 0xffff_0000_0000 | UInt64(bits), port: port, scope: 0)
@@ -61,7 +61,7 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// The bytes of the kernel's form (`sockaddr_in` and its kin); `nil` for a path that is too long.
+    /// The bytes of the kernel's form (`sockaddr_in` and similar); `nil` for a path that is too long.
     package var kernelBytes: [UInt8]? {
         guard let form = try? kernelForm() else { return nil }
         return withUnsafeBytes(of: form.storage) { [UInt8]($0.prefix(Int(form.length))) }
@@ -87,7 +87,7 @@ extension SocketAddress {
         return out
     }
 
-    /// `nil` for a family that nothing here speaks.
+    /// - Returns: `nil` for an unsupported address family.
     init?(_ kernel: inout cw_address) {
         guard let address = withUnsafePointer(to: &kernel, { SocketAddress(pointer: $0) }) else { return nil }
         self = address

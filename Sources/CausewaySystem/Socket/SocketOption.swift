@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// A socket option, by its usual name.
+/// A socket option with its usual name.
 package struct SocketOption: Sendable {
     fileprivate let shim: CInt
     package let name: String
@@ -46,20 +46,20 @@ package struct SocketOption: Sendable {
     package static let ipv6MulticastLoop = SocketOption(CW_V6_MULTICAST_LOOP, "IPV6_MULTICAST_LOOP")
     package static let ipv4MulticastTimeToLive = SocketOption(CW_V4_MULTICAST_TTL, "IP_MULTICAST_TTL")
     package static let ipv6MulticastHopLimit = SocketOption(CW_V6_MULTICAST_HOPS, "IPV6_MULTICAST_HOPS")
-    /// Whether datagrams to groups arrive that only other sockets have joined.
+    /// Whether the socket receives datagrams of groups that only other sockets have joined.
     package static let ipv4MulticastAll = SocketOption(CW_V4_MULTICAST_ALL, "IP_MULTICAST_ALL")
     package static let ipv6MulticastAll = SocketOption(CW_V6_MULTICAST_ALL, "IPV6_MULTICAST_ALL")
     package static let broadcast = SocketOption(CW_BROADCAST, "SO_BROADCAST")
     package static let noChecksum = SocketOption(CW_NO_CHECKSUM, "SO_NO_CHECK")
     package static let receiveOffload = SocketOption(CW_UDP_RECEIVE_OFFLOAD, "UDP_GRO")
     package static let receiveBuffer = SocketOption(CW_RECEIVE_BUFFER, "SO_RCVBUF")
-    /// The same beyond the system's limit (`net.core.rmem_max`), with CAP_NET_ADMIN.
+    /// Like SO_RCVBUF, but not limited by `net.core.rmem_max`. Needs CAP_NET_ADMIN.
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")
-    /// Readable only, once connected.
+    /// Read-only; available after connect.
     package static let ipv4PathMTU = SocketOption(CW_V4_MTU, "IP_MTU")
-    /// Readable only, once connected.
+    /// Read-only; available after connect.
     package static let ipv6PathMTU = SocketOption(CW_V6_MTU, "IPV6_MTU")
 }
 
@@ -72,13 +72,13 @@ extension Socket {
         Int(try check(cw_get_option(fd, option.shim), "getsockopt(\(option.name))"))
     }
 
-    /// Binds to one interface: nothing leaves or arrives by another.
+    /// Binds to one interface: the socket sends and receives only there.
     package static func bindToInterface(named name: String, _ fd: CInt) throws(SystemError) {
         try check(cw_bind_to_device(fd, name), "setsockopt(SO_BINDTODEVICE)")
     }
 }
 
-/// The kernel's view of one TCP connection.
+/// The kernel's data about one TCP connection (TCP_INFO).
 package struct TCPInformation: Sendable {
     package var smoothedRTT: Duration
     package var rttVariance: Duration
@@ -101,7 +101,7 @@ package struct TCPInformation: Sendable {
     init(_ info: cw_tcp_info) {
         smoothedRTT = .microseconds(Int64(info.rtt_us))
         rttVariance = .microseconds(Int64(info.rtt_variance_us))
-        // The kernel says «no sample yet» by the largest number.
+        // The largest number means that there is no sample yet.
         minimumRTT = info.minimum_rtt_us == .max ? .zero : .microseconds(Int64(info.minimum_rtt_us))
         maximumSegment = Int(info.send_mss)
         bytesReceived = info.bytes_received

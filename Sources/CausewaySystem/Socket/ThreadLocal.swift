@@ -1,31 +1,31 @@
 internal import CCausewayLinux
 
-/// What belongs to the calling thread alone.
+/// Data that belongs to the calling thread.
 package enum ThreadLocal {
-    /// A block for one read. Valid until the thread reads again; never keep it.
+    /// A block for one read. Valid until the thread reads again; do not keep it.
     package static var scratch: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: cw_scratch(), count: Int(CW_SCRATCH_SIZE))
     }
 
-    /// Takes the scratch block away from the thread; free it with `free`.
+    /// Transfers ownership of the scratch block to the caller, who releases it with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
-    /// Tells living tasks apart: the one that runs on this thread. 0 outside of tasks.
+    /// Identifies the task that runs on this thread among the existing tasks. 0 outside of tasks.
     package static var task: Int { Int(bitPattern: cw_current_task()) }
 
-    /// Whether that task was cancelled.
+    /// Whether the current task was cancelled. False outside of tasks.
     package static var isTaskCancelled: Bool {
         guard let task = cw_current_task() else { return false }
         return cw_task_is_cancelled(task)
     }
 
-    /// The event loop whose thread this is.
+    /// The event loop that runs on this thread.
     package static var loop: UnsafeMutableRawPointer? {
         get { cw_thread_word(0) }
         set { cw_set_thread_word(0, newValue) }
     }
 
-    /// The delivery that is calling the program's code on this thread.
+    /// The delivery that is calling the user's code on this thread.
     package static var delivery: UnsafeMutableRawPointer? {
         get { cw_thread_word(1) }
         set { cw_set_thread_word(1, newValue) }
