@@ -1,4 +1,4 @@
-// The GNU and the POSIX strerror_r share a name; without this the POSIX one is declared, on glibc and musl alike.
+// Selects the POSIX strerror_r instead of the GNU one, on glibc and musl.
 #undef _GNU_SOURCE
 #define _DEFAULT_SOURCE 1
 #define _POSIX_C_SOURCE 200809L
@@ -20,7 +20,7 @@
 
 _Static_assert(IF_NAMESIZE == CAUSEWAY_INTERFACE_NAME_SIZE, "the header's name size must be the kernel's");
 
-// <net/if_arp.h> has these, but not under the same names in every libc. They are kernel ABI.
+// <net/if_arp.h> has these constants, but their names differ between libcs. The values are kernel ABI.
 enum {
     link_ethernet = 1,
     link_loopback = 772,
@@ -29,7 +29,7 @@ enum {
     link_wifi_radiotap = 803,
 };
 
-// A name becomes one path component, so it must not be able to leave the directory.
+// Whether a name is safe as one path component, so that it cannot leave the directory.
 static int is_plain_name(const char *name) {
     size_t length = strnlen(name, CAUSEWAY_INTERFACE_NAME_SIZE);
     return length > 0 && length < CAUSEWAY_INTERFACE_NAME_SIZE && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
@@ -50,7 +50,7 @@ static int format_path(char *path, size_t size, const char *directory, const cha
     return length > 0 && (size_t)length < size;
 }
 
-// Reads up to `size` - 1 bytes of a small file. Returns their count, or -1.
+// Reads up to `size` - 1 bytes of a small file. Returns the number of bytes, or -1.
 static ssize_t read_file(const char *directory, const char *name, const char *file, char *text, size_t size) {
     char path[512];
     if (!format_path(path, sizeof path, directory, name, file)) return -1;
@@ -71,7 +71,7 @@ static int has_file(const char *directory, const char *name, const char *file) {
     return format_path(path, sizeof path, directory, name, file) && stat(path, &status) == 0;
 }
 
-// The ARPHRD_* value, from the kernel itself. -1 when it will not say.
+// The ARPHRD_* value from the kernel; -1 on an error.
 static int ask_link_type(const char *name) {
     int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -1;
@@ -83,7 +83,7 @@ static int ask_link_type(const char *name) {
     return status == 0 ? request.ifr_hwaddr.sa_family : -1;
 }
 
-// Copies the value of the line DEVTYPE=... of a uevent file; an empty string when there is none.
+// Copies the value of the line DEVTYPE=... of a uevent file; an empty string if there is none.
 static void find_device_type(const char *uevent, char *value, size_t size) {
     static const char key[] = "DEVTYPE=";
     value[0] = '\0';
@@ -98,7 +98,7 @@ static void find_device_type(const char *uevent, char *value, size_t size) {
     }
 }
 
-// DEVTYPE values behind which there is one real or paired Ethernet, carrying frames as a wire would.
+// Whether a DEVTYPE stands for one Ethernet device or a virtual device on top of one.
 static int is_wired_device_type(const char *type) {
     static const char *const wired[] = {"", "vlan", "dsa", "macvlan", "ipvlan"};
     for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i += 1) {
@@ -107,7 +107,7 @@ static int is_wired_device_type(const char *type) {
     return 0;
 }
 
-// Drivers of modems, some of which do not say DEVTYPE=wwan.
+// Whether the driver is that of a modem; some of these drivers do not set DEVTYPE=wwan.
 static int has_modem_driver(const char *directory, const char *name) {
     static const char *const modems[] = {"qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "mtk_t7xx", "iosm"};
     char path[512];
@@ -124,7 +124,7 @@ static int has_modem_driver(const char *directory, const char *name) {
     return 0;
 }
 
-// The last hint, for what nothing else tells from Ethernet: what systems, and people, call such interfaces.
+// Guesses the type from the usual names, if no other data distinguishes the interface from Ethernet.
 static int32_t type_by_name(const char *name) {
     if (strncmp(name, "wl", 2) == 0 || strncmp(name, "wifi", 4) == 0) return CAUSEWAY_INTERFACE_WIFI;
     if (strncmp(name, "ww", 2) == 0) return CAUSEWAY_INTERFACE_CELLULAR;
@@ -145,7 +145,7 @@ int32_t causeway_interface_type(const char *directory, const char *name) {
         has_file(directory, name, "phy80211") || (link >= link_wifi && link <= link_wifi_radiotap))
         return CAUSEWAY_INTERFACE_WIFI;
     if (has_modem_driver(directory, name)) return CAUSEWAY_INTERFACE_CELLULAR;
-    // A tap device is Ethernet to the kernel, but a program is at the other end of it.
+    // The kernel reports a tap device as Ethernet too, but a program is at its other end.
     if (link == link_ethernet && is_wired_device_type(device_type) && !has_file(directory, name, "tun_flags"))
         return device_type[0] == '\0' ? type_by_name(name) : CAUSEWAY_INTERFACE_WIRED;
     return CAUSEWAY_INTERFACE_OTHER;

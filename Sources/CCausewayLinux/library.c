@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Where distributions have libraries of 64 bits, from the most to the least particular.
+// The directories of 64-bit libraries in the distributions, the most specific first.
 static const char *const folders[] = {
 #if defined(__x86_64__)
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
@@ -23,14 +23,14 @@ static const char *const folders[] = {
 
 static void *open_in(const char *folder, size_t length, const char *name) {
     char path[4096];
-    // An empty entry means the current folder, which is not trusted.
+    // An empty entry means the current directory, which is not trusted.
     if (length == 0 || folder[0] != '/') return NULL;
     int count = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
     if (count < 0 || (size_t)count >= sizeof path || access(path, R_OK) != 0) return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Whether the program's own folder has a file of this name: the search path of most programs leads there.
+/// Whether a file of this name is beside the program. The search path of most programs contains that directory.
 static int lies_beside_program(const char *name) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -55,9 +55,9 @@ void *cw_open_library(const char *name) {
         void *library = open_in(folders[index], strlen(folders[index]), name);
         if (library != NULL) return library;
     }
-    // The system's cache may know more. The program's search path comes before it, so it must not lead to a file of this name.
+    // The system's cache may list more directories. dlopen searches the program's path first, so that path must not contain the name.
     if (strchr(name, '/') == NULL && lies_beside_program(name)) {
-        // Leaves a text for dlerror.
+        // Fails, and sets the text for dlerror.
         return dlopen("/nonexistent/library-of-the-system", RTLD_NOW);
     }
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);

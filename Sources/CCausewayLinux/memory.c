@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Whether a debugger is there: what it has written into the code would be lost.
+/// Whether a debugger is attached. Its breakpoints in the code pages would be lost.
 static int is_traced(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 1;
@@ -32,7 +32,7 @@ static int release_program(struct dl_phdr_info *program, size_t size, void *cont
         uintptr_t first = (start + page - 1) / page * page, end = (start + part->p_memsz) / page * page;
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
     }
-    // The program itself comes first; libraries are shared with others anyway.
+    // Stops after the first entry, which is the program itself; libraries share their pages with other processes.
     return 1;
 }
 
@@ -46,7 +46,7 @@ void cw_keep_memory_small(void) {
 
 void cw_keep_freed_memory(void) {
 #ifdef __GLIBC__
-    // Left alone, the first of the two follows the largest block that was freed, and the second it: set both, or neither moves.
+    // By default both thresholds grow with the largest freed block. Setting them makes them constant.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
 #endif

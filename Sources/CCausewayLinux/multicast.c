@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-// One set of calls for both families (RFC 3678 §5); only their level differs.
+// Both families use the same calls (RFC 3678 §5) with different levels.
 static int change_group(int fd, const cw_address *group, uint32_t interface, const cw_address *source, bool joins) {
     int level = group->storage.ss_family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
     int result;

@@ -114,8 +114,7 @@ int cw_tcp_information(int fd, cw_tcp_info *out) {
     return 0;
 }
 
-// The kernel's interface since 5.16, which older headers do not have: a head that says how large the entries are that the
-// program knows, and the entries.
+// The kernel's interface since 5.16, which older headers lack: a header with the entry size that the program knows, then the entries.
 enum { MULTIPATH_LEVEL = 284, MULTIPATH_TCP_INFO = 2, MULTIPATH_ADDRESSES = 3 };
 
 struct subflows_head {
@@ -152,7 +151,7 @@ int cw_subflows(int fd, cw_subflow *out) {
     int count = read_subflows(fd, MULTIPATH_ADDRESSES, &addresses, sizeof *addresses.entries);
     if (count < 0) return count;
     int informed = read_subflows(fd, MULTIPATH_TCP_INFO, &informations, sizeof *informations.entries);
-    // One may have come or gone between the two questions.
+    // A subflow may have been added or removed between the two calls.
     if (informed < count) count = informed < 0 ? 0 : informed;
     for (int i = 0; i < count; i++) {
         read_address(&addresses.entries[i].local, &out[i].local);

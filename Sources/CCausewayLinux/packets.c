@@ -20,7 +20,7 @@ int cw_ring_open(cw_ring *ring, uint32_t interface, uint32_t block_size, uint32_
                  uint32_t snap_length) {
     (void)snap_length;
     memset(ring, 0, sizeof *ring);
-    // Without a protocol nothing arrives before the filter is in place.
+    // With protocol 0 no packet arrives before the filter is attached.
     int fd = socket(AF_PACKET, (interface ? SOCK_RAW : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -errno;
     int version = TPACKET_V3;
@@ -78,7 +78,7 @@ static int bind_to(int fd, uint32_t interface, uint16_t protocol) {
 int cw_ring_start(cw_ring *ring, uint32_t interface) { return bind_to(ring->fd, interface, ETH_P_ALL); }
 
 int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way) {
-    // Fragments are put together first, or those of one packet would reach different rings.
+    // Fragments are reassembled first; otherwise the fragments of one packet could reach different rings.
     static const int ways[] = {PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_DEFRAG, PACKET_FANOUT_LB, PACKET_FANOUT_CPU};
     if (way >= sizeof ways / sizeof *ways) return -EINVAL;
     int value = group | ways[way] << 16;
@@ -187,7 +187,7 @@ int cw_frame_socket(uint32_t interface) {
 }
 
 int cw_arp_socket(uint32_t interface) {
-    // Bound before it is for any protocol: so no frame of another interface is ever among what it receives.
+    // Bound to the interface before the protocol is set, so that frames of other interfaces are never received.
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -errno;
     int result = bind_to(fd, interface, ETH_P_ARP);
@@ -201,7 +201,7 @@ int cw_arp_socket(uint32_t interface) {
 int cw_raw_ip_socket(bool is_ipv6) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
     if (fd < 0) return -errno;
-    // A crafted packet is sent to the address in its header.
+    // Allows a broadcast address as the destination in the packet's header.
     int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
     return fd;
@@ -210,7 +210,7 @@ int cw_raw_ip_socket(bool is_ipv6) {
 int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     if (fd < 0) return -errno;
-    // The destination port lies behind the IP header, which IPv6's raw sockets do not see.
+    // The filter reads the destination port after the IP header. IPv6 raw sockets do not deliver the IP header.
     struct sock_filter v4[] = {
         BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
         BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
@@ -293,7 +293,7 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
     return result < 0 ? -errno : result;
 }
 
-// The wall clock's, as the stamp is: of a difference of microseconds no setting of the clock makes much.
+// Uses the wall clock, as the timestamp does. A clock change within these microseconds is unlikely.
 static int64_t age_since(const struct timespec *stamp) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

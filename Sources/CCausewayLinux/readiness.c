@@ -58,20 +58,20 @@ int cw_epoll_remove(int epoll, int fd) { return control(epoll, EPOLL_CTL_DEL, fd
 
 static int wait_in_milliseconds(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {
     if (timeout_ns > INT64_C(1) << 60) timeout_ns = INT64_C(1) << 60;
-    // Rounded up: a timer must not find that it has been woken a fraction too early.
+    // Rounded up, so that the loop does not wake up just before a timer is due.
     int64_t milliseconds = timeout_ns < 0 ? -1 : (timeout_ns + 999999) / 1000000;
     if (milliseconds > 1 << 30) milliseconds = 1 << 30;
     return epoll_wait(epoll, raw, capacity, (int)milliseconds);
 }
 
-// Shorter times than this are kept to the microsecond, where the kernel can (5.11).
+// Timeouts below this use epoll_pwait2 with nanoseconds, if the kernel has it (5.11).
 enum { precise_ns = 10000000 };
 
 static int wait_for(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {
 #ifdef SYS_epoll_pwait2
     static _Atomic bool lacks_precision;
     if (timeout_ns > 0 && timeout_ns < precise_ns && !lacks_precision) {
-        // The form of the system call, independent of the C library's timespec.
+        // The layout of the system call, independent of the C library's timespec.
         struct { int64_t seconds, nanoseconds; } timeout = {0, timeout_ns};
         long count = syscall(SYS_epoll_pwait2, epoll, raw, capacity, &timeout, NULL, 0);
         if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;
@@ -154,7 +154,7 @@ int cw_thread_start(const char *name, void (*body)(void *), void *context) {
     start->body = body;
     start->context = context;
     snprintf(start->name, sizeof start->name, "%s", name);
-    // Signals belong to the program's own threads.
+    // All signals are blocked: the program's own threads handle them.
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

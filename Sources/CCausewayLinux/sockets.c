@@ -48,7 +48,7 @@ int cw_address_unix(cw_address *out, const char *path, size_t length) {
     memset(un, 0, sizeof *un);
     un->sun_family = AF_UNIX;
     memcpy(un->sun_path, path, length);
-    // An abstract name is counted, a file name ends with a zero.
+    // The length of an abstract name is exact; a file name includes its terminating zero.
     out->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] == 0 ? 0 : 1));
     return 0;
 }
@@ -104,7 +104,7 @@ int cw_socket(int family, bool datagram, bool multipath) {
 }
 
 int cw_close(int fd) {
-    // After EINTR the descriptor is closed all the same; closing again could close somebody else's.
+    // Linux closes the descriptor also after EINTR. Closing it again could close a descriptor of another thread.
     return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -126,7 +126,7 @@ int cw_connect(int fd, const cw_address *address) {
 }
 
 int cw_reconnect(int fd, const cw_address *address, const char *interface) {
-    // A socket that is connected keeps its source address; one that is not, has none, and is bound to no interface.
+    // A connected socket keeps its source address, so it is disconnected first. The binding to an interface is removed too.
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     if (connect(fd, &none, sizeof none) < 0) return -errno;
     int bound = cw_bind_to_device(fd, interface);
@@ -160,7 +160,7 @@ int cw_take_loss(int fd, int *behind_end) {
     socklen_t length = sizeof value;
     *behind_end = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &value, &length) < 0) return errno;
-    // What Linux says of a reset that came behind the peer's end; elsewhere a reset is a reset.
+    // Linux reports a reset after the peer's end of stream as EPIPE; it is reported as ECONNRESET here.
     *behind_end = value == EPIPE;
     return value == EPIPE ? ECONNRESET : value;
 }
@@ -175,7 +175,7 @@ int cw_abort_on_close(int fd) {
     return setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) < 0 ? -errno : 0;
 }
 
-// libc's recv and send are cancellation points: in a program with threads each call pays for that twice.
+// Uses the system call directly, because libc's recv and send are cancellation points, which cost extra in a program with threads.
 
 long cw_recv(int fd, void *buffer, size_t length) {
     long result;

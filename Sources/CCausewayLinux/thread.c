@@ -14,7 +14,7 @@ void *cw_scratch(void) {
     pthread_once(&once, make_key);
     scratch = malloc(CW_SCRATCH_SIZE);
     if (!scratch) abort();
-    // The key's destructor frees the block with the thread.
+    // The destructor of the key frees the block when the thread ends.
     pthread_setspecific(key, scratch);
     return scratch;
 }
@@ -29,7 +29,7 @@ void *cw_take_scratch(void) {
 void *cw_thread_word(int slot) { return words[slot & 1]; }
 void cw_set_thread_word(int slot, void *word) { words[slot & 1] = word; }
 
-// Swift's own runtime, asked without the retaining and copying that its library does around it.
+// Functions of the Swift runtime, called directly to avoid the retain and copy in the library's API.
 __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
 

@@ -14,7 +14,7 @@ int cw_watch_open(void) {
 }
 
 int cw_watch_add(int fd, const char *path, bool is_directory) {
-    // Editors replace files, containers write into them, links are bent: each shows in one of these.
+    // The events cover editors that replace files, programs that write into them, and changed symbolic links.
     unsigned mask = is_directory ? IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_ONLYDIR
                                  : IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
     return inotify_add_watch(fd, path, mask) < 0 ? -errno : 0;
@@ -29,7 +29,7 @@ int cw_watch_drain(int fd, const char *const *names, int count) {
         if (length <= 0) return concerned;
         for (char *p = buffer; p < buffer + length;) {
             const struct inotify_event *event = (const struct inotify_event *)p;
-            // Without a name it is the file itself, or more happened than the kernel could keep.
+            // An event without a name concerns the watched file itself, or reports that the event queue overflowed.
             if (event->len == 0) concerned = 1;
             for (int i = 0; i < count && event->len > 0; i++)
                 if (strcmp(event->name, names[i]) == 0) concerned = 1;

@@ -1,4 +1,4 @@
-// Memory for a process that must not call malloc: another thread may have held its lock when the process came about.
+// Memory for a process that must not call malloc: another thread may have held malloc's lock when the process was cloned.
 #ifndef CAUSEWAY_ARENA_H
 #define CAUSEWAY_ARENA_H
 
@@ -9,9 +9,9 @@ enum { CW_ARENA_CLASSES = 80 };
 
 typedef struct cw_arena {
     char *next, *end;
-    /// Blocks that were given back, by size.
+    /// Freed blocks, by size class.
     void *given_back[CW_ARENA_CLASSES];
-    /// More was asked for than there is.
+    /// A request failed because the arena was full.
     bool was_too_small;
 } cw_arena;
 

@@ -30,13 +30,14 @@
 #define SYS_close_range 436
 #endif
 
-// The library's wrappers may be a sanitizer's, and take locks that another thread held when this process came about.
+// Calls the kernel directly: a sanitizer may replace the library's wrappers, and these take locks that another thread may have held when
+// the process was cloned.
 static long call(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
     return syscall(number, a, b, c, d, 0UL);
 }
 
 static const char *close_everything_but(int *channel) {
-    // Above the numbers that libraries write complaints to.
+    // Moves the channel above the standard streams, to which libraries write error messages.
     long kept = call(SYS_fcntl, (unsigned long)*channel, F_DUPFD, 3, 0);
     if (kept < 0) return "fcntl";
     *channel = (int)kept;
@@ -45,9 +46,9 @@ static const char *close_everything_but(int *channel) {
     return NULL;
 }
 
-// The program's handlers mean nothing here.
+// Resets all signals to their default actions: the program's handlers must not run here.
 static const char *forget_signals(void) {
-    // The kernel's form of an action, all zero: the default one.
+    // The kernel's form of a signal action; all zeros is the default action.
     uint64_t action[8] = {0};
     uint64_t none = 0;
     for (unsigned long signal = 1; signal <= 64; signal++) call(SYS_rt_sigaction, signal, (unsigned long)action, 0, 8);
@@ -66,7 +67,8 @@ static const char *limit(unsigned seconds) {
 }
 
 #ifdef CW_ARCHITECTURE
-// Every other call fails; mapping memory, opening, starting programs and sending signals among them.
+// Installs a seccomp filter. All calls that are not listed fail, such as mapping memory, opening files, starting programs and sending
+// signals.
 static const char *filter_calls(void) {
 #define CW_ALLOW(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

@@ -1,9 +1,9 @@
 #ifndef CAUSEWAY_CONFINE_H
 #define CAUSEWAY_CONFINE_H
 
-/// Leaves this process nothing but its memory, some seconds of its processor, and reading and writing `*channel`, whose number may change.
+/// Restricts this process to its memory, some seconds of processor time, and reading and writing `*channel`, whose number may change.
 ///
-/// Returns NULL, or the name of what failed. Calls the kernel only.
+/// Returns NULL, or the name of the step that failed. Makes system calls only.
 const char *cw_confine(int *channel, unsigned seconds);
 
 #endif

@@ -1,4 +1,4 @@
-// The few functions of Duktape 2 (libduktape.so.207) that are used, with prototypes of our own. See https://duktape.org/api.
+// The functions of Duktape 2 (libduktape.so.207) that are used, with our own prototypes. See https://duktape.org/api.
 #ifndef CAUSEWAY_DUKTAPE_H
 #define CAUSEWAY_DUKTAPE_H
 
@@ -12,7 +12,7 @@ typedef void *(*cw_duk_realloc)(void *, void *, size_t);
 typedef void (*cw_duk_free)(void *, void *);
 typedef void (*cw_duk_fatal)(void *, const char *);
 
-// Bits of `duk_compile_raw`; the lowest three count the values on the stack that it takes.
+// Flags of `duk_compile_raw`. The lowest three bits are the number of its arguments on the stack.
 enum { CW_DUK_EVAL = 1 << 3, CW_DUK_SAFE = 1 << 7, CW_DUK_NO_SOURCE = 1 << 9 };
 
 #define CW_DUK_FUNCTIONS(F) \
@@ -29,7 +29,7 @@ typedef struct cw_duk_table {
 #undef CW_DUK_FIELD
 } cw_duk_table;
 
-/// Valid once loaded; never changed afterwards.
+/// Valid after loading; never changed afterwards.
 extern cw_duk_table cw_duk;
 
 #endif

@@ -14,7 +14,7 @@ static const char install_hint[] =
     "libduktape207 (openSUSE).";
 
 static bool load(cw_duk_table *table, const char *name, char *message, size_t capacity) {
-    // Everything is bound now: the process that runs the script never needs the dynamic linker.
+    // All symbols are bound now, so that the process that runs the script never needs the dynamic linker.
     void *library = cw_open_library(name);
     if (library == NULL) {
         const char *reason = dlerror();
@@ -22,12 +22,12 @@ static bool load(cw_duk_table *table, const char *name, char *message, size_t ca
         return false;
     }
     const char *missing = NULL;
-    // A pointer to data becomes a pointer to a function the way that POSIX prescribes for dlsym.
+    // Converts a data pointer to a function pointer as POSIX specifies for dlsym.
 #define CW_DUK_FIND(result, name, parameters) \
     if ((*(void **)&table->name = dlsym(library, #name)) == NULL && missing == NULL) missing = #name;
     CW_DUK_FUNCTIONS(CW_DUK_FIND)
     if (missing == NULL) return true;
-    snprintf(message, capacity, "%s The one that is installed has no function %s.", install_hint, missing);
+    snprintf(message, capacity, "%s The installed version lacks the function %s.", install_hint, missing);
     return false;
 }
 

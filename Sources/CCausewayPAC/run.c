@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// All of this runs in a copy of the program with one thread: no lock may be taken, and no memory asked for but from the arena.
+// This file runs in a clone of the program with one thread: it must not take locks, and it may allocate only from the arena.
 
 static cw_arena arena;
 static int channel;
@@ -33,7 +33,7 @@ static void say(const char *kind, const char *text, size_t length) {
 
 static void give_up(void *unused, const char *reason) {
     (void)unused;
-    if (reason == NULL) reason = "the engine gave up";
+    if (reason == NULL) reason = "the engine failed";
     say("F", reason, strlen(reason));
     leave();
 }
@@ -48,7 +48,7 @@ static int ask(duk_context *context) {
     long count;
     do count = syscall(SYS_read, channel, message, sizeof message);
     while (count < 0 && errno == EINTR);
-    // Nobody is there any more.
+    // The parent process has closed the channel.
     if (count <= 0) leave();
     cw_duk.duk_push_lstring(context, message + 1, (size_t)count - 1);
     return 1;
@@ -81,7 +81,7 @@ int cw_script_run(void *opaque) {
     int status = evaluate(context, job);
     size_t length = 0;
     const char *text = cw_duk.duk_safe_to_lstring(context, -1, &length);
-    // The engine says that it had no memory for an error.
+    // After running out of memory the engine cannot allocate a correct error message.
     if (status != 0 && arena.was_too_small) give_up(NULL, "out of memory: a script has 16 MiB");
     if (status != 0) say("F", text, length);
     else if (length > 0) say(text, text + 1, length - 1);

@@ -3,7 +3,7 @@
 
 #include "causeway_pac.h"
 
-/// What the process knows from the start.
+/// The data that the process receives at its start.
 typedef struct cw_script_job {
     cw_script_text prelude;
     const cw_script_text *arguments;
@@ -13,7 +13,7 @@ typedef struct cw_script_job {
     int channel;
 } cw_script_job;
 
-/// The whole life of the process that runs a script; `job` is a `cw_script_job`. It does not return.
+/// The entry point of the process that runs a script; `job` is a `cw_script_job`. Does not return.
 int cw_script_run(void *job);
 
 #endif

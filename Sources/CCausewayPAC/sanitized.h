@@ -1,4 +1,4 @@
-// Whether a sanitizer's library is part of the program: it has ideas about stacks, and calls the kernel on its own.
+// Whether the program contains a sanitizer, which restricts the use of stacks and makes its own system calls.
 #ifndef CAUSEWAY_SANITIZED_H
 #define CAUSEWAY_SANITIZED_H
 

@@ -29,13 +29,13 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-// Pages that nobody writes to take no memory.
+// Pages that are never written use no memory.
 enum { guard_length = 64 << 10, stack_length = 4 << 20, region_length = guard_length + stack_length + CW_SCRIPT_MEMORY };
 
-// A process without a signal for its end: nobody who waits for children hears of it.
+// Clones a process without an exit signal, so that a program that waits for its children does not see it.
 static int copy_process(cw_script_job *job, int *process) {
 #ifdef CW_IS_SANITIZED
-    // Sanitizers know the stacks of threads only, and stop at the first longjmp on another one.
+    // Sanitizers know only the stacks of threads, and abort at the first longjmp on another stack.
     long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, process, NULL, NULL);
     if (pid == 0) cw_script_run(job);
 #else
@@ -48,9 +48,9 @@ static int make_process(cw_script_job *job, char *region, int *process) {
     sigset_t all, before;
     sigfillset(&all);
     job->heap = region + guard_length + stack_length;
-    // Bound before it is called in the other process.
+    // Binds the symbol before it is called in the other process.
     (void)syscall(SYS_getpid);
-    // None of this process's handlers may run in the other one.
+    // Signals are blocked, so that no handler of this process runs in the other one.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = copy_process(job, process);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -70,7 +70,7 @@ int cw_script_start(
         cw_script_job job = {prelude, arguments, count, NULL, ends[1]};
         result = make_process(&job, region, process);
     }
-    // The other process has a copy of both.
+    // The other process has its own copy of both.
     if (region != MAP_FAILED) munmap(region, region_length);
     close(ends[1]);
     if (result == 0) *channel = ends[0];
@@ -86,7 +86,7 @@ bool cw_script_reap(int process) {
     int result;
     do result = waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
     while (result != 0 && errno == EINTR);
-    // Whoever else waits for all children may have been faster.
+    // ECHILD: other code of the program that waits for all children has reaped it already.
     return result != 0 ? errno == ECHILD : info.si_pid != 0;
 }
 

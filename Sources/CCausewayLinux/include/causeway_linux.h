@@ -1,6 +1,5 @@
-// What Swift cannot import from the kernel's and libc's headers: control messages, packed epoll events,
-// datagram batches, function-like macros. Every call returns a result or a negated errno, so that no other
-// call can overwrite errno in between, and every call restarts itself after EINTR.
+// Kernel and libc interfaces that Swift cannot import: control messages, packed epoll events, datagram batches, function-like macros. Every
+// call returns a result or a negated errno, so that no other call can overwrite errno in between, and restarts after EINTR.
 #ifndef CAUSEWAY_LINUX_H
 #define CAUSEWAY_LINUX_H
 
@@ -13,7 +12,7 @@
 
 // MARK: Addresses
 
-/// An address in the form that the kernel takes, whatever its family.
+/// A socket address of any family, in the kernel's form.
 typedef struct cw_address {
     struct sockaddr_storage storage;
     socklen_t length;
@@ -21,9 +20,9 @@ typedef struct cw_address {
 
 void cw_address_v4(cw_address *out, uint32_t address, uint16_t port);
 void cw_address_v6(cw_address *out, uint64_t high, uint64_t low, uint16_t port, uint32_t scope);
-/// A path that begins with a zero byte names a socket in the abstract name space.
+/// A path that begins with a zero byte is in the abstract namespace.
 int cw_address_unix(cw_address *out, const char *path, size_t length);
-/// 4, 6, 1 (AF_UNIX) or 0 for anything else.
+/// Returns 4, 6, 1 (AF_UNIX), or 0 for another family.
 int cw_address_family(const cw_address *address);
 void cw_address_read_v4(const cw_address *address, uint32_t *bits, uint16_t *port);
 void cw_address_read_v6(const cw_address *address, uint64_t *high, uint64_t *low, uint16_t *port, uint32_t *scope);
@@ -33,24 +32,24 @@ size_t cw_address_read_unix(const cw_address *address, char *out, size_t capacit
 
 enum cw_domain { CW_IPV4 = 4, CW_IPV6 = 6, CW_UNIX = 1 };
 
-/// A non-blocking, close-on-exec socket.
+/// Opens a non-blocking, close-on-exec socket.
 int cw_socket(int family, bool datagram, bool multipath);
 int cw_close(int fd);
 int cw_duplicate(int fd);
 int cw_bind(int fd, const cw_address *address);
 int cw_listen(int fd, int backlog);
 int cw_connect(int fd, const cw_address *address);
-/// Connects a datagram socket anew, over one interface if it has a name: the kernel chooses the local address again.
+/// Connects a datagram socket again, over one interface if a name is given. The kernel selects a new local address.
 int cw_reconnect(int fd, const cw_address *address, const char *interface);
 int cw_accept(int fd, cw_address *peer);
 int cw_shutdown_write(int fd);
 int cw_local_address(int fd, cw_address *out);
 int cw_peer_address(int fd, cw_address *out);
-/// The pending error of a socket as a positive errno, 0 when there is none.
+/// Returns the pending error of a socket as a positive errno, 0 if there is none.
 int cw_take_error(int fd);
-/// The same; whether the peer had ended its side before goes into `behind_end`.
+/// As cw_take_error. `behind_end` becomes 1 if the peer had ended its direction before the reset.
 int cw_take_loss(int fd, int *behind_end);
-/// Makes `close` send a reset and drop what is queued.
+/// Makes `close` send a reset and drop the queued data.
 int cw_abort_on_close(int fd);
 
 long cw_recv(int fd, void *buffer, size_t length);
@@ -75,7 +74,7 @@ enum cw_option {
     CW_FORCED_RECEIVE_BUFFER
 };
 int cw_set_option(int fd, int option, int value);
-/// The value, or a negated errno.
+/// Returns the value or a negated errno.
 int cw_get_option(int fd, int option);
 int cw_bind_to_device(int fd, const char *name);
 
@@ -87,68 +86,68 @@ typedef struct cw_tcp_info {
 } cw_tcp_info;
 int cw_tcp_information(int fd, cw_tcp_info *out);
 
-/// One of the TCP connections that a Multipath TCP connection consists of (RFC 8684).
+/// One TCP connection of a Multipath TCP connection (RFC 8684).
 enum { CW_SUBFLOWS = 8 };
 typedef struct cw_subflow {
     cw_address local, remote;
     cw_tcp_info information;
 } cw_subflow;
-/// Writes at most CW_SUBFLOWS entries. Returns how many, or a negated errno if the connection is one of TCP.
+/// Writes at most CW_SUBFLOWS entries. Returns their number, or a negated errno if the connection is plain TCP.
 int cw_subflows(int fd, cw_subflow *out);
 
 // MARK: Datagrams
 
-/// One received datagram, or one train of equal datagrams that the kernel coalesced.
+/// One received datagram, or several datagrams of equal size that the kernel coalesced (GRO).
 typedef struct cw_packet {
-    /// In: where to receive and how much fits. Out: bytes received.
+    /// In: the buffer and its size. Out: the number of bytes received.
     void *buffer;
     size_t length;
     cw_address peer;
-    /// Bytes of each datagram in the train; 0 when it is a single datagram.
+    /// Bytes of each coalesced datagram; 0 for a single datagram.
     uint32_t segment;
-    /// The byte with DSCP and ECN; -1 when unknown.
+    /// The byte with DSCP and ECN; -1 if unknown.
     int16_t traffic_class;
     bool truncated;
-    /// The local address it came to, for answers from a wildcard socket. Family 0 when unknown.
+    /// The local address that received the packet, for replies from a wildcard socket. Family 0 if unknown.
     uint8_t local_family;
     uint32_t local_interface;
     uint64_t local_high, local_low;
-    /// Where an IPv4 header said that it goes: a group, for instance. For IPv6 that is the local address itself.
+    /// The destination in the IPv4 header, for example a group. For IPv6 it is the local address.
     uint32_t destination_v4;
-    /// Nanoseconds of the raw monotonic clock; 0 when not asked for.
+    /// Nanoseconds of the raw monotonic clock; 0 if not requested.
     uint64_t time_ns;
 } cw_packet;
 
-/// The address of a packet's peer. Swift's own access to the field does not compile under ThreadSanitizer (6.3.1).
+/// The address of a packet's peer. Direct access to the field from Swift does not compile under ThreadSanitizer (6.3.1).
 static inline const cw_address *cw_packet_peer(const cw_packet *packet) { return &packet->peer; }
 static inline bool cw_packet_has_peer_of(const cw_packet *packet, const cw_packet *other) {
     return packet->peer.length == other->peer.length
         && memcmp(&packet->peer.storage, &other->peer.storage, packet->peer.length) == 0;
 }
 
-/// Receives up to `count` (at most 16) packets. Returns how many, or a negated errno.
+/// Receives up to `count` (at most 16) packets. Returns their number, or a negated errno.
 int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer);
 
-/// One datagram, or one train (when `segment` is not 0), to send.
+/// One datagram to send, or several datagrams of size `segment` that the kernel splits (GSO).
 typedef struct cw_outgoing {
     const struct iovec *pieces;
     int piece_count;
-    /// Bytes of each datagram in the train; 0 for a single datagram.
+    /// Bytes of each datagram; 0 for a single datagram.
     uint16_t segment;
-    /// The byte with DSCP and ECN; -1 for the socket's own.
+    /// The byte with DSCP and ECN; -1 for the socket's default.
     int16_t traffic_class;
     /// Null on a connected socket.
     const cw_address *peer;
-    /// Source address and interface for a wildcard socket; family 0 for the kernel's choice, zeros for the one or the other.
+    /// Source address and interface for a wildcard socket. Family 0 or interface 0 leave the choice to the kernel.
     uint8_t local_family;
     uint32_t local_interface;
     uint64_t local_high, local_low;
 } cw_outgoing;
 
-/// Sends up to `count` (at most 32) entries. Returns how many entries were taken, or a negated errno for the first.
+/// Sends up to `count` (at most 32) entries. Returns the number of entries sent, or a negated errno for the first.
 int cw_send_packets(int fd, const cw_outgoing *entries, int count);
 
-/// Joins a multicast group on one interface, of all senders or of `source` alone (RFC 3678 §5).
+/// Joins a multicast group on one interface, for all senders or only for `source` (RFC 3678 §5).
 int cw_join_group(int fd, const cw_address *group, uint32_t interface, const cw_address *source);
 int cw_leave_group(int fd, const cw_address *group, uint32_t interface, const cw_address *source);
 
@@ -167,7 +166,7 @@ int cw_epoll_create(void);
 int cw_epoll_add(int epoll, int fd, uint64_t token, uint32_t readiness);
 int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness);
 int cw_epoll_remove(int epoll, int fd);
-/// Waits at most `timeout_ns` nanoseconds (negative: for ever). Returns 0 after EINTR.
+/// Waits for at most `timeout_ns` nanoseconds (negative: forever). Returns 0 after EINTR.
 int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns);
 int cw_wake_create(void);
 void cw_wake_signal(int fd);
@@ -182,31 +181,31 @@ int cw_processor_count(void);
 int cw_thread_start(const char *name, void (*body)(void *), void *context);
 /// Peak and current resident memory in bytes.
 void cw_memory(uint64_t *peak, uint64_t *current);
-/// Makes the allocator give back what is freed instead of keeping it for speed.
+/// Makes the allocator return freed memory to the system instead of keeping it for speed.
 void cw_keep_memory_small(void);
-/// The opposite: up to some megabytes that are free stay the process's.
+/// Makes the allocator keep up to some megabytes of freed memory.
 void cw_keep_freed_memory(void);
-/// Gives back what is free, and lets go of the program's code: what is still needed of that comes back from the file.
+/// Returns free memory to the system and drops the program's code pages; needed code is read from the file again.
 void cw_release_memory(void);
 
 // MARK: Thread
 
-/// A block that belongs to the calling thread until the next call on this thread; freed when the thread ends.
+/// A block that belongs to the calling thread until its next call; freed when the thread ends.
 enum { CW_SCRATCH_SIZE = 262144 };
 void *cw_scratch(void);
-/// Takes the block away from the thread: whoever took it frees it with `free`.
+/// Transfers ownership of the block to the caller, who releases it with `free`.
 void *cw_take_scratch(void);
-/// One word per thread for each slot (0 or 1), null at first.
+/// One word per thread for each slot (0 or 1), initially null.
 void *cw_thread_word(int slot);
 void cw_set_thread_word(int slot, void *word);
-/// The Swift task that runs on this thread, null if none does. Not retained.
+/// The Swift task that runs on this thread, or null. Not retained.
 void *cw_current_task(void);
 bool cw_task_is_cancelled(void *task);
 
-/// Has the processor fetch what will be touched soon. Any address will do, for nothing is read.
+/// Prefetches memory into the processor's cache. Any address is allowed, because nothing is read.
 void cw_fetch(const void *start, size_t length);
 
-/// Tell ThreadSanitizer that a lock was taken, and that it will be given back. They do nothing in other builds.
+/// Notify ThreadSanitizer that a lock was acquired and that it will be released. They do nothing in other builds.
 void cw_lock_acquired(const void *lock);
 void cw_lock_releasing(const void *lock);
 

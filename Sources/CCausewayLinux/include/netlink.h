@@ -1,5 +1,5 @@
-// Routing sockets (rtnetlink(7)), whose address type and options Swift does not import. As in the other headers, a
-// call returns a result or a negated errno and restarts itself after EINTR.
+// Routing sockets (rtnetlink(7)), whose address type and options Swift cannot import. As in the other headers, a call returns a result or a
+// negated errno and restarts after EINTR.
 #ifndef CAUSEWAY_NETLINK_H
 #define CAUSEWAY_NETLINK_H
 
@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What to be told about without asking.
+/// The notification groups to subscribe to.
 enum cw_netlink_group {
     CW_NETLINK_LINKS = 1, CW_NETLINK_ADDRESSES = 2, CW_NETLINK_ROUTES = 4, CW_NETLINK_RULES = 8,
-    /// What routers advertise that the kernel itself has no use for.
+    /// Options of router advertisements that the kernel passes on to user space.
     CW_NETLINK_USER_OPTIONS = 16
 };
 
-/// A close-on-exec socket that hears the groups given, or one of generic netlink. A blocking one gives up a receive after
-/// 5 seconds.
+/// Opens a close-on-exec socket that is subscribed to the groups, or a generic netlink socket. A receive on a blocking socket times out
+/// after 5 seconds.
 int cw_netlink_open(unsigned groups, bool nonblocking, bool generic);
 
 /// Sends one request to the kernel.
 int cw_netlink_send(int fd, const void *message, size_t length);
 
-/// Receives one datagram. Returns its true length, which exceeds `length` when the end was cut off.
-/// `from_kernel` says whether the kernel sent it: other processes can send to the socket too.
+/// Receives one datagram. Returns its full length, which exceeds `length` if it was truncated. `from_kernel` becomes false if another
+/// process sent the datagram.
 long cw_netlink_receive(int fd, void *buffer, size_t length, bool *from_kernel);
 
 #endif

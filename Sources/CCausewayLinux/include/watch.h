@@ -1,17 +1,17 @@
-// Watching files for changes (inotify(7)), whose records have a tail that Swift does not import.
+// File change notifications (inotify(7)), whose variable-length records Swift cannot import.
 #ifndef CAUSEWAY_WATCH_H
 #define CAUSEWAY_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A non-blocking, close-on-exec descriptor that becomes readable when something watched changes.
+/// Opens a non-blocking, close-on-exec descriptor that becomes readable after a change.
 int cw_watch_open(void);
-/// Watches a file's content, or the names in a directory.
+/// Watches the content of a file, or the names in a directory.
 int cw_watch_add(int fd, const char *path, bool is_directory);
-/// Takes what has happened. Returns 1 if it concerns a watched file, or one of `names` in a watched directory; 0 otherwise.
+/// Reads the pending events. Returns 1 if one concerns a watched file, or one of `names` in a watched directory; otherwise 0.
 int cw_watch_drain(int fd, const char *const *names, int count);
-/// The path without symbolic links. Returns its length, or a negated errno.
+/// Resolves symbolic links. Returns the length of the path, or a negated errno.
 int cw_real_path(const char *path, char *out, size_t capacity);
 
 #endif
