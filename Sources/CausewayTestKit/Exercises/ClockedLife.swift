@@ -1,21 +1,21 @@
-/// A machine under a clock that nothing but an exercise's choices moves.
+/// A state machine under a virtual clock. Only the choices of an exercise advance the clock.
 protocol ClockedLife {
     var now: Duration { get set }
     var nextDeadline: Duration? { get }
 
-    /// Lets the machine see what time it is, and does what it asks for.
+    /// Passes the current time to the machine and performs its actions.
     mutating func advance()
 }
 
 extension ClockedLife {
-    /// Time goes from deadline to deadline. None lies in the past once it was seen to.
+    /// Advances the clock from deadline to deadline. After each step no deadline may be in the past.
     mutating func pass(_ time: Duration) {
         let end = now + time
         var turns = 0
         while let deadline = nextDeadline, deadline <= end, turns < 1_000 {
             now = max(now, deadline)
             advance()
-            precondition((nextDeadline ?? .seconds(1 << 40)) > now, "a deadline that has passed")
+            precondition((nextDeadline ?? .seconds(1 << 40)) > now, "the deadline is in the past")
             turns += 1
         }
         now = end

@@ -2,10 +2,10 @@ internal import CausewayTLS
 internal import CausewayTypes
 
 extension Exercise {
-    /// Bytes as certificates and keys of every form in which files have them: what can be read tells all it holds, is written as
-    /// something that reads the same, and is judged twice alike.
+    /// Parses bytes as certificates and keys in all file formats. A parsed certificate is printed completely, encoded to the same value,
+    /// and evaluated twice with the same result.
     ///
-    /// Does nothing where the TLS library is missing.
+    /// Does nothing if the TLS library is missing.
     public static func certificates(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         let form = choices.next()
@@ -18,7 +18,7 @@ extension Exercise {
         }
     }
 
-    /// One of each form, so that damage reaches what stands deep inside.
+    /// A valid example of each format. Mutations of these reach the inner structures.
     private static let made: [[UInt8]] = {
         let template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
         guard let identity = try? template.issue() else { return [[], [], [], []] }
@@ -44,9 +44,10 @@ extension Exercise {
             precondition(texts.count == bytes.count && bytes[4].count == 32)
             _ = (one.notBefore, one.notAfter, one.isAuthority, one.mustStaple, one.alternativeNames)
         }
-        // What is no strict DER is written as DER, and from then on stays as it is.
+        // Input that is not strict DER is encoded as DER, and stays the same from then on.
         let der = certificates[0].der
-        precondition((try? Certificate(der: der))?.der == der, "written otherwise than it was read")
+        precondition(
+            (try? Certificate(der: der))?.der == der, "the certificate is encoded differently than it was parsed")
         let hosts: [NWEndpoint.Host] = [.name("server.test", nil), .ipv4(.loopback), .ipv6(.loopback)]
         for host in hosts {
             for isServer in [true, false] {
@@ -57,7 +58,7 @@ extension Exercise {
                 let trust = PeerTrust(
                     certificates: certificates, role: isServer ? .server : .client, reference: ReferenceName(host),
                     settings: settings)
-                precondition(verdict(on: trust) == verdict(on: trust), "judged twice, and not alike")
+                precondition(verdict(on: trust) == verdict(on: trust), "two evaluations gave different results")
             }
         }
     }

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewayTypes
 
 extension Exercise {
-    /// A framer stage meets any order of what a framer, a peer and a program can do: bytes come out in order and once, calls come one
-    /// at a time, and cleanup is the last.
+    /// Runs a framer stage with arbitrary actions of a framer, a peer and a program. Bytes must be delivered once and in order, calls must
+    /// not overlap, and cleanup must be the last call.
     public static func framer(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         var subject = FramerSubject()
@@ -12,29 +12,29 @@ extension Exercise {
     }
 }
 
-/// A framer stage beside a model of what it holds.
+/// A framer stage and a model of its content.
 private struct FramerSubject {
     private var stage = FramerStage()
     private var call: FramerCall?
     private var calls: [FramerCall.Kind] = []
-    /// Bytes received: each is what ``streamByte(at:)`` says.
+    /// Number of bytes received. Their values come from ``streamByte(at:)``.
     private var received = 0
-    /// Where the cursor is, as far as decisions go.
+    /// The position up to which the framer has decided.
     private var cursor = 0
     private var passesInput = false
     private var hasEnd = false
-    /// What must be delivered once everything was received.
+    /// The bytes that must be delivered after all input was received.
     private var expected: [UInt8] = []
     private var delivered: [UInt8] = []
     private var sawFinal = false
     private var now = Duration.zero
     private var isEnding = false
-    /// Whether the stage may drop what it is given: then only the order of calls counts.
+    /// Whether the stage may drop data. In that case only the order of calls is checked.
     private var isLoose: Bool { hasEnd || isEnding }
 
     private static func streamByte(at index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 37 &+ index >> 8) }
 
-    /// One thing that a peer, a program or a framer does.
+    /// Performs one action of a peer, a program or a framer.
     mutating func act(_ choices: inout Exercise.Choices) {
         switch choices.next(below: 20) {
         case 0: stage.start(at: now)
@@ -56,7 +56,7 @@ private struct FramerSubject {
         check()
     }
 
-    /// Whatever happened, cleanup comes once and last.
+    /// Ends the stage and checks that cleanup is called once and last.
     mutating func finish() {
         answer(0, true)
         stage.abort(.aborted)
@@ -196,7 +196,7 @@ private struct FramerSubject {
         }
     }
 
-    /// What was delivered is the beginning of what must be.
+    /// Checks that the delivered bytes are a prefix of the expected ones.
     private func check() {
         precondition(stage.inboundRoom >= 0 && stage.outboundRoom >= 0)
         guard !isLoose else { return }

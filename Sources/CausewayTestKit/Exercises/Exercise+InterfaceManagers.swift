@@ -2,17 +2,19 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Bytes as a message of the bus: what can be read is written, and read again as the same.
+    /// Parses bytes as a D-Bus message. A valid message is encoded and parsed again to the same value.
     public static func busMessage(_ bytes: [UInt8]) {
         _ = try? DBusMessage.byteCount(of: bytes.span)
         guard let message = try? DBusMessage(parsing: bytes.span) else { return }
-        // Padding is shorter in one order of fields than in another.
+        // The encoded size may differ, because padding depends on the order of the fields.
         let written = message.encoded
         guard written.count <= DBusMessage.byteLimit else { return }
-        precondition((try? DBusMessage(parsing: written.span)) == message, "what was written")
+        precondition(
+            (try? DBusMessage(parsing: written.span)) == message, "the encoded message is parsed to another value")
     }
 
-    /// Bytes as what a bus says after it let us in, in two pieces: the same is known as in one, and a bounded amount is asked.
+    /// Handles bytes as messages of an authenticated bus, in one piece and in two. Both give the same result, and the number of requests is
+    /// bounded.
     public static func interfaceManagers(_ bytes: [UInt8]) {
         let content = Array("OK 0\r\n".utf8) + bytes
         var whole = InterfaceManagers(user: 0)

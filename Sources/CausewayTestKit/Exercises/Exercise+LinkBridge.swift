@@ -3,8 +3,9 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// A bridge between two links is told anything of any records, at any time, and of its registrations what cannot be: it asks and
-    /// registers a bounded amount, takes back only what it has registered, and says nothing where it was learnt.
+    /// Runs a bridge between two links with arbitrary records at arbitrary times, and with impossible registration events. The bridge must
+    /// send a bounded number of queries and registrations, withdraw only its own registrations, and not announce a service on the link
+    /// where it was found.
     public static func linkBridge(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         var life = BridgeLife(isBoth: choices.next() & 1 == 0)
@@ -92,23 +93,28 @@ private struct BridgeLife: ClockedLife {
         for action in bridge.takeActions() {
             switch action {
             case .ask(let question, let side):
-                precondition(questions[side, default: []].insert(question).inserted, "asked twice: \(question)")
+                precondition(questions[side, default: []].insert(question).inserted, "queried twice: \(question)")
             case .stop(let question, let side):
-                precondition(questions[side, default: []].remove(question) != nil, "not asked: \(question)")
+                precondition(
+                    questions[side, default: []].remove(question) != nil,
+                    "stopped a query that was not started: \(question)")
             case .register(let records, let name, let side):
-                precondition(sources.contains(side.other), "said where nothing may be")
-                precondition(registrations[side, default: [:]].updateValue(records, forKey: name) == nil, "twice")
+                precondition(sources.contains(side.other), "registered on the wrong link")
+                precondition(
+                    registrations[side, default: [:]].updateValue(records, forKey: name) == nil, "registered twice")
                 check(records)
             case .update(let records, let name, let side):
-                precondition(registrations[side, default: [:]].updateValue(records, forKey: name) != nil, "no such")
+                precondition(
+                    registrations[side, default: [:]].updateValue(records, forKey: name) != nil,
+                    "withdrew an unknown registration")
                 check(records)
             case .withdraw(let name, let side):
-                precondition(registrations[side]?.removeValue(forKey: name) != nil, "taken back twice")
+                precondition(registrations[side]?.removeValue(forKey: name) != nil, "withdrawn twice")
             case .bridged, .ended, .taken: break
             }
         }
         for side in LinkBridge.Side.allCases {
-            // Lists and marks, two questions for each service and two for each host.
+            // The limit: type lists and markers, two queries for each service and two for each host.
             precondition(questions[side, default: []].count <= 3 + 4 * Self.limit)
             precondition(registrations[side, default: [:]].count <= Self.limit)
         }
@@ -119,7 +125,9 @@ private struct BridgeLife: ClockedLife {
             precondition(record.timeToLive <= MulticastDNS.otherTimeToLive)
             if case .ipv4(let address) = record.data { precondition(!address.isLinkLocal && !address.isMulticast) }
         }
-        precondition(records.contains { $0.name.firstLabel.map(Array.init) == Array(LinkBridge.mark.utf8) }, "no mark")
+        precondition(
+            records.contains { $0.name.firstLabel.map(Array.init) == Array(LinkBridge.mark.utf8) },
+            "the marker is missing")
     }
 }
 

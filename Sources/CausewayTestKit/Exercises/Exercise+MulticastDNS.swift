@@ -3,22 +3,23 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// Bytes as DNS messages: what can be read and fits is written, and read again as the same.
+    /// Parses bytes as a DNS message. A valid message that fits is encoded and parsed again to the same value.
     public static func dnsMessage(_ bytes: [UInt8]) {
         guard let message = try? DNSMessage(parsing: bytes.span) else { return }
-        // What is kept as bytes may mean something else in another place: names in it may point to where they stood.
+        // Record data that is kept as bytes may change its meaning at another position: it may contain compression pointers.
         guard !message.answers.contains(where: \.isBroken) else { return }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
             message.answers.allSatisfy({ writer.add($0, to: .answer) })
         else { return }
         guard let again = try? DNSMessage(parsing: writer.finish().span) else {
-            preconditionFailure("what was written")
+            preconditionFailure("the encoded message is parsed to another value")
         }
         precondition(again.questions == message.questions && again.answers == message.answers)
     }
 
-    /// A link that asks and answers meets any messages from anybody, at any time: it says a bounded amount, and its deadlines lie ahead.
+    /// Runs a multicast DNS link with arbitrary messages of any host at arbitrary times. It must send a bounded amount, and its deadlines
+    /// must be in the future.
     public static func multicastLink(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         var life = LinkLife(seed: choices.next())
@@ -80,7 +81,7 @@ private struct LinkLife: ClockedLife {
 }
 
 extension DNSRecord {
-    /// Whether the record is of a type that is known, and its content was not to be understood.
+    /// Whether the record has a known type but content that could not be parsed.
     fileprivate var isBroken: Bool {
         guard case .opaque = data else { return false }
         switch type {

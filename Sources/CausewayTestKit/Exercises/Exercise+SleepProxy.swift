@@ -3,7 +3,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// A client of sleep proxies hears anything from anybody: it says a bounded amount, reports one end, and asks no question twice.
+    /// Runs a sleep proxy client with arbitrary messages of any host. It must send a bounded amount, end once, and send no query twice.
     public static func sleepProxyClient(_ bytes: [UInt8]) {
         for start in bytes.indices.prefix(8) {
             let value = Array(bytes[start...].prefix(24))
@@ -48,7 +48,7 @@ private struct ProxyLife {
             }
         case 2:
             var message = choices.take(choices.next(below: 64))
-            // Now and then one that may be meant: a word on an update.
+            // Sometimes a plausible message: the reply to an update.
             if order & 4 == 0 {
                 message = [choices.next(), choices.next(), 0xA8, order >> 4] + [UInt8](repeating: 0, count: 8)
             }
@@ -79,14 +79,15 @@ private struct ProxyLife {
         var (sent, ends) = (0, 0)
         for action in client.takeActions() {
             switch action {
-            case .ask(let question): precondition(questions.insert(question).inserted, "asked twice: \(question)")
-            case .stop(let question): precondition(questions.remove(question) != nil, "not asked: \(question)")
+            case .ask(let question): precondition(questions.insert(question).inserted, "queried twice: \(question)")
+            case .stop(let question):
+                precondition(questions.remove(question) != nil, "stopped a query that was not started: \(question)")
             case .send(let bytes, _):
                 sent += 1
                 precondition((try? DNSMessage(parsing: bytes.span)) != nil)
             case .registered, .failed:
                 ends += 1
-                precondition(isAsleep, "nobody asked")
+                precondition(isAsleep, "a result without a registration")
             }
         }
         precondition(sent <= 1 && ends <= 1 && questions.count <= 1 + 16 + 32)

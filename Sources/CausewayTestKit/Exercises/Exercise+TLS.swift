@@ -3,10 +3,10 @@ internal import CausewayTLS
 internal import CausewayTypes
 
 extension Exercise {
-    /// A client and a server of TLS or DTLS with anything on the way between them, in any order of calls: what arrives is what was
-    /// sent, in order and once, as far as it arrives; and on a way that does no harm everything arrives.
+    /// Runs a TLS or DTLS client and server with arbitrary changes to the transferred data, and calls in any order. Received data must
+    /// equal the sent data, in order and without duplicates, as far as it arrives. If the transfer is not modified, all data must arrive.
     ///
-    /// Does nothing where the TLS library is missing.
+    /// Does nothing if the TLS library is missing.
     public static func tls(_ bytes: [UInt8]) {
         guard let parties = TLSParties.shared else { return }
         var choices = Choices(bytes)
@@ -16,7 +16,7 @@ extension Exercise {
     }
 }
 
-/// What is expensive, made once: contexts for each kind of conversation.
+/// The contexts for each kind of conversation, created once because creating them is slow.
 private struct TLSParties: Sendable {
     static let shared = try? TLSParties()
 
@@ -25,7 +25,7 @@ private struct TLSParties: Sendable {
         var server: TLSContext
     }
 
-    /// By ``TLSConversation/Kind``.
+    /// Indexed by ``TLSConversation/Kind``.
     let pairs: [Pair]
 
     init() throws {
@@ -55,7 +55,7 @@ private struct TLSConversation {
 
     struct Side {
         var stage: TLSStage
-        /// On its way to this side.
+        /// Data in transit to this side.
         var arriving: [[UInt8]] = []
         var sent = 0
         var received = 0
@@ -66,7 +66,7 @@ private struct TLSConversation {
     private var server: Side
     private let usesDatagrams: Bool
     private var now = Duration.zero
-    /// Something happened that excuses a failure or a gap.
+    /// Whether the transferred data was modified, so that failures and gaps are allowed.
     private var isHarmed = false
 
     init?(_ parties: TLSParties, _ choice: UInt8) {
@@ -121,7 +121,7 @@ private struct TLSConversation {
         }
     }
 
-    /// Streams count upwards; a datagram is its length, again and again.
+    /// Sends content that can be verified: a stream has increasing bytes; each byte of a datagram is the datagram's length.
     private mutating func send(from path: WritableKeyPath<TLSConversation, Side>, _ count: Int) {
         guard self[keyPath: path].stage.outboundRoom > 0 else { return }
         let count = usesDatagrams ? min(count, 1_200) : count
@@ -138,10 +138,11 @@ private struct TLSConversation {
         let bytes = chunk.bytes.bytes
         let start = self[keyPath: path].received
         if usesDatagrams {
-            precondition(bytes.allSatisfy { $0 == bytes[0] }, "a datagram of several")
+            precondition(bytes.allSatisfy { $0 == bytes[0] }, "the datagram contains bytes of another datagram")
         } else {
             precondition(
-                bytes.indices.allSatisfy { bytes[$0] == UInt8(truncatingIfNeeded: start + $0) }, "out of order")
+                bytes.indices.allSatisfy { bytes[$0] == UInt8(truncatingIfNeeded: start + $0) },
+                "bytes are out of order")
         }
         self[keyPath: path].received += bytes.count
     }
@@ -171,7 +172,7 @@ private struct TLSConversation {
         client.stage.trustEvaluated(isTrusted: isTrusted)
     }
 
-    /// What the stages say goes on its way, and what they ask is noted.
+    /// Moves the output of both stages to the other side, and records their events.
     private mutating func collect() {
         while let event = client.stage.nextEvent() {
             if case .evaluateTrust? = event as? TLSEvent { client.isAsked = true }
@@ -179,14 +180,14 @@ private struct TLSConversation {
         while server.stage.nextEvent() != nil {}
         while let chunk = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(chunk.bytes.bytes) }
         while let chunk = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(chunk.bytes.bytes) }
-        // An end has no bytes, and there is none unless somebody closed.
+        // An empty message stands for an end, which occurs only after a close.
         client.arriving.removeAll { $0.isEmpty }
         server.arriving.removeAll { $0.isEmpty }
     }
 
     // MARK: The end
 
-    /// Everything that is on its way arrives and is read.
+    /// Delivers and reads all data in transit, then checks the result.
     mutating func finish() {
         for _ in 0..<10_000 {
             let before = (client.received, server.received, client.arriving.count, server.arriving.count)
@@ -200,7 +201,8 @@ private struct TLSConversation {
             if before == after, !client.isAsked, client.arriving.isEmpty, server.arriving.isEmpty { break }
         }
         guard !isHarmed else { return }
-        precondition(client.stage.failure == nil && server.stage.failure == nil, "a way that does no harm")
+        precondition(
+            client.stage.failure == nil && server.stage.failure == nil, "failed although the transfer was not modified")
         guard !usesDatagrams else { return }
         precondition(server.received == client.sent && client.received == server.sent, "content is missing")
     }

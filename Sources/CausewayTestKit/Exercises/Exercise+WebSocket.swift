@@ -2,7 +2,8 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Frame headers are written as they were read, masks undo themselves, UTF-8 is what the standard library says it is.
+    /// Checks that frame headers are encoded as they were parsed, that masking twice gives the original, and that UTF-8 validation agrees
+    /// with the standard library.
     public static func webSocketFrames(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes.span)
         while !reader.isAtEnd {
@@ -36,8 +37,8 @@ extension Exercise {
         precondition((accepted && pieces.isAtBoundary) == isText)
     }
 
-    /// Heads end where they end however they are cut, requests are written as they were read, and nothing that a program gives
-    /// adds a field.
+    /// Checks that the end of an HTTP head does not depend on how the input is split, that requests are encoded as they were parsed, and
+    /// that values of a program cannot add a field.
     public static func upgradeHead(_ bytes: [UInt8]) {
         var scanner = UpgradeHeadScanner()
         if (try? scanner.take(bytes[...])) != nil, scanner.isComplete {
@@ -53,7 +54,9 @@ extension Exercise {
 
     private static func checkHead(_ head: [UInt8]) {
         if let request = try? UpgradeRequest(parsing: head), let written = try? request.serialized() {
-            guard let again = try? UpgradeRequest(parsing: written) else { preconditionFailure("what was written") }
+            guard let again = try? UpgradeRequest(parsing: written) else {
+                preconditionFailure("the encoded value is parsed to another value")
+            }
             precondition(again.target == request.target && again.authority == request.authority)
             precondition(again.subprotocols == request.subprotocols && again.key == request.key)
             precondition(again.additionalFields.count <= request.additionalFields.count)
@@ -64,7 +67,7 @@ extension Exercise {
         }
     }
 
-    /// The bytes as what a program asks for, zeros between the parts.
+    /// Uses the bytes, split at zeros, as the values of a program's request.
     private static func checkWriting(_ bytes: [UInt8]) {
         let parts = bytes.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -75,13 +78,16 @@ extension Exercise {
         guard let written = try? request.serialized() else { return }
         var scanner = UpgradeHeadScanner()
         precondition((try? scanner.take(written[...])) == written.count && scanner.isComplete)
-        guard let read = try? UpgradeRequest(parsing: written) else { preconditionFailure("what was written") }
+        guard let read = try? UpgradeRequest(parsing: written) else {
+            preconditionFailure("the encoded value is parsed to another value")
+        }
         precondition(read.target == request.target && read.authority == request.authority)
         precondition(read.subprotocols == request.subprotocols && read.additionalFields.count == 1)
         precondition(read.additionalFields[0].name == parts[3])
     }
 
-    /// A machine meets arbitrary bytes: in pieces it tells what it tells in one, it ends once, and its peer can read all it says.
+    /// Runs a WebSocket machine with arbitrary bytes. Its events must not depend on how the input is split, it must end once, and its peer
+    /// must be able to parse its output.
     public static func webSocketMachine(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         let options = choices.next()
@@ -103,7 +109,7 @@ extension Exercise {
     }
 }
 
-/// A machine, and what must hold of it whatever it is given.
+/// A machine with the checks that must hold for any input.
 private struct WebSocketSubject {
     private var machine: WebSocketMachine
     private var peer: WebSocketMachine
@@ -111,7 +117,7 @@ private struct WebSocketSubject {
     private let usesHandshake: Bool
     private var message: [UInt8] = []
     private var hasEnded = false
-    /// Whole messages, control frames and the end, as text.
+    /// The events as text: complete messages, control frames and the end.
     private(set) var told: [String] = []
 
     init(_ options: UInt8) {
@@ -166,7 +172,7 @@ private struct WebSocketSubject {
             }
         }
         while let event = peer.nextEvent() {
-            if case .ended(let failure?) = event { preconditionFailure("the peer cannot read: \(failure)") }
+            if case .ended(let failure?) = event { preconditionFailure("the peer cannot parse the output: \(failure)") }
         }
     }
 

@@ -1,9 +1,9 @@
-/// Arbitrary bytes, given to the library's own machines and parsers in every way that a peer or a program could.
+/// Runs the library's state machines and parsers with arbitrary bytes.
 ///
-/// Each function stops the process at the first broken promise. The fuzzers call them, and so do unit tests with random bytes: see
-/// the package `Fuzz`.
+/// Each function stops the process at the first violated invariant. The fuzzers in the package `Fuzz` and unit tests with random bytes call
+/// them.
 public enum Exercise {
-    /// Bytes as choices: the first ones given first, and zeros for ever after the last.
+    /// Converts bytes to choices, in order. After the last byte every choice is zero.
     struct Choices {
         private var bytes: ArraySlice<UInt8>
 

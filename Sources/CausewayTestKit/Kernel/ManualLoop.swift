@@ -1,17 +1,17 @@
 package import CausewayRuntime
 package import CausewaySystem
 
-/// An event loop that a test drives by hand: no thread, no descriptor set, no time but that of its ``clock``.
+/// An event loop that a test drives: it has no thread and no descriptor set, and its time is that of its ``clock``.
 ///
-/// A descriptor is ready when the test says so. Work that is submitted waits until the test calls ``runUntilIdle()``,
-/// and runs on the thread that calls it.
+/// A descriptor is ready when the test reports it. Submitted work waits until the test calls ``runUntilIdle()``, and runs on the calling
+/// thread.
 package final class ManualLoop: EventLoop {
-    /// What the loop knows of one descriptor.
+    /// The registration of one descriptor.
     package struct Watch: Sendable {
         package var fd: CInt
         package var interest: Readiness
         package var handler: any ReadinessHandler
-        /// Edges asked for by ``ManualLoop/await(_:of:)`` since the last report.
+        /// Events requested by ``ManualLoop/await(_:of:)`` since the last report.
         package var awaited: Readiness = []
     }
 
@@ -52,15 +52,15 @@ package final class ManualLoop: EventLoop {
     }
 
     package var watchCount: Int { state.withLock { state in state.watches.count } }
-    /// How often the interest in a descriptor was changed after it had been registered.
+    /// Number of changes of a descriptor's interest after its registration.
     package var updateCount: Int { state.withLock { state in state.updateCount } }
     package var closedCount: Int { state.withLock { state in state.closedCount } }
-    /// Grows with each turn that did something.
+    /// Number of turns that ran work.
     package var turnCount: Int { state.withLock { state in state.turnCount } }
 
     // MARK: Driving
 
-    /// Calls `body` when somebody changes an interest next, before the change counts: what another thread does just then.
+    /// Calls `body` at the next change of an interest, before the change takes effect. Simulates a concurrent thread.
     package func beforeNextUpdate(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in state.beforeUpdate = body }
     }
@@ -75,13 +75,13 @@ package final class ManualLoop: EventLoop {
         batch { handler.ready(for: readiness) }
     }
 
-    /// Runs `events` on the loop as one batch of events: deliveries are dispatched at its end.
+    /// Runs `events` on the loop as one batch. Deliveries are dispatched at the end of the batch.
     package func batch(_ events: () -> Void) {
         enter(events)
         endBatch()
     }
 
-    /// One turn: what is queued now, without what that queues. Returns whether there was anything.
+    /// Runs the work that is queued now, but not the work that it queues. Returns whether there was any.
     @discardableResult
     package func turn() -> Bool {
         let (calls, jobs) = state.withLock { state in
@@ -98,10 +98,10 @@ package final class ManualLoop: EventLoop {
         return true
     }
 
-    /// Turns until nothing is queued. Timers do not fire: see ``advance(by:)``.
+    /// Runs turns until nothing is queued. Timers do not fire; see ``advance(by:)``.
     package func runUntilIdle() { while turn() {} }
 
-    /// Moves the loop's time; timers that come due run on the loop.
+    /// Advances the loop's time. Timers that become due run on the loop.
     package func advance(by duration: Duration) {
         batch { clock.advance(by: duration) }
         runUntilIdle()
@@ -162,7 +162,7 @@ package final class ManualLoop: EventLoop {
             return state.watches.removeValue(forKey: registration.token)
         }
         descriptor.close()
-        // The handler's last reference may go: never under the lock.
+        // The handler's last reference must not be released under the lock.
         withExtendedLifetime(watch) {}
     }
 

@@ -1,13 +1,12 @@
 internal import CausewayRuntime
 package import CausewaySystem
 
-/// The kernel's side of one stream socket, played by a test: it says what has arrived, how much room there is, and what
-/// fails.
+/// The kernel's side of one stream socket, controlled by a test: arrived data, room for writes, and errors.
 ///
-/// It keeps the kernel's promises: a read gives all that is there and fits, the end and an error are reads of their
-/// own, and a write takes what there is room for. Every call is recorded, also those that come after the close.
+/// It behaves like the kernel: a read returns all data that fits, the end and an error need their own read, and a write takes as much as
+/// there is room for. Every call is recorded, also calls after the close.
 package final class ScriptedKernel: ScriptedTransport {
-    /// One gathered write: what it offered and what it got.
+    /// One gathered write: its pieces and the number of bytes that were accepted.
     package struct Write: Equatable, Sendable {
         package var pieceCount: Int
         package var offered: Int
@@ -24,7 +23,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     fileprivate struct State: Sendable {
         var arrived: [UInt8] = []
-        /// Bytes of `arrived` that were read.
+        /// Number of bytes of `arrived` that were read.
         var readCount = 0
         var isEnded = false
         var readFailure: CInt?
@@ -46,7 +45,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     private let state: LockedValue<State>
 
-    /// - Parameter room: Bytes that writes take before they would block.
+    /// - Parameter room: Number of bytes that writes accept before they would block.
     package init(room: Int = .max) { state = LockedValue(State(room: room)) }
 
     // MARK: What the peer does
@@ -56,58 +55,58 @@ package final class ScriptedKernel: ScriptedTransport {
         state.withLock { state in state.arrived += bytes }
     }
 
-    /// The peer ends its side: reads give nothing once everything has been read.
+    /// Ends the peer's direction: after all data was read, reads return 0.
     package func end() { state.withLock { state in state.isEnded = true } }
 
-    /// Reads fail with this error once everything has been read.
+    /// Makes reads fail with this error after all data was read.
     package func failReads(_ errno: CInt) { state.withLock { state in state.readFailure = errno } }
 
     // MARK: What the kernel does
 
-    /// The most bytes that one read gives: fewer than asked for, although more are there.
+    /// Maximum number of bytes of one read, even if more are available.
     package var largestRead: Int {
         get { state.withLock { state in state.largestRead } }
         set { state.withLock { state in state.largestRead = max(1, newValue) } }
     }
 
-    /// Bytes that further writes take before they would block.
+    /// Number of bytes that further writes accept before they would block.
     package var room: Int {
         get { state.withLock { state in state.room } }
         set { state.withLock { state in state.room = newValue } }
     }
 
-    /// The most bytes that one write takes, however much room there is.
+    /// Maximum number of bytes of one write, even if there is more room.
     package var largestWrite: Int {
         get { state.withLock { state in state.largestWrite } }
         set { state.withLock { state in state.largestWrite = max(1, newValue) } }
     }
 
-    /// The next write fails with this error; calls add up.
+    /// Makes the next write fail with this error. Several calls affect several writes.
     package func failNextWrite(_ errno: CInt) { state.withLock { state in state.writeFailures.append(errno) } }
 
-    /// Called inside each read, after its result is settled and before the caller learns it: what happens here happens
+    /// Sets a closure that is called inside each read, after its result is determined and before the read returns. Simulates an event
     /// during the system call.
     package func duringReads(_ body: (@Sendable (IOResult) -> Void)?) {
         state.withLock { state in state.duringRead = body }
     }
 
-    /// The same for writes.
+    /// Sets a closure that is called inside each write; see ``duringReads(_:)``.
     package func duringWrites(_ body: (@Sendable (IOResult) -> Void)?) {
         state.withLock { state in state.duringWrite = body }
     }
 
     // MARK: What was asked of it
 
-    /// Everything the peer received.
+    /// All bytes that the peer received.
     package var written: [UInt8] { state.withLock { state in state.written } }
     package var writes: [Write] { state.withLock { state in state.writes } }
     package var reads: [IOResult] { state.withLock { state in state.reads } }
-    /// Bytes that had been written when the sending side ended: one entry for each call.
+    /// The number of bytes written before each shutdown of the sending side.
     package var shutdownPositions: [Int] { state.withLock { state in state.shutdownPositions } }
     package var endings: [Ending] { state.withLock { state in state.endings } }
-    /// Calls that came when the transport had been closed already. There must be none.
+    /// Number of calls after the transport was closed. Must be 0.
     package var callsAfterClose: Int { state.withLock { state in state.callsAfterClose } }
-    /// Bytes that have arrived and were not read.
+    /// Number of bytes that have arrived and were not read.
     package var unread: Int { state.withLock { state in state.arrived.count - state.readCount } }
 
     // MARK: ScriptedTransport
@@ -141,7 +140,7 @@ package final class ScriptedKernel: ScriptedTransport {
         }
     }
 
-    /// What ``failReads(_:)`` said, once: reads give the end from then on, as the kernel's do.
+    /// Returns the error of ``failReads(_:)`` once. Later reads return the end of the stream, as in the kernel.
     package func takeError() -> CInt {
         state.withLock { state in
             state.noteCall()

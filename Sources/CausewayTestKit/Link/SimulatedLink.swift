@@ -1,6 +1,6 @@
-/// Carries datagrams between protocol machines in virtual time: it delays, loses, doubles and reorders them.
+/// Carries datagrams between state machines in virtual time: it delays, drops, duplicates and reorders them.
 ///
-/// It owns no clock: its owner says what time it is. The same seed and the same calls give the same arrivals.
+/// The link has no clock: its owner passes the time. The same seed and the same calls give the same arrivals.
 ///
 /// ```swift
 /// var link = SimulatedLink(seed: 7, conditions: .init(lossProbability: 0.1))
@@ -8,14 +8,14 @@
 /// while let time = link.nextArrival { deliver(link.popArrival(notPast: time)) }
 /// ```
 public struct SimulatedLink: Sendable {
-    /// What the way does to datagrams. Probabilities lie between 0 and 1.
+    /// The delay and the faults of a link. Probabilities are between 0 and 1.
     public struct Conditions: Equatable, Sendable {
         public var latency: Duration
-        /// The most that a datagram takes longer than ``latency``. It alone never changes the order.
+        /// Maximum time added to ``latency``. Jitter alone never changes the order.
         public var jitter: Duration
         public var lossProbability: Double
         public var duplicationProbability: Double
-        /// How likely a datagram is held back while later ones overtake it.
+        /// The probability that a datagram is delayed until later ones have overtaken it.
         public var reorderingProbability: Double
 
         public init(
@@ -32,7 +32,7 @@ public struct SimulatedLink: Sendable {
 
     public struct Arrival: Equatable, Sendable {
         public var time: Duration
-        /// Whoever it was sent to.
+        /// The recipient of the datagram.
         public var peer: Int
         public var datagram: [UInt8]
 
@@ -49,9 +49,9 @@ public struct SimulatedLink: Sendable {
     public private(set) var reorderedCount = 0
 
     private var random: SplitMix64
-    /// In order of arrival; datagrams of the same time in the order in which they were sent.
+    /// Sorted by arrival time; datagrams with the same time are in the order of sending.
     private var inFlight: [Arrival] = []
-    /// When the last datagram to each peer arrives that was not held back.
+    /// For each peer, the arrival time of the last datagram that was not reordered.
     private var lastInOrder: [Int: Duration] = [:]
 
     public init(seed: UInt64, conditions: Conditions = Conditions()) {
@@ -61,7 +61,7 @@ public struct SimulatedLink: Sendable {
 
     public var inFlightCount: Int { inFlight.count }
 
-    /// When the next datagram arrives; `nil` when none is under way.
+    /// The arrival time of the next datagram; `nil` if none is in transit.
     public var nextArrival: Duration? { inFlight.first?.time }
 
     public mutating func send(_ datagram: [UInt8], to peer: Int, at now: Duration) {
@@ -76,7 +76,7 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    /// Takes the next datagram that has arrived by `now`.
+    /// Removes and returns the next datagram that has arrived by `now`; `nil` if there is none.
     public mutating func popArrival(notPast now: Duration) -> Arrival? {
         guard let first = inFlight.first, first.time <= now else { return nil }
         return inFlight.removeFirst()

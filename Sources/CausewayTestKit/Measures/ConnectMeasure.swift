@@ -3,14 +3,14 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Connections made over and over, one after the other, on one loop: what establishment costs beside a bare socket on the same loop.
+/// Makes connections one after the other on one loop, to compare the cost of establishment with that of a bare socket on the same loop.
 public final class ConnectMeasure: Sendable {
     public enum Way: String, CaseIterable, Sendable {
-        /// A socket that is opened, connected and registered, and nothing else.
+        /// Only opens, connects and registers a socket.
         case plain
-        /// As a connection to an address does it.
+        /// Connects as a connection to an address does.
         case literal
-        /// As a connection to a name does it whose addresses are remembered.
+        /// Connects as a connection to a name with cached addresses does.
         case name
     }
 
@@ -31,9 +31,11 @@ public final class ConnectMeasure: Sendable {
         rest = LockedValue((count, 0, nil))
     }
 
-    /// Connects to `port` of this host's IPv6 loopback address, which is what `name` has to lead to.
+    /// Connects to `port` of this host's IPv6 loopback address, to which `name` must resolve.
     ///
-    /// - Returns: How many connections failed.
+    /// - Returns: The number of failed connections.
+    ///
+    /// Cancellation: has no effect; all connections are made.
     public static func connect(_ way: Way, to name: String, port: UInt16, times: Int) async -> Int {
         let measure = ConnectMeasure(way, name, port, times)
         return await withCheckedContinuation { continuation in
@@ -71,7 +73,7 @@ public final class ConnectMeasure: Sendable {
                 return loop.execute { self.next(failed: true) }
             }
             loop.close(registration, Descriptor(adopting: winner.fd))
-            // Not from within its own end.
+            // Not called directly, because this is the completion of the previous connection.
             loop.execute { self.next(failed: false) }
         }
         rest.withLock { $0.current = connector }

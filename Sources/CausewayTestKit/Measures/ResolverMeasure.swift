@@ -2,11 +2,11 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The resolver's work, done over and over: for benchmarks, which see nothing of it otherwise.
+/// Runs the resolver's work repeatedly, for benchmarks, which cannot call it otherwise.
 public enum ResolverMeasure {
     /// Decodes a DNS message with all its records.
     ///
-    /// - Returns: Questions and records that were read in all; 0 if it is no message.
+    /// - Returns: The total number of questions and records; 0 for malformed input.
     public static func decode(_ bytes: [UInt8], times: Int) -> Int {
         var records = 0
         for _ in 0..<times {
@@ -17,9 +17,11 @@ public enum ResolverMeasure {
         return records
     }
 
-    /// Looks names up with the configuration of this host, both families, so many at a time.
+    /// Resolves names with this host's configuration, for both address families, with a number of concurrent requests.
     ///
-    /// - Returns: How many have addresses.
+    /// - Returns: The number of names with addresses.
+    ///
+    /// Cancellation: has no effect; all names are resolved.
     public static func lookUp(_ names: [String], atOnce transports: Int) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for transport in 0..<max(1, transports) {
@@ -47,7 +49,8 @@ public enum ResolverMeasure {
                 case .settled, .answered: break
                 }
             }
-            // Letting go of it would give it up. It may have ended already: then it is let go of with these.
+            // Keeps the resolution alive, because releasing it would cancel it. If it has ended already, it is released with the other
+            // values.
             asked.resolution.withLock { $0 = resolution }
         }
     }

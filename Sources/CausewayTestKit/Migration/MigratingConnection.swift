@@ -2,27 +2,27 @@ public import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// A connection for requests and answers that moves to better networks between them, and is made anew after failures.
+/// A connection for requests and replies that moves to better networks between exchanges, and is replaced after failures.
 ///
-///     is viable   better path   what it does
-///     yes         no            nothing
-///     yes         yes           connects anew, moves when that is ready and no exchange is under way, ends the old connection
-///     no          yes           the same; what is under way goes on if the old network comes back first
-///     no          no            waits: it may come back
+///     is viable   better path   action
+///     yes         no            none
+///     yes         yes           opens a new connection; moves when it is ready and no exchange is running; ends the old one
+///     no          yes           the same; a running exchange continues if the old network comes back first
+///     no          no            waits: the network may come back
 ///
-/// Exchanges run one after the other, in the order in which they were asked for, and never change connections in between. One that fails
-/// may have had its effect on the server, so it is not repeated: the caller decides. Safe to use from any thread.
+/// Exchanges run one after the other, in the order of the calls, and never change connections in between. A failed exchange is not
+/// repeated, because the server may have performed it: the caller decides. Safe to use from any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
-        /// Exchanges run over this one.
+        /// The connection for exchanges.
         var current: NWConnection?
-        /// Being made; `isNextReady` once it could take over.
+        /// The connection that is being established. `isNextReady` is set when it can take over.
         var next: NWConnection?
         var isNextReady = false
         var isBusy = false
         var isCancelled = false
         var turns: [CheckedContinuation<Void, Never>] = []
-        /// The exchange whose turn it is, while there is no connection.
+        /// The current exchange, while it waits for a connection.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 
@@ -33,9 +33,9 @@ public final class MigratingConnection: Sendable {
     private let moved: @Sendable (NWPath?) -> Void
 
     /// - Parameters:
-    ///   - endpoint: Connected to when the first exchange is asked for.
-    ///   - parameters: Of each connection.
-    ///   - moved: Called with the path of each connection that exchanges run over from now on; not on a queue of the caller's.
+    ///   - endpoint: The server. The first exchange connects to it.
+    ///   - parameters: The parameters of each connection.
+    ///   - moved: Called with the path of each new connection for exchanges, not on a queue of the caller.
     public init(
         to endpoint: NWEndpoint, using parameters: NWParameters = .tcp,
         moved: @escaping @Sendable (NWPath?) -> Void = { _ in }
@@ -45,13 +45,14 @@ public final class MigratingConnection: Sendable {
 
     deinit { cancel() }
 
-    /// Sends a request and receives its answer, all of it, when it is this exchange's turn.
+    /// Waits for its turn, then sends a request and receives the whole reply.
     ///
-    /// Cancelling the task ends it with an error. An exchange that ends with an error has left the stream in the middle of something: the
-    /// connection is ended, and the next exchange begins with another.
+    /// After an error the state of the stream is unknown: the connection is ended, and the next exchange uses a new one.
     ///
-    /// - Parameter body: Sends and receives; the connection is ready, and is not to be kept.
-    /// - Throws: What `body` throws, and `NWError.posix`: `ECANCELED` after ``cancel()``, or why there is no connection.
+    /// - Parameter body: Sends and receives. The connection is ready; do not keep it.
+    /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.
+    ///
+    /// Cancellation: the exchange ends with an error.
     public func exchange<Answer: Sendable>(
         _ body: @Sendable (NWConnection) async throws -> Answer
     ) async throws -> Answer {
@@ -70,7 +71,7 @@ public final class MigratingConnection: Sendable {
         }
     }
 
-    /// Ends the connection. Exchanges that wait, and all later ones, fail with `ECANCELED`.
+    /// Ends the connection. Waiting and later exchanges fail with `ECANCELED`.
     public func cancel() {
         let (connections, waiter) = state.withLock { state in
             state.isCancelled = true
@@ -111,9 +112,9 @@ public final class MigratingConnection: Sendable {
         turn?.resume()
     }
 
-    /// Between exchanges.
+    /// Replaces the connection between two exchanges.
     ///
-    /// - Returns: The connection that the new one replaces.
+    /// - Returns: The replaced connection.
     private static func takeOver(_ state: inout State) -> NWConnection? {
         guard state.isNextReady, let next = state.next else { return nil }
         let old = state.current
@@ -136,13 +137,13 @@ public final class MigratingConnection: Sendable {
                 if isNew { connect() }
             }
         } onCancel: {
-            // Nobody else can be waiting: it is this exchange's turn.
+            // Only the current exchange can be the waiter.
             state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
         }
         return try result.get()
     }
 
-    /// Makes a connection to take over from the one there is.
+    /// Opens a connection that replaces the current one.
     func connect() {
         let connection = NWConnection(to: endpoint, using: parameters.copy())
         let isWanted = state.withLock { state in
@@ -170,7 +171,7 @@ public final class MigratingConnection: Sendable {
         let (old, waiter, isCurrent) = state.withLock { state in
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
-            // An exchange that waits for a connection is not under way yet.
+            // An exchange that waits for a connection is not running yet.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state)
             return (old, state.waiter.take(), true)

@@ -1,6 +1,6 @@
-/// A small generator of random numbers whose whole state is its seed: the same seed gives the same test.
+/// A small random number generator whose whole state is its seed: the same seed gives the same test.
 ///
-/// Sequences of nearby seeds are unrelated, so a property test may simply count its seeds up. Not for cryptography.
+/// Nearby seeds give unrelated sequences, so a property test may count its seeds up. Not for cryptography.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,13 +16,13 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 }
 
 extension RandomNumberGenerator {
-    /// An integer of the range.
+    /// Returns a random integer of the range.
     public mutating func integer(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// `true` once in `one` times on average.
+    /// Returns `true` once in `one` calls on average.
     public mutating func chance(oneIn one: Int) -> Bool { Int.random(in: 0..<max(one, 1), using: &self) == 0 }
 
-    /// Some bytes.
+    /// Returns random bytes.
     public mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }

@@ -1,14 +1,14 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 
-/// A clock that stands still until a test moves it: nothing that waits on it takes any time.
+/// A clock that only a test advances: waiting on it takes no real time.
 ///
-/// It takes the place of `ContinuousClock` in code that sleeps on `any Clock<Duration>`, and calls closures at their
-/// time. Everything due runs on the thread that calls ``advance(by:)``, in order of deadline.
+/// It replaces `ContinuousClock` in code that sleeps on `any Clock<Duration>`, and calls scheduled closures. Everything that is due runs on
+/// the thread that calls ``advance(by:)``, in the order of the deadlines.
 public final class VirtualClock: Clock, Sendable {
     /// A point in virtual time.
     public struct Instant: InstantProtocol {
-        /// Time since the clock was made.
+        /// The time since the clock was created.
         public var offset: Duration
 
         public init(offset: Duration) { self.offset = offset }
@@ -18,7 +18,7 @@ public final class VirtualClock: Clock, Sendable {
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
-    /// Names a closure that waits for its time.
+    /// Identifies a scheduled closure.
     public struct Timer: Hashable, Sendable {
         let id: UInt64
     }
@@ -37,33 +37,33 @@ public final class VirtualClock: Clock, Sendable {
     public var now: Instant { state.withLock { state in Instant(offset: state.now) } }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// When the next closure or sleeper is due; `nil` when nothing waits.
+    /// The deadline of the next closure or sleeper; `nil` if there is none.
     public var nextDeadline: Instant? {
         state.withLock { state in state.timers.nextDeadline().map { Instant(offset: $0) } }
     }
 
-    /// How many closures and sleepers wait.
+    /// The number of waiting closures and sleepers.
     public var waitingCount: Int { state.withLock { state in state.timers.count } }
 
     // MARK: Waiting
 
-    /// Calls `body` once the clock has been moved by `delay`; not before the next ``advance(by:)``, however small it
-    /// is.
+    /// Schedules `body` to run after the clock was advanced by `delay`. It never runs before the next ``advance(by:)``, even for a zero
+    /// delay.
     @discardableResult
     public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> Timer {
         state.withLock { state in Timer(id: state.timers.add(at: state.now + max(delay, .zero), body)) }
     }
 
-    /// Returns whether the closure had neither run nor been cancelled.
+    /// Cancels a closure. Returns false if it has already run or was cancelled before.
     @discardableResult
     public func cancel(_ timer: Timer) -> Bool {
         let body = state.withLock { state in state.timers.cancel(timer.id) }
         return body != nil
     }
 
-    /// Suspends until a test has moved the clock to `deadline`.
+    /// Suspends until a test has advanced the clock to `deadline`.
     ///
-    /// - Throws: `CancellationError`, as soon as the task is cancelled.
+    /// Cancellation: throws `CancellationError` at once.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let sleeper = state.withLock { state in
             state.lastSleeper += 1
@@ -72,7 +72,7 @@ public final class VirtualClock: Clock, Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let refused = state.withLock { state in
-                    // The cancellation handler may have found nobody to wake.
+                    // The cancellation handler may have run before the sleeper was stored.
                     if Task.isCancelled { return true }
                     state.sleepers[sleeper] = continuation
                     _ = state.timers.add(at: deadline.offset) { self.end(sleeper) { $0.resume() } }
@@ -92,14 +92,14 @@ public final class VirtualClock: Clock, Sendable {
 
     // MARK: Moving
 
-    /// Moves the clock. Each closure that comes due finds the clock at its own deadline.
+    /// Advances the clock. While a closure runs, the clock shows the closure's own deadline.
     public func advance(by duration: Duration) {
         let end = now.offset + max(duration, .zero)
         while let body = nextBody(notPast: end) { body() }
         state.withLock { state in state.now = max(state.now, end) }
     }
 
-    /// Moves the clock to the next deadline. Returns whether there was one.
+    /// Advances the clock to the next deadline. Returns whether there was one.
     @discardableResult
     public func advanceToNextDeadline() -> Bool {
         guard let deadline = nextDeadline else { return false }
