@@ -1,16 +1,16 @@
 internal import CausewayPackets
 internal import CausewaySystem
 
-/// Why a capture could not begin, or not go on.
+/// The reason why a capture could not start or continue.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Code: Hashable, Sendable {
         /// The process lacks `CAP_NET_RAW`.
         case notPermitted
         case noSuchInterface
-        /// The interface has links of a kind that is not supported.
+        /// The interface has an unsupported link type.
         case unsupportedLink
         case badFilter
-        /// The kernel refused, or the interface is gone.
+        /// A system call failed, or the interface was removed.
         case system
     }
 
@@ -26,7 +26,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         if error.errno == Errno.notPermitted {
             self.init(
                 .notPermitted,
-                "capturing needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "the program")"
+                "capturing needs the capability CAP_NET_RAW: run as root, or set it once: setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "the program")"
             )
         } else {
             self.init(.system, "\(what): \(error)")

@@ -1,32 +1,32 @@
-/// What to capture, and how.
+/// The options of a capture.
 public struct CaptureOptions: Hashable, Sendable {
-    /// The interface's name; `nil` is all of them, whose packets have cooked headers instead of those of their links.
+    /// The name of the interface. `nil` captures on all interfaces; packets then have cooked headers instead of link headers.
     public var interface: String?
-    /// In the language of pcap. Empty lets everything through.
+    /// A filter in the pcap language. An empty filter matches all packets.
     public var filter = ""
-    /// At most so many bytes of each packet are handed over.
+    /// Maximum number of bytes to capture of each packet (snap length); `nil` for whole packets.
     public var snapLength: Int?
-    /// Whether packets for others count too, where the interface can hear them.
+    /// Whether to capture packets for other hosts too (promiscuous mode).
     public var isPromiscuous = true
-    /// Hands packets over within a millisecond instead of ten.
+    /// Whether to deliver packets within 1 ms instead of 10 ms.
     public var isImmediate = false
-    /// Bytes of the ring that the kernel fills: what fits is not lost while nobody looks.
+    /// Size of the kernel's ring buffer, in bytes. Packets wait there until the program reads them.
     public var ringByteCount = 32 << 20
     public var fanOut: FanOut?
 
     public init(interface: String?) { self.interface = interface }
 
-    /// Several captures that share the work: each packet reaches one of those with the same group and way.
+    /// Distributes packets among several captures: each packet is delivered to one capture of the group.
     public struct FanOut: Hashable, Sendable {
         public enum Way: UInt16, Hashable, Sendable {
-            /// The packets of one conversation reach the same capture.
+            /// All packets of one flow are delivered to the same capture.
             case conversation = 0
             case turns = 1
-            /// By the processor on which the packet arrived.
+            /// The processor on which the packet arrived selects the capture.
             case processor = 2
         }
 
-        /// Chosen by the program, alike for all that share.
+        /// A number that the program chooses, the same for all captures of the group.
         public var group: UInt16
         public var way: Way
 
@@ -37,13 +37,13 @@ public struct CaptureOptions: Hashable, Sendable {
     }
 }
 
-/// How much passed so far.
+/// The packet counts of a capture so far.
 public struct CaptureStatistics: Hashable, Sendable {
-    /// Packets that the filter let through in the kernel.
+    /// Packets that passed the kernel's filter.
     public var seen: UInt64 = 0
-    /// Those among them for which the ring had no room.
+    /// Packets that passed the filter and were dropped because the ring was full.
     public var droppedByKernel: UInt64 = 0
-    /// Packets that were captured, and that nobody took in time from a ``PacketFrames`` sequence.
+    /// Captured packets that were dropped because the reader of a ``PacketFrames`` sequence was too slow.
     public var droppedUnread: UInt64 = 0
 
     public init() {}

@@ -1,25 +1,25 @@
 public import CausewayPackets
 internal import CausewaySystem
 
-/// Packets of an interface as they pass, seen in the ring that the kernel fills: nothing is copied.
+/// Captures the packets of an interface and reads them in the kernel's ring buffer without copying.
 ///
 /// ```swift
 /// var capture = try PacketCapture(CaptureOptions(interface: "eth0"))
 /// while try capture.take(waitingMilliseconds: 100, { packet, bytes in count += bytes.count; return true }) {}
 /// ```
 ///
-/// A value is used by one thread at a time, which it blocks while it waits. ``PacketFrames`` is the form for tasks.
+/// Use a value from one thread at a time; waiting blocks that thread. In tasks use ``PacketFrames``.
 public struct PacketCapture: ~Copyable {
     private var ring: PacketRing
     private let options: CaptureOptions
-    /// What every packet is: ``LinkType/linuxCooked2`` where all interfaces are heard.
+    /// The link type of all packets; ``LinkType/linuxCooked2`` for a capture on all interfaces.
     public let linkType: LinkType
-    /// What the kernel cannot run, or could not decide: filters about VLAN tags, which it keeps beside the packet.
+    /// The filter, if it must run in this process: the kernel cannot run it, or cannot see the data, such as VLAN tags.
     private let filter: PacketFilter?
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
 
-    /// Opens the ring and begins to capture.
+    /// Opens the ring and starts the capture.
     public init(_ options: CaptureOptions) throws(CaptureError) {
         let index = try Self.index(options.interface)
         let linkType = try Self.linkType(options.interface)
@@ -47,7 +47,7 @@ public struct PacketCapture: ~Copyable {
 
     private static func start(_ ring: inout PacketRing, _ options: CaptureOptions) throws(CaptureError) {
         do {
-            // A device that is all of them cannot be promiscuous; others may refuse, and are heard all the same.
+            // "All interfaces" has no promiscuous mode. An interface that refuses it is captured without it.
             if options.interface != nil, options.isPromiscuous { try? ring.listenToEverything() }
             try ring.start()
             if let fanOut = options.fanOut { try ring.share(group: fanOut.group, way: fanOut.way.rawValue) }
@@ -58,7 +58,8 @@ public struct PacketCapture: ~Copyable {
         guard let interface else { return 0 }
         let index = PacketSockets.index(of: interface)
         guard index != 0 else {
-            throw CaptureError(.noSuchInterface, "there is no interface \(interface); nw interfaces lists them")
+            throw CaptureError(
+                .noSuchInterface, "no interface is named \(interface); nw interfaces lists the interfaces")
         }
         return index
     }
@@ -71,13 +72,13 @@ public struct PacketCapture: ~Copyable {
         case let type?:
             throw CaptureError(
                 .unsupportedLink,
-                "\(interface) has hardware of type \(type), which is not supported; all interfaces together show its packets"
+                "\(interface) has the unsupported hardware type \(type); capture on all interfaces to see its packets"
             )
-        case nil: throw CaptureError(.unsupportedLink, "\(interface) does not tell its type")
+        case nil: throw CaptureError(.unsupportedLink, "cannot read the hardware type of \(interface)")
         }
     }
 
-    /// Gives the kernel what it can run of a filter. Returns the filter where it must run here as well.
+    /// Attaches a filter to the ring, if the kernel can run it. Returns the filter if it must run in this process too.
     private static func attach(
         _ options: CaptureOptions, _ linkType: LinkType, _ ring: inout PacketRing
     ) throws(CaptureError) -> PacketFilter? {
@@ -90,15 +91,15 @@ public struct PacketCapture: ~Copyable {
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
-        // Cooked headers are made here, and VLAN tags put back here: the kernel sees neither.
+        // The kernel does not see cooked headers and VLAN tags: this type adds them to the packet later.
         guard linkType != .linuxCooked2, !expression.contains("vlan"), let program = filter.kernelProgram else {
             return filter
         }
-        do { try ring.attach(program) } catch { throw CaptureError("the kernel refused the filter", error) }
+        do { try ring.attach(program) } catch { throw CaptureError("the kernel rejected the filter", error) }
         return nil
     }
 
-    /// The mask of the interface's first IPv4 network; `nil` where it has none.
+    /// The netmask of the interface's first IPv4 address; `nil` if it has none.
     private static func netmask(_ interface: String) -> UInt32? {
         guard let snapshot = try? NetworkSnapshot.current(),
             let found = snapshot.interfaces.first(where: { $0.interface.name == interface })
@@ -107,11 +108,11 @@ public struct PacketCapture: ~Copyable {
         return length.map { $0 == 0 ? 0 : UInt32.max << UInt32(32 - min($0, 32)) }
     }
 
-    /// Hands over the packets that are there; where there are none, waits for some first.
+    /// Reads the available packets. If there are none, waits for at most `waitingMilliseconds` first.
     ///
-    /// - Parameter body: Gets each packet, whose bytes are valid during the call. Returns whether to go on.
-    /// - Returns: `false` once the body has said so.
-    /// - Throws: What the body throws; ``CaptureError`` where the interface is gone.
+    /// - Parameter body: Called with each packet; the bytes are valid during the call. Returns whether to continue.
+    /// - Returns: `false` after the body has returned `false`.
+    /// - Throws: The error of the body; ``CaptureError`` if the interface was removed.
     public mutating func take(
         waitingMilliseconds: Int32, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool
     ) throws -> Bool {
@@ -125,7 +126,7 @@ public struct PacketCapture: ~Copyable {
         return true
     }
 
-    /// Packets so far, and how many were lost.
+    /// The number of packets so far, and the number of lost ones.
     public mutating func statistics() -> CaptureStatistics {
         let (seen, dropped) = ring.statistics()
         total.seen += UInt64(seen)
@@ -178,7 +179,7 @@ public struct PacketCapture: ~Copyable {
         scratch.append(UInt8(truncatingIfNeeded: value))
     }
 
-    /// The header of Linux's second cooked form: protocol, interface, kind of link, direction, address.
+    /// Writes a Linux cooked header, version 2: protocol, interface, hardware type, direction, address.
     private mutating func putCookedHeader(_ packet: RingPacket) {
         put(packet.protocol)
         put(0)

@@ -13,15 +13,15 @@ public struct CapturedFrame: Hashable, Sendable {
     }
 }
 
-/// Packets of an interface as they pass, for tasks.
+/// A sequence of the packets of an interface, for tasks.
 ///
 /// ```swift
 /// let frames = PacketFrames(CaptureOptions(interface: "eth0"))
 /// for try await frame in frames { print(frame.bytes.count) }
 /// ```
 ///
-/// The capture begins with the loop and ends with it, or with its task. Each loop has a thread and a ring of its own. A reader that is
-/// too slow loses packets, which ``statistics`` counts: memory stays bounded. The loop throws ``CaptureError``.
+/// The capture starts with the loop and ends with the loop or its task. Each loop has its own thread and ring. If the reader is too slow,
+/// packets are dropped and counted in ``statistics``, so memory is bounded. The loop throws ``CaptureError``.
 public struct PacketFrames: AsyncSequence, Sendable {
     public typealias Element = CapturedFrame
 
@@ -33,13 +33,13 @@ public struct PacketFrames: AsyncSequence, Sendable {
         let statistics = Mutex(CaptureStatistics())
     }
 
-    /// - Parameter unread: Packets that may wait for the reader.
+    /// - Parameter unread: Maximum number of packets that wait for the reader.
     public init(_ options: CaptureOptions, unread: Int = 8192) {
         self.options = options
         self.unread = Swift.max(unread, 1)
     }
 
-    /// Of the latest loop, up to a moment ago.
+    /// The statistics of the latest loop. They may be some milliseconds old.
     public var statistics: CaptureStatistics { shared.statistics.withLock { $0 } }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -61,7 +61,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
                     feed.finish()
                 } catch { feed.finish(throwing: error) }
             }
-        } catch { feed.finish(throwing: CaptureError("a thread for the capture", error)) }
+        } catch { feed.finish(throwing: CaptureError("cannot start the capture thread", error)) }
         return AsyncIterator(frames: stream.makeAsyncIterator())
     }
 
@@ -76,7 +76,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         var capture = try PacketCapture(options)
         var unread: UInt64 = 0
         while !isOver.value.load(ordering: .relaxed) {
-            // Short waits, so that the end of the loop is seen soon.
+            // Waits for at most 50 ms, so that the end of the loop is noticed soon.
             _ = try capture.take(waitingMilliseconds: 50) { packet, bytes in
                 let frame = CapturedFrame(packet: packet, bytes: bytes.array)
                 if case .dropped = feed.yield(frame) { unread += 1 }

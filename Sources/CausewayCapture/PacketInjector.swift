@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Sends packets as they are, many at a time.
+/// Sends frames on an interface, in batches.
 ///
 /// ```swift
 /// var injector = try PacketInjector(interface: "eth0")
@@ -8,24 +8,25 @@ internal import CausewaySystem
 /// try injector.flush()
 /// ```
 ///
-/// A value is used by one thread at a time. What the kernel has no room for is waited for, so nothing is lost here. Needs `CAP_NET_RAW`.
+/// Use a value from one thread at a time. It waits while the kernel has no room, so no frame is lost here. Needs `CAP_NET_RAW`.
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Packets that the kernel has taken.
+    /// Number of packets that the kernel has accepted.
     public private(set) var sent = 0
 
-    /// Packets that are collected before the kernel is called.
+    /// Number of packets in one batch.
     private static let maximum = 64
 
-    /// - Parameter interface: Where frames leave. They begin with the header of its link.
-    /// - Throws: ``CaptureError`` where there is no such interface, or this process may not send frames.
+    /// - Parameter interface: The interface to send on. Frames begin with its link header.
+    /// - Throws: ``CaptureError`` if there is no such interface, or this process may not send frames.
     public init(interface: String) throws(CaptureError) {
         let index = PacketSockets.index(of: interface)
         guard index != 0 else {
-            throw CaptureError(.noSuchInterface, "there is no interface \(interface); nw interfaces lists them")
+            throw CaptureError(
+                .noSuchInterface, "no interface is named \(interface); nw interfaces lists the interfaces")
         }
         do { socket = try PacketSockets.frames(interface: index) } catch {
             throw CaptureError("sending on \(interface) failed", error)
@@ -35,16 +36,16 @@ public struct PacketInjector: ~Copyable {
         bytes.reserveCapacity(Self.maximum * 1514)
     }
 
-    /// Takes a packet, and sends what was collected when that is enough.
+    /// Adds a packet to the batch, and sends the batch when it is full.
     ///
-    /// - Throws: ``CaptureError`` where the interface is gone or refuses a packet, as one that is too long for it.
+    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds its MTU.
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
         packet.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
         lengths.append(packet.count)
         if lengths.count == Self.maximum { try flush() }
     }
 
-    /// Sends what was collected.
+    /// Sends the batch.
     public mutating func flush() throws(CaptureError) {
         defer {
             bytes.removeAll(keepingCapacity: true)

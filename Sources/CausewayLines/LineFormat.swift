@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// Why what a peer sends is not a line.
+/// The reason why a peer's data is not a valid line.
 public enum LineProblem: Error, Hashable, Sendable {
-    /// More than ``LineFormat/limit`` bytes without an end.
+    /// More than ``LineFormat/limit`` bytes without a line end.
     case tooLong
-    /// The peer ended within a line.
+    /// The peer ended the stream within a line.
     case unfinished
 }
 
@@ -12,12 +12,12 @@ public enum LineProblem: Error, Hashable, Sendable {
 public enum LineFormat {
     /// The maximum length of a line in bytes, without its end.
     public static let limit = 1_024
-    /// What ends a line that is sent.
+    /// The line end that is sent.
     public static let end = Data("\r\n".utf8)
-    /// What has to be seen to tell whether a line is too long.
+    /// Number of bytes that are needed to detect a line that is too long.
     package static let window = limit + 2
 
-    /// The first line in some bytes: how long it is, and how long with its end. `nil` if its end has not come yet.
+    /// Finds the first line in some bytes. Returns its length without and with the line end; `nil` if the line is incomplete.
     package static func first(in bytes: some RandomAccessCollection<UInt8>) throws(LineProblem) -> (
         count: Int, whole: Int
     )? {
@@ -32,7 +32,7 @@ public enum LineFormat {
     }
 }
 
-/// Decodes lines from a stream. It holds the last appended bytes and less than one line before them.
+/// Decodes lines from a stream. Holds the last appended bytes and less than one line before them.
 ///
 /// ```swift
 /// var decoder = LineDecoder()
@@ -45,16 +45,16 @@ public struct LineDecoder: Sendable {
 
     public init() {}
 
-    /// Appends what was received. Call ``next()`` until it returns `nil` before: that bounds what is held.
+    /// Appends received bytes. Call ``next()`` until it returns `nil` first; that limits the memory in use.
     public mutating func append(_ more: Data) {
         bytes.removeFirst(offset)
         offset = 0
         bytes.append(contentsOf: more)
     }
 
-    /// Returns the next line without its end, or `nil` until more is appended.
+    /// Returns the next line without its line end, or `nil` if more bytes are needed.
     ///
-    /// - Throws: ``LineProblem/tooLong``; nothing can be decoded afterwards.
+    /// - Throws: ``LineProblem/tooLong``. After that nothing can be decoded.
     public mutating func next() throws(LineProblem) -> Data? {
         let rest = bytes[offset...]
         guard let (count, whole) = try LineFormat.first(in: rest) else { return nil }

@@ -1,22 +1,22 @@
 public import Causeway
 internal import FoundationEssentials
 
-/// Lines as a framer: each line is a message, without its end (``LineFormat``).
+/// A framer for lines: each line is a message without its line end (``LineFormat``).
 ///
 /// ```swift
 /// let parameters = NWParameters.tcp
 /// parameters.defaultProtocolStack.applicationProtocols.insert(LineFramer.options, at: 0)
 /// ```
 ///
-/// What is wrong with the bytes of a peer comes as a last message, behind the lines before it; see ``problem(of:)``. A line that is sent
-/// must not hold a line feed.
+/// Malformed input of a peer is delivered as a last message after the valid lines; see ``problem(of:)``. A line to send must not contain a
+/// line feed.
 public final class LineFramer: NWProtocolFramerImplementation {
     public static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)
     public static var label: String { "lines" }
 
     private var isBroken = false
 
-    /// What a stack takes of it.
+    /// The options to insert into a protocol stack.
     public static var options: NWProtocolFramer.Options { NWProtocolFramer.Options(definition: definition) }
 
     public init(framer: NWProtocolFramer.Instance) {}
@@ -25,7 +25,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     public func stop(framer: NWProtocolFramer.Instance) -> Bool { true }
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
-    /// What the message of a context says is wrong; `nil` for a line.
+    /// The problem that a message's context reports; `nil` for a valid line.
     public static func problem(of context: NWConnection.ContentContext?) -> LineProblem? {
         let message = context?.protocolMetadata(definition: definition) as? NWProtocolFramer.Message
         return message?["problem"] as? LineProblem
@@ -55,7 +55,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
             isBroken = problem != nil
             framer.deliverInput(data: line ?? Data(), message: message, isComplete: true)
         }
-        // Nothing that follows can be decoded: it is dropped as it comes.
+        // Further input cannot be decoded and is dropped.
         _ = framer.parseInput(minimumIncompleteLength: 1, maximumLength: 65_536) { buffer, _ in buffer?.count ?? 0 }
         return 0
     }
@@ -63,7 +63,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     public func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool
     ) {
-        // The message has as many bytes.
+        // The message contains `messageLength` bytes, so this cannot fail.
         try? framer.writeOutputNoCopy(length: messageLength)
         if isComplete { framer.writeOutput(data: LineFormat.end) }
     }

@@ -1,10 +1,10 @@
 public import Causeway
 public import FoundationEssentials
 
-/// Carries lines to one peer and back, over any kind of transport; see ``LineFormat``.
+/// Exchanges lines with one peer over any kind of transport; see ``LineFormat``.
 ///
-/// One task sends and one receives, at the same time. Each call returns when there is room for the next: a slow peer holds back the
-/// sender, and a receiver that does not ask holds back the peer.
+/// One task may send while another receives. Each call returns when there is room for the next: a slow peer slows the sender down, and a
+/// receiver that does not read slows the peer down.
 ///
 /// ```swift
 /// let transport = try await LineTransportKind.network.connect(to: "192.0.2.7", port: 9000)
@@ -14,41 +14,53 @@ public import FoundationEssentials
 /// transport.close()
 /// ```
 ///
-/// Cancellation: cancelling a task does not end a call that waits. ``close()`` does, from any task:
-/// `withTaskCancellationHandler { try await transport.next() } onCancel: { transport.close() }`.
+/// Cancellation: cancelling a task does not end a waiting call. ``close()`` does, from any task: `withTaskCancellationHandler { try await
+/// transport.next() } onCancel: { transport.close() }`.
 public protocol LineTransport: Sendable {
-    /// The peer's address and port, or its name, as text. Where a peer chose it, it may hold any characters.
+    /// The peer's address and port, or its name, as text. A name chosen by the peer may contain any characters.
     var peer: String { get }
-    /// Waits until lines can be carried. Call it once, before the other methods.
+    /// Waits until the transport is connected. Call it once, before the other methods.
     ///
-    /// - Throws: `NWError` when the peer cannot be reached.
+    /// - Throws: `NWError` if the peer cannot be reached.
+    ///
+    /// Cancellation: see ``LineTransport``.
     func open() async throws
     /// Sends a line.
     ///
-    /// - Parameter line: At most ``LineFormat/limit`` bytes without a line feed, and without the line's end.
-    /// - Throws: `NWError`, and ``LineProblem/tooLong`` for a line that is too long, which is not sent.
-    func send(_ line: Data) async throws
-    /// Tells the peer that no more lines follow. The peer's lines can still be received.
-    func sendEnd() async throws
-    /// Receives the peer's next line, without its end; `nil` when the peer has ended.
+    /// - Parameter line: At most ``LineFormat/limit`` bytes, without a line feed and without the line end.
+    /// - Throws: `NWError`, or ``LineProblem/tooLong`` for a line that is too long, which is not sent.
     ///
-    /// - Throws: ``LineProblem`` behind the lines before it; `NWError`.
+    /// Cancellation: see ``LineTransport``.
+    func send(_ line: Data) async throws
+    /// Notifies the peer that no more lines follow. The peer's lines can still be received.
+    ///
+    /// Cancellation: see ``LineTransport``.
+    func sendEnd() async throws
+    /// Receives the peer's next line, without its line end; `nil` after the peer has ended.
+    ///
+    /// - Throws: ``LineProblem`` after the valid lines; `NWError`.
+    ///
+    /// Cancellation: see ``LineTransport``.
     func next() async throws -> Data?
-    /// Ends the conversation, and makes the other calls return. What was sent before still leaves.
+    /// Ends the connection, and makes the other calls return. Lines that were sent before are still transmitted.
     func close()
 }
 
 extension LineTransport {
     /// Sends a line of text; see ``send(_:)-(Data)``.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func send(_ line: String) async throws { try await send(Data(line.utf8)) }
 
-    /// Receives the next line as text, with what is not UTF-8 replaced; see ``next()``.
+    /// Receives the next line as text, with invalid UTF-8 replaced; see ``next()``.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func nextText() async throws -> String? {
         try await next().map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// What carries lines. All kinds speak the same, with each other and with other programs.
+/// The API that carries lines. All kinds use the same format and interoperate with each other and with other programs.
 public enum LineTransportKind: String, CaseIterable, Sendable {
     /// `NWConnection` with ``LineFramer``.
     case network
@@ -57,15 +69,15 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// A pair of Foundation's streams.
     case streams
 
-    /// Makes a transport to a host. Call ``LineTransport/open()`` on it.
+    /// Creates a transport to a host. Call ``LineTransport/open()`` on it.
     ///
     /// - Parameters:
     ///   - host: A name or an address.
     ///   - port: The peer's TCP port.
-    ///   - parameters: Of the connection. ``sockets`` heeds the version of IP alone, and refuses TLS.
-    /// - Throws: `NWError`: for ``sockets`` why none of the host's addresses answers.
+    ///   - parameters: The parameters of the connection. ``sockets`` uses only the IP version and rejects TLS.
+    /// - Throws: `NWError`. For ``sockets``: the reason why none of the host's addresses answers.
     ///
-    /// Cancellation: a cancelled task stops the look-up of ``sockets``.
+    /// Cancellation: stops the name lookup of ``sockets``.
     public func connect(
         to host: String, port: NWEndpoint.Port, using parameters: NWParameters = .tcp
     ) async throws -> any LineTransport {
@@ -80,16 +92,16 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Waits for one connection and makes a transport over it. Call ``LineTransport/open()`` on it.
+    /// Waits for one connection and creates a transport over it. Call ``LineTransport/open()`` on it.
     ///
     /// - Parameters:
-    ///   - host: An address of this host to listen on; `nil` for all.
-    ///   - port: The port to listen on; `.any` for any that is free.
-    ///   - parameters: Of the listener. ``sockets`` heeds the version of IP alone, and refuses TLS.
+    ///   - host: The local address to listen on; `nil` for all addresses.
+    ///   - port: The port to listen on; `.any` for a free port.
+    ///   - parameters: The parameters of the listener. ``sockets`` uses only the IP version and rejects TLS.
     ///   - isListening: Called once with the port in use.
-    /// - Throws: `NWError` when the port cannot be used.
+    /// - Throws: `NWError` if the port cannot be used.
     ///
-    /// Cancellation: ends the wait with an error, and closes the listener.
+    /// Cancellation: ends the wait with an error and closes the listener.
     public func accept(
         at host: String? = nil, port: NWEndpoint.Port, using parameters: NWParameters = .tcp,
         isListening: @escaping @Sendable (NWEndpoint.Port) -> Void = { _ in }

@@ -3,23 +3,23 @@ internal import CausewaySystem
 internal import Dispatch
 public import FoundationEssentials
 
-/// Lines over `NWConnection`: ``LineFramer`` does the work.
+/// Lines over `NWConnection` with ``LineFramer``.
 public struct NetworkLineTransport: LineTransport {
-    /// The connection, for its state, its path and its reports.
+    /// The connection, for access to its state, path and reports.
     public let connection: NWConnection
 
-    /// Makes a transport to an endpoint of a stream protocol.
+    /// Creates a transport to an endpoint of a stream protocol.
     ///
-    /// - Parameter parameters: Of the connection, to which ``LineFramer`` is added; copied.
+    /// - Parameter parameters: The parameters of the connection. They are copied, and ``LineFramer`` is added.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
         connection = NWConnection(to: endpoint, using: Self.parameters(parameters))
     }
 
-    /// Makes a transport over a connection that was not started, such as one from a listener. Its parameters must have ``LineFramer`` on
-    /// top: ``parameters(_:)``.
+    /// Creates a transport over a connection that is not started yet, such as one from a listener. Its parameters must have ``LineFramer``
+    /// on top: ``parameters(_:)``.
     public init(over connection: NWConnection) { self.connection = connection }
 
-    /// A copy of parameters with ``LineFramer`` on top.
+    /// Returns a copy of the parameters with ``LineFramer`` on top.
     public static func parameters(_ parameters: NWParameters) -> NWParameters {
         let parameters = parameters.copy()
         parameters.defaultProtocolStack.applicationProtocols.insert(LineFramer.options, at: 0)
@@ -86,7 +86,7 @@ extension LineTransportKind {
 }
 
 extension NWParameters {
-    /// The version of IP that is asked for.
+    /// The requested IP version.
     var requestedFamily: SocketAddress.Family? {
         guard let ip = defaultProtocolStack.internetProtocol as? NWProtocolIP.Options else { return nil }
         return switch ip.version {

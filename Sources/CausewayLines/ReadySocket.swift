@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import FoundationEssentials
 
-/// A non-blocking stream socket whose calls wait without holding a thread. Closed with the last reference.
+/// A non-blocking stream socket whose calls suspend the task instead of blocking a thread. Closed with its last reference.
 final class ReadySocket: Sendable {
     private let descriptor: Descriptor
     private static let queue = DispatchQueue(label: "causeway.lines.sockets", target: .global())
@@ -13,7 +13,7 @@ final class ReadySocket: Sendable {
     static func connected(to address: SocketAddress) async throws -> ReadySocket {
         do {
             let socket = ReadySocket(try Socket.open(address.family, .stream))
-            // Lines are whole messages: they need not wait for more.
+            // Disables Nagle's algorithm, because each write is a complete line.
             try Socket.set(.noDelay, to: 1, on: socket.descriptor.rawValue)
             if try !Socket.connect(socket.descriptor.rawValue, to: address) {
                 await socket.writable()
@@ -26,14 +26,14 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Takes the first connection that comes to an address; `announce` learns of the port.
+    /// Accepts the first connection to an address. Calls `announce` with the port.
     static func accepted(
         at address: SocketAddress, announce: (UInt16) -> Void
     ) async throws -> (ReadySocket, SocketAddress?) {
         do {
             let listener = ReadySocket(try Socket.open(address.family, .stream))
             let number = listener.descriptor.rawValue
-            // A server must be able to start again while connections of the last one fade out.
+            // Lets a server restart while connections of the previous process are in TIME_WAIT.
             try Socket.set(.reuseAddress, to: 1, on: number)
             try Socket.bind(number, to: address)
             try Socket.listen(number, backlog: 1)
@@ -53,7 +53,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// What comes next, at least one byte. Empty at the end of the stream.
+    /// Receives at least one byte. Empty at the end of the stream.
     func read(atMost limit: Int) async throws -> Data {
         while true {
             let (result, content) = readNow(limit)
@@ -92,7 +92,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Ends both directions: calls that wait return.
+    /// Shuts down both directions: waiting calls return.
     func shutDown() { _ = shutdown(descriptor.rawValue, Int32(SHUT_RDWR)) }
 
     private func readable() async {
@@ -106,7 +106,7 @@ final class ReadySocket: Sendable {
     private func wait(for source: some DispatchSourceProtocol) async {
         await withCheckedContinuation { continuation in
             source.setEventHandler { source.cancel() }
-            // Only then has Dispatch released the descriptor.
+            // Dispatch uses the descriptor until the cancel handler runs.
             source.setCancelHandler { continuation.resume() }
             source.resume()
         }

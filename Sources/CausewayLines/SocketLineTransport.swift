@@ -3,7 +3,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 public import FoundationEssentials
 
-/// Lines over the system's sockets alone: non-blocking calls, and Dispatch to tell when to make them again.
+/// Lines over plain sockets: non-blocking calls, with Dispatch sources that report when a socket is ready.
 public final class SocketLineTransport: LineTransport {
     public let peer: String
     private let socket: ReadySocket
@@ -14,7 +14,7 @@ public final class SocketLineTransport: LineTransport {
         self.peer = peer
     }
 
-    /// Makes a transport over a connected stream socket, which belongs to it from now on.
+    /// Creates a transport over a connected stream socket and takes ownership of it.
     ///
     /// - Parameter descriptor: Blocking or not: no call blocks a thread.
     public convenience init(descriptor: Int32) {
@@ -47,7 +47,7 @@ public final class SocketLineTransport: LineTransport {
 }
 
 extension SocketLineTransport {
-    /// Sockets have nothing that could carry out what other protocols ask for.
+    /// Rejects parameters with protocols above TCP, which sockets do not support.
     static func check(_ parameters: NWParameters) throws {
         guard parameters.defaultProtocolStack.applicationProtocols.isEmpty else { throw NWError.posix(.EOPNOTSUPP) }
     }

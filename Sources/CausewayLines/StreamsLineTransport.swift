@@ -3,7 +3,7 @@ internal import CausewayStreams
 internal import CausewaySystem
 public import Foundation
 
-/// Lines over a pair of Foundation's streams, whose events tell when to try again.
+/// Lines over a pair of Foundation streams. Their events report when to read or write again.
 public final class StreamsLineTransport: LineTransport, StreamDelegate {
     public let peer: String
     private let input: Unchecked<InputStream>
@@ -13,21 +13,20 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     private let decoder = LockedValue(LineDecoder())
     private static let chunk = 16_384
 
-    /// Makes a transport over a pair of streams of `CausewayStreams` that were not opened. Streams of other origins have no queue to tell
-    /// their events on.
+    /// Creates a transport over a pair of unopened streams of `CausewayStreams`. Other streams do not deliver their events on a queue.
     ///
-    /// - Parameter peer: What ``LineTransport/peer`` is to be.
+    /// - Parameter peer: The value of ``LineTransport/peer``.
     public init(_ streams: (input: InputStream, output: OutputStream), peer: String) {
         (input, output) = (Unchecked(streams.input), Unchecked(streams.output))
         self.peer = peer
     }
 
-    /// Makes a transport to an endpoint of a stream protocol.
+    /// Creates a transport to an endpoint of a stream protocol.
     public convenience init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
         self.init(Stream.streams(to: endpoint, using: parameters), peer: endpoint.peerText)
     }
 
-    /// Makes a transport over a connection that was not started, such as one from a listener.
+    /// Creates a transport over a connection that is not started yet, such as one from a listener.
     public convenience init(over connection: NWConnection) {
         self.init(Stream.streams(over: connection), peer: connection.endpoint.peerText)
     }
