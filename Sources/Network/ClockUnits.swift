@@ -1,4 +1,4 @@
-// What Apple's Dispatch names, and Linux's does not: `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
+// Constants of Apple's Dispatch that Dispatch on Linux lacks: `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
 
 /// Nanoseconds in a second.
 // swift-format-ignore: AlwaysUseLowerCamelCase

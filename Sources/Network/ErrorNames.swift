@@ -1,58 +1,58 @@
-// Errors that `POSIXErrorCode` has on Apple platforms and not on Linux: `framer.markFailed(error: .posix(.EAUTH))`. Each stands for
-// what Linux reports in its place, or comes nearest.
+// Errors that `POSIXErrorCode` has only on Apple platforms: `framer.markFailed(error: .posix(.EAUTH))`. Each has the value of the error
+// that Linux reports in its place, or of the most similar one.
 
 extension POSIXErrorCode {
-    /// Authentication failed. On Linux it is the same number as `EKEYREJECTED`.
+    /// Authentication failed. On Linux it has the same value as `EKEYREJECTED`.
     public static var EAUTH: POSIXErrorCode { .EKEYREJECTED }
 
-    /// Authentication is needed. On Linux it is the same number as `ENOKEY`.
+    /// Authentication is needed. On Linux it has the same value as `ENOKEY`.
     public static var ENEEDAUTH: POSIXErrorCode { .ENOKEY }
 
-    /// A file is of the wrong type or format. On Linux it is the same number as `EMEDIUMTYPE`.
+    /// A file has the wrong type or format. On Linux it has the same value as `EMEDIUMTYPE`.
     public static var EFTYPE: POSIXErrorCode { .EMEDIUMTYPE }
 
-    /// There is no such attribute. On Linux it is the same number as `ENODATA`.
+    /// The attribute does not exist. On Linux it has the same value as `ENODATA`.
     public static var ENOATTR: POSIXErrorCode { .ENODATA }
 
-    /// There are too many processes. On Linux it is the same number as `EAGAIN`.
+    /// There are too many processes. On Linux it has the same value as `EAGAIN`.
     public static var EPROCLIM: POSIXErrorCode { .EAGAIN }
 
-    /// The queue of an interface is full. On Linux it is the same number as `ENOBUFS`.
+    /// The queue of an interface is full. On Linux it has the same value as `ENOBUFS`.
     public static var EQFULL: POSIXErrorCode { .ENOBUFS }
 
-    /// A remote call is malformed. On Linux it is the same number as `EBADMSG`.
+    /// A remote procedure call is malformed. On Linux it has the same value as `EBADMSG`.
     public static var EBADRPC: POSIXErrorCode { .EBADMSG }
 
-    /// The version of a remote call is another one. On Linux it is the same number as `EPROTONOSUPPORT`.
+    /// The RPC version is wrong. On Linux it has the same value as `EPROTONOSUPPORT`.
     public static var ERPCMISMATCH: POSIXErrorCode { .EPROTONOSUPPORT }
 
-    /// There is no such program for remote calls. On Linux it is the same number as `EOPNOTSUPP`.
+    /// The RPC program is not available. On Linux it has the same value as `EOPNOTSUPP`.
     public static var EPROGUNAVAIL: POSIXErrorCode { .EOPNOTSUPP }
 
-    /// The version of a program for remote calls is another one. On Linux it is the same number as `EPROTONOSUPPORT`.
+    /// The version of the RPC program is wrong. On Linux it has the same value as `EPROTONOSUPPORT`.
     public static var EPROGMISMATCH: POSIXErrorCode { .EPROTONOSUPPORT }
 
-    /// A program has no such procedure for remote calls. On Linux it is the same number as `EOPNOTSUPP`.
+    /// The RPC program does not have the procedure. On Linux it has the same value as `EOPNOTSUPP`.
     public static var EPROCUNAVAIL: POSIXErrorCode { .EOPNOTSUPP }
 
-    /// A device is switched off. On Linux it is the same number as `ENXIO`.
+    /// A device is switched off. On Linux it has the same value as `ENXIO`.
     public static var EPWROFF: POSIXErrorCode { .ENXIO }
 
-    /// A device failed. On Linux it is the same number as `EIO`.
+    /// A device failed. On Linux it has the same value as `EIO`.
     public static var EDEVERR: POSIXErrorCode { .EIO }
 
-    /// A program, or a library of it, cannot be run. On Linux it is the same number as `ENOEXEC`.
+    /// A program or one of its libraries cannot be run. On Linux it has the same value as `ENOEXEC`.
     public static var EBADEXEC: POSIXErrorCode { .ENOEXEC }
 
-    /// A program is made for another processor. On Linux it is the same number as `ENOEXEC`.
+    /// A program is built for another processor. On Linux it has the same value as `ENOEXEC`.
     public static var EBADARCH: POSIXErrorCode { .ENOEXEC }
 
-    /// A shared library is of another version. On Linux it is the same number as `ELIBBAD`.
+    /// A shared library has the wrong version. On Linux it has the same value as `ELIBBAD`.
     public static var ESHLIBVERS: POSIXErrorCode { .ELIBBAD }
 
-    /// A program's file is malformed. On Linux it is the same number as `ENOEXEC`.
+    /// A program file is malformed. On Linux it has the same value as `ENOEXEC`.
     public static var EBADMACHO: POSIXErrorCode { .ENOEXEC }
 
-    /// There is no such policy. On Linux it is the same number as `ENOENT`.
+    /// The policy does not exist. On Linux it has the same value as `ENOENT`.
     public static var ENOPOLICY: POSIXErrorCode { .ENOENT }
 }

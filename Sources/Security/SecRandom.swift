@@ -1,21 +1,21 @@
 internal import Causeway
 
-/// Where random bytes come from.
+/// A source of random bytes.
 ///
 /// Counterpart: macOS 10.7, iOS 2.
 public final class SecRandom: Sendable {
     fileprivate init() {}
 }
 
-/// Where random bytes come from.
+/// A source of random bytes.
 public typealias SecRandomRef = SecRandom
 
-/// The system's source. `nil`, as on Apple platforms, means the same.
+/// The system's random source: `nil`, as on Apple platforms.
 ///
 /// Counterpart: macOS 10.7, iOS 2.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with random bytes of the kernel's.
+/// Fills memory with random bytes from the kernel.
 ///
 /// - Returns: `errSecSuccess`, or `errSecParam` for a negative count.
 ///

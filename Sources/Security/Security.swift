@@ -1,2 +1,2 @@
-// The drop-in for sources that say `import Security`: certificates, keys, trust, and the options of TLS. The names are Causeway's;
-// Security+Generated.swift lists those that the module shows, so that no other name of Causeway's meets a name of the program's.
+// The drop-in module for `import Security`: certificates, keys, trust, and TLS options. The names are Causeway's. Security+Generated.swift
+// lists the exported names, so that no other name of Causeway conflicts with a name of the program.

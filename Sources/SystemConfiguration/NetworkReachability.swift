@@ -2,17 +2,17 @@ public import Causeway
 internal import FoundationEssentials
 public import Glibc
 
-/// A destination that an old program wants to know the way to, and its changes.
+/// A destination whose reachability a program observes.
 ///
-/// New programs use `NWPathMonitor`, or just connect: a connection waits until there is a way. Safe to use from any thread.
+/// New programs use `NWPathMonitor`, or connect directly: a connection waits until there is a path. Safe to use from any thread.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
     fileprivate enum Target: Sendable {
-        /// Everywhere: what the address of all zeros stands for, and names.
+        /// The default route: for the address of all zeros, and for names.
         case everywhere
         case endpoint(NWEndpoint)
-        /// The links, and nothing behind a router: what 169.254.0.0 stands for.
+        /// Directly attached links, without routers: for the address 169.254.0.0.
         case links
     }
 
@@ -21,7 +21,7 @@ public final class SCNetworkReachability: Sendable {
 
     fileprivate init(_ target: Target) { self.target = target }
 
-    /// What the way to the destination is now.
+    /// The current flags of the destination.
     var flags: SCNetworkReachabilityFlags {
         switch target {
         case .everywhere: Self.flags(of: .everywhere(), tellsDirect: false)
@@ -46,10 +46,9 @@ public final class SCNetworkReachability: Sendable {
     }
 }
 
-/// A destination by its name, or by an address as text. Names are not looked up: where there is a way to everywhere there is one to
-/// them.
+/// Creates a target from a name or from an address as text. A name is not looked up: it counts as reachable if there is a default route.
 ///
-/// - Parameter allocator: Without effect.
+/// - Parameter allocator: Ignored.
 /// - Returns: `nil` for an empty name.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
@@ -63,10 +62,10 @@ public func SCNetworkReachabilityCreateWithName(
     return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
 }
 
-/// A destination by its address, IPv4 or IPv6. All zeros stand for everywhere, and 169.254.0.0 for the links of this host.
+/// Creates a target from an IPv4 or IPv6 address. All zeros stand for the default route, and 169.254.0.0 for this host's links.
 ///
-/// - Parameter allocator: Without effect.
-/// - Returns: `nil` for any other family.
+/// - Parameter allocator: Ignored.
+/// - Returns: `nil` for another address family.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public func SCNetworkReachabilityCreateWithAddress(
@@ -89,7 +88,7 @@ public func SCNetworkReachabilityCreateWithAddress(
     }
 }
 
-/// Tells what the way to a destination is now. Asks the kernel, for some tenths of a millisecond, and nobody else.
+/// Gets the current flags of a destination. Queries only the kernel, which takes some tenths of a millisecond.
 ///
 /// - Returns: `true`.
 ///

@@ -4,9 +4,9 @@ internal import CausewaySystem
 public import Dispatch
 internal import Foundation
 
-/// Called when what is known of a destination has changed, with the new flags and ``SCNetworkReachabilityContext/info``.
+/// A callback for changes of a destination's flags. It receives the new flags and ``SCNetworkReachabilityContext/info``.
 ///
-/// On Apple platforms this is a function of C, which captures nothing.
+/// On Apple platforms this is a C function, which cannot capture values.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public typealias SCNetworkReachabilityCallBack =
@@ -14,15 +14,15 @@ public typealias SCNetworkReachabilityCallBack =
     ->
     Void
 
-/// What a callback gets of the program's own, and how it is kept.
+/// The program's own data for a callback, with functions that retain and release it.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityContext {
-    /// 0.
+    /// Always 0.
     public var version: Int
     /// Passed to the callback.
     public var info: UnsafeMutableRawPointer?
-    /// Called with ``info`` when the callback is set; what it returns is kept in its place.
+    /// Called with ``info`` when the callback is set. The result replaces ``info``.
     public var retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?
     /// Called with ``info`` when the callback is replaced or removed.
     public var release: ((UnsafeRawPointer) -> Void)?
@@ -40,12 +40,12 @@ public struct SCNetworkReachabilityContext {
         self.copyDescription = copyDescription
     }
 
-    /// A context without anything.
+    /// Creates an empty context.
     public init() { self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil) }
 }
 
-/// Sets what is called when the flags of a destination change; `nil` removes it. It takes effect once the destination is scheduled on a
-/// queue or a run loop, and is not called for the flags that hold when that happens.
+/// Sets the callback for changes of a destination's flags; `nil` removes it. It takes effect when the destination is scheduled on a queue
+/// or a run loop, and is not called for the flags at that time.
 ///
 /// - Parameter context: Copied; `nil` for none.
 /// - Returns: `true`.
@@ -60,7 +60,7 @@ public func SCNetworkReachabilitySetCallback(
     return true
 }
 
-/// Delivers callbacks on a queue; `nil` ends that. A scheduled destination lives until it is unscheduled.
+/// Delivers callbacks on a queue; `nil` stops the delivery. A scheduled destination is kept alive until it is unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -71,7 +71,7 @@ public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachabilit
     return true
 }
 
-/// Delivers callbacks in a run loop. A scheduled destination lives until it is unscheduled.
+/// Delivers callbacks in a run loop. A scheduled destination is kept alive until it is unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -84,7 +84,7 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
     return true
 }
 
-/// Delivers no more callbacks in a run loop.
+/// Stops the delivery of callbacks in a run loop.
 ///
 /// - Returns: Whether the destination was scheduled there.
 ///

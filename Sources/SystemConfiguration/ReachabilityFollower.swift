@@ -4,11 +4,11 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Calls a program's callback when the flags of a destination change, where the program has asked for that.
+/// Calls a program's callback when the flags of a destination change.
 ///
-/// It follows the network while there is a callback and a place for it.
+/// It observes the network only while there is a callback and a queue or run loop for it.
 final class ReachabilityFollower: Sendable {
-    /// A callback and what it gets.
+    /// A callback and its context data.
     private struct Callback: Sendable {
         let body: SCNetworkReachabilityCallBack
         let info: Unchecked<UnsafeMutableRawPointer?>
@@ -30,11 +30,11 @@ final class ReachabilityFollower: Sendable {
         var callback: Callback?
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// Keeps the destination, while it is scheduled.
+        /// Keeps the destination alive while it is scheduled.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
         var known: SCNetworkReachabilityFlags?
-        /// Whether the run loop has reported the change. A destination is scheduled in one loop, as a rule.
+        /// Whether a run loop has delivered the change. Usually a destination is scheduled in only one run loop.
         var isToldInLoop = true
     }
 
@@ -81,7 +81,7 @@ final class ReachabilityFollower: Sendable {
         return !removed.isEmpty
     }
 
-    /// What is replaced is released outside the lock: its end may be the destination's.
+    /// Changes the state. The old values are released outside the lock, because that may release the destination.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             defer { body(&state) }
@@ -91,7 +91,7 @@ final class ReachabilityFollower: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Begins to follow the network, or ends that.
+    /// Starts or stops observing the network.
     private func update() {
         let (isWanted, isFollowing) = state.withLock { ($0.callback != nil && $0.target != nil, $0.watch != nil) }
         guard isWanted != isFollowing else { return }
@@ -127,12 +127,12 @@ final class ReachabilityFollower: Sendable {
     }
 
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
-        // Nothing follows once the destination is no longer scheduled there.
+        // The destination may have been unscheduled meanwhile.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
         callback.map { $0.body(target, flags, $0.info.value) }
     }
 
-    /// Called on a loop's thread.
+    /// Delivers a change in a run loop. Called on the loop's thread.
     private func tellInLoop() {
         let (callback, target, flags) = state.withLock { state in
             defer { state.isToldInLoop = true }

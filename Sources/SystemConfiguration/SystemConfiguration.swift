@@ -1,2 +1,2 @@
-// The drop-in for old sources that ask whether a host can be reached. What it shows beside its own names lists
-// SystemConfiguration+Generated.swift: those of Core Foundation that its functions take.
+// The drop-in module for `import SystemConfiguration`, for reachability checks of old programs. SystemConfiguration+Generated.swift lists
+// the names of Core Foundation that it also exports.
