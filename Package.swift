@@ -5,22 +5,22 @@ import PackageDescription
     import Glibc
 #endif
 
-/// Every target: Swift 6 mode with the upcoming features that make imports and existentials explicit.
+/// The settings of every target: Swift 6 mode with the upcoming features that require explicit imports and existentials.
 let house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
-/// Layers that read untrusted bytes: no pointer without the word `unsafe` beside it.
+/// The settings of layers that parse untrusted bytes: every use of a pointer needs the word `unsafe`.
 let pure: [SwiftSetting] =
     house + [
         .enableUpcomingFeature("MemberImportVisibility"), .enableExperimentalFeature("Lifetimes"),
         .strictMemorySafety(),
     ]
-/// Layers that talk to the kernel.
+/// The settings of layers that make system calls.
 let system: [SwiftSetting] = house + [.enableExperimentalFeature("Lifetimes")]
 
-/// The command-line tool carries Swift's libraries in itself where it is built for release: most of the time that a short command took
-/// was the dynamic linker's, which had 32,000 names to look up. `CAUSEWAY_DYNAMIC=1` is for toolchains without static libraries.
+/// Links the release build of the command-line tool statically with Swift's libraries: the dynamic linker had to resolve 32,000 symbols,
+/// which was most of the run time of a short command. `CAUSEWAY_DYNAMIC=1` is for toolchains without static libraries.
 let toolLinking: [LinkerSetting] =
     Context.environment["CAUSEWAY_DYNAMIC"] != nil
     ? []
@@ -30,15 +30,15 @@ let toolLinking: [LinkerSetting] =
                 "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
                 "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections",
                 "-lswiftSynchronization", "-Xlinker", "--no-export-dynamic",
-                // Everything is bound at the start and read-only from then on, and no library is looked for beside the program.
+                // Binds all symbols at the start, makes the table read-only, and searches no library beside the program.
                 "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now",
                 "-no-toolchain-stdlib-rpath", "-ld-path=" + Context.packageDirectory + "/Linking/without-rpath",
             ] + staticCPlusPlus + packedRelocations,
             .when(platforms: [.linux], configuration: .release))
     ]
 
-/// The libraries of Swift stand on C++'s, of which they name the shared form themselves. `Linking` tells the linker otherwise where the
-/// compiler has the static one, which some systems have in a package of its own.
+/// Links the C++ library statically. Swift's libraries name its shared form; the scripts in `Linking` replace it if the compiler has the
+/// static library, which some systems have in a separate package.
 var staticCPlusPlus: [String] {
     #if canImport(Glibc)
         var found = glob_t()
@@ -50,8 +50,7 @@ var staticCPlusPlus: [String] {
     #endif
 }
 
-/// A hundred thousand addresses are corrected when the tool starts. Packed they are a twentieth of the size; only newer C libraries read
-/// them so.
+/// Packs the 100,000 relocations of the tool, which reduces their size by a factor of 20. Only newer C libraries support that.
 var packedRelocations: [String] {
     #if canImport(Glibc)
         return (__GLIBC__, __GLIBC_MINOR__) >= (2, 36) ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
@@ -80,8 +79,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // Values. FoundationEssentials is where `POSIXErrorCode` is reachable without naming a libc, which
-        // MemberImportVisibility would demand: hence `house`.
+        // Value types. FoundationEssentials exports `POSIXErrorCode`, so that no libc has to be imported; MemberImportVisibility would
+        // require that. Hence `house`.
         .target(
             name: "CausewayTypes", dependencies: ["CCausewayLinux"], swiftSettings: house + [.strictMemorySafety()]),
         .target(name: "CausewayWire", dependencies: ["CausewayTypes"], swiftSettings: pure),
@@ -121,7 +120,7 @@ let package = Package(
         .target(
             name: "SystemConfiguration", dependencies: ["Causeway", "CausewayStreams", "CausewaySystem"],
             swiftSettings: house),
-        // Packets without system calls: every decoder reads what anybody may have sent.
+        // Packet decoders without system calls. They parse untrusted input.
         .target(name: "CausewayPackets", dependencies: ["CausewayTypes", "CausewayWire"], swiftSettings: pure),
         .target(
             name: "CausewayCapture", dependencies: ["CausewayPackets", "CausewaySystem"], swiftSettings: system),
@@ -174,7 +173,7 @@ let package = Package(
                 "Network", "Security", "SystemConfiguration",
             ],
             swiftSettings: house),
-        // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.
+        // Programs as written for Apple's framework, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
         .testTarget(
             name: "ProgramSwift5Tests", dependencies: ["Network"], swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -188,11 +187,11 @@ let package = Package(
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
         .testTarget(name: "CausewayLinesTests", dependencies: ["CausewayLines"], swiftSettings: house),
-        // As such programs were written, in the language mode of their time.
+        // A program as written for NetService, in the language mode of its time.
         .executableTarget(
             name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        // An old program over the drop-ins, and a library whose types have names that Causeway's have too.
+        // An old program with the drop-in modules, and a library whose type names also occur in Causeway.
         .target(name: "OwnNames", path: "Tests/OwnNames"),
         .executableTarget(
             name: "DropInProgram", dependencies: ["CausewayStreams", "OwnNames", "Security", "SystemConfiguration"],
@@ -205,8 +204,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `CAUSEWAY_TESTS=LoopbackTests`: those tests and what they stand on, and nothing else. Builds under a sanitizer, which run one
-// suite, need not compile the tools and all other tests.
+// `CAUSEWAY_TESTS=LoopbackTests` builds only that test target and its dependencies. Sanitizer builds, which run one suite, then need not
+// compile the tools and the other tests.
 if let wanted = Context.environment["CAUSEWAY_TESTS"] {
     var needed: Set<String> = []
     var reached = [wanted]

@@ -6,7 +6,7 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A package of its own: nobody who uses Causeway builds it.
+// A separate package, so that users of Causeway do not build it.
 let package = Package(
     name: "causeway-benchmarks",
     dependencies: [.package(name: "causeway", path: "..")],
@@ -15,7 +15,7 @@ let package = Package(
         .executableTarget(
             name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
-        // Measured beside other tools by Scripts/packet-goals.
+        // Compared with other tools by Scripts/packet-goals.
         .executableTarget(
             name: "PacketGoals",
             dependencies: [
@@ -23,7 +23,7 @@ let package = Package(
                 .product(name: "CausewayPackets", package: "causeway"),
             ],
             swiftSettings: house),
-        // Measured beside plain sockets by datagram-ratios.
+        // Compared with plain sockets by datagram-ratios.
         .executableTarget(
             name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
             swiftSettings: house),

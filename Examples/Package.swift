@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One executable for each idea. Their sources say `import Network`, as on Apple platforms.
+/// One executable for each example. The sources use `import Network`, as on Apple platforms.
 let examples = [
     "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
     "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
     "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline", "Migration",
     "ServiceByName", "LiveBrowser", "Camera",
 ]
-/// Those that use what Foundation has on Apple platforms for services.
+/// The examples that use NetService, which is part of Foundation on Apple platforms.
 let services = ["NetServicePublisher", "SavedService"]
 
 let package = Package(
@@ -26,7 +26,7 @@ let package = Package(
                     .product(name: "CausewayBonjour", package: "causeway"),
                 ], path: example)
         } + [
-            // Without the drop-in, which brings Foundation along.
+            // Without the drop-in module, which exports Foundation.
             .executableTarget(
                 name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")],
                 path: "SmallClient")

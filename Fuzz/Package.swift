@@ -6,7 +6,7 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A package of its own, because its executables link only with the fuzzer: see README.md.
+// A separate package, because its executables link only with the fuzzer: see README.md.
 let package = Package(
     name: "causeway-fuzz",
     dependencies: [.package(name: "causeway", path: "..")],
@@ -17,7 +17,7 @@ let package = Package(
             dependencies: ["CFuzzerMain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
     ]
-        // Machines and parsers that no program sees: the promises are in CausewayTestKit, which sees them.
+        // Internal state machines and parsers. CausewayTestKit can access them and checks their invariants.
         + ["FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus"].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayTestKit", package: "causeway")],

@@ -1,4 +1,4 @@
-// What other libraries do in the same time: run by Scripts/packet-goals, one measurement a run. Needs libpcap and libnet to compile.
+// Reference measurements with other libraries, one per run, started by Scripts/packet-goals. Needs libpcap and libnet to compile.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static double seconds(clockid_t clock) {
 
 static volatile uint64_t sink;
 
-// Ethernet, tags, IPv4 or IPv6, and where the payload begins: without a check of any bound but the packet's length.
+// Decodes Ethernet, VLAN tags, IPv4 or IPv6, and finds the payload. Checks only the packet's length.
 static uint64_t decode(const uint8_t *bytes, uint32_t length) {
     if (length < 14) return 0;
     uint32_t at = 12;
@@ -189,7 +189,7 @@ static void run_inject(const char *interface, int count, int size) {
     printf("kpps %.3f\n", sent / (seconds(CLOCK_MONOTONIC) - before) / 1e3);
 }
 
-// Sends frames of an experimental type, each with its time, at a rate or (0) as fast as it goes.
+// Sends frames of an experimental type with a timestamp, at a rate or (0) as fast as possible.
 static void run_send(const char *interface, int count, int size, double rate) {
     int fd = socket(AF_PACKET, SOCK_RAW, 0), on = 1;
     struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(interface)};

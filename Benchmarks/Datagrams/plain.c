@@ -1,10 +1,10 @@
-// Plain datagram sockets, for Benchmarks/datagram-ratios: the load, and the receiver that others are compared with.
+// Plain datagram sockets, for Benchmarks/datagram-ratios: the load generator and the reference receiver.
 //
-// plain send one|many|train ADDRESS PORT BATCHES MICROSECONDS   batches of 20 datagrams of 1,200 bytes, one batch per interval
+// plain send one|many|train ADDRESS PORT BATCHES MICROSECONDS batches of 20 datagrams of 1,200 bytes, one batch per interval
 //                                                               (0: unpaced), by sendto, sendmmsg or UDP_SEGMENT
-// plain receive PORT BUFFER                                     one recvfrom per datagram, with a receive buffer of BUFFER bytes
+// plain receive PORT BUFFER one recvfrom per datagram, with a receive buffer of BUFFER bytes
 //
-// The load ends with datagrams of one byte. A receiver prints "received N cpu MICROSECONDS" then.
+// The load ends with datagrams of one byte. A receiver then prints "received N cpu MICROSECONDS".
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,9 +1,9 @@
-// Clients whose certificates are refused, and an echo beside them: run by Benchmarks/hostile-chains. Needs libssl-dev.
+// Clients whose certificates are rejected, and an echo connection beside them: started by Benchmarks/hostile-chains. Needs libssl-dev.
 //
 // usage: hostile PORT SECONDS PID PEERS CHAIN KEY [GOOD_CHAIN GOOD_KEY]
 //
-// PEERS processes connect with CHAIN again and again. With GOOD_CHAIN one connection is established before, and measures a round trip each
-// millisecond meanwhile. Prints processor microseconds of process PID per refused handshake and the round trips in microseconds.
+// PEERS processes connect repeatedly with CHAIN. With GOOD_CHAIN a connection is established first, and measures a round trip every
+// millisecond meanwhile. Prints processor microseconds of process PID per rejected handshake, and the round trips in microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -36,7 +36,7 @@ static uint64_t nanoseconds(clockid_t clock) {
 
 static SSL_CTX *context_with(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-    // What is sent may be as weak as it wants.
+    // Allows weak certificates to be sent.
     SSL_CTX_set_security_level(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (SSL_CTX_use_certificate_chain_file(context, chain) != 1) stop(chain);
@@ -65,7 +65,7 @@ static void leave(SSL *tls) {
 _Noreturn static void refuse_again_and_again(SSL_CTX *context, int port, uint64_t end, atomic_ulong *count) {
     while (nanoseconds(CLOCK_MONOTONIC) < end) {
         SSL *tls = reach(context, port);
-        // In TLS 1.3 the refusal comes behind the handshake.
+        // In TLS 1.3 the alert arrives after the handshake.
         if (SSL_read(tls, block, sizeof block) > 0) stop("accepted");
         leave(tls);
         (*count)++;

@@ -1,4 +1,4 @@
-// What plain C does with the same OpenSSL, and the load for all servers: run by Benchmarks/tls-ratios. Needs libssl-dev.
+// A plain C server with the same OpenSSL, and the load generator for all servers: started by Benchmarks/tls-ratios. Needs libssl-dev.
 //
 // usage: tls serve echo|sink PORT CERT KEY
 //        tls echo|full|resume PORT SECONDS PID CONNECTIONS     processor microseconds of process PID per operation
@@ -70,7 +70,7 @@ static void answer(SSL *tls, bool echoes) {
             return;
         }
         if (echoes) SSL_write(tls, block, count);
-        // What the kernel has beyond this is told by epoll.
+        // epoll reports the data that is still in the kernel.
         if (SSL_pending(tls) == 0 && count < (int)sizeof block && echoes) return;
     }
 }
@@ -136,7 +136,7 @@ static void begin(struct figures *figures) {
     figures->end = figures->measured_from + (uint64_t)(figures->seconds * 1e9);
 }
 
-// Whether it goes on.
+// Updates the figures. Returns whether the measurement continues.
 static bool tick(struct figures *figures) {
     uint64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (!figures->measures && now >= figures->measured_from) {
@@ -173,7 +173,7 @@ static void echo(struct figures *figures, int port, int connections) {
     }
 }
 
-// Connections one after the other, with one byte each way.
+// Makes connections one after the other, with one byte in each direction.
 static void shake_hands(struct figures *figures, int port) {
     uint64_t resumed = 0, all = 0;
     begin(figures);
@@ -183,7 +183,7 @@ static void shake_hands(struct figures *figures, int port) {
         resumed += (uint64_t)SSL_session_reused(tls);
         all++;
         SSL_write(tls, block, 1);
-        // The ticket comes after the handshake: an echo server's answer comes behind it.
+        // The session ticket arrives after the handshake and before the reply of an echo server.
         SSL_read(tls, block, 1);
         SSL_shutdown(tls);
         SSL_free(tls);

@@ -1,7 +1,7 @@
 // Shows the camera demo of 2018 over UDP: swift run Camera view NAME, and on another host swift run Camera send NAME [FRAMES-PER-SECOND]
 import Network
 
-/// A frame is a batch of datagrams of 1,200 bytes, each of which begins with its number.
+/// A frame is a batch of datagrams of 1,200 bytes. Each datagram begins with its number.
 enum Frame {
     static let datagramCount = 20
     static let byteCount = 1_200

@@ -1,7 +1,8 @@
-// Shows the sending side of ``Camera``: a frame is a batch, and the next one waits until the last one has been taken (back-pressure).
+// Shows the sender of ``Camera``: a frame is a batch, and the next frame is sent after the kernel has accepted the last one
+// (back-pressure).
 import Network
 
-/// Everything happens on its queue.
+/// Confined to its queue.
 final class Sender: @unchecked Sendable {
     private let queue = DispatchQueue(label: "camera")
     private let connection: NWConnection
@@ -21,7 +22,7 @@ final class Sender: @unchecked Sendable {
             case .ready:
                 say("connected to \(connection.endpoint)")
                 sendFrame()
-            case .waiting(let error): say("no viewer at the moment: \(error)")
+            case .waiting(let error): say("no viewer available: \(error)")
             case .failed(let error):
                 say("ended: \(error)")
                 exit(1)
@@ -33,7 +34,7 @@ final class Sender: @unchecked Sendable {
 
     private func sendFrame() {
         let due = DispatchTime.now() + interval
-        // One batch is one hand-over: its datagrams leave in one system call.
+        // The datagrams of one batch are sent with one system call.
         connection.batch {
             for index in 1...Frame.datagramCount {
                 let datagram = Frame.datagram(number)
@@ -45,7 +46,7 @@ final class Sender: @unchecked Sendable {
                 connection.send(
                     content: datagram,
                     completion: .contentProcessed { [self] error in
-                        if let error { say("a frame was not taken: \(error)") } else { figures.add(index, "sent") }
+                        if let error { say("a frame was not sent: \(error)") } else { figures.add(index, "sent") }
                         queue.asyncAfter(deadline: due) { self.sendFrame() }
                     })
             }

@@ -1,14 +1,14 @@
-// Shows the viewer of ``Camera``: it advertises itself, and reads each camera's datagrams one after the other.
+// Shows the viewer of ``Camera``: it registers a service, and receives each camera's datagrams one after the other.
 import Network
 
-/// Everything happens on its queue.
+/// Confined to its queue.
 final class Viewer: @unchecked Sendable {
     private let queue = DispatchQueue(label: "viewer")
     private let listener: NWListener
     private var figures = Figures()
 
     init(name: String) throws {
-        // Any port: cameras look for the name.
+        // Listens on any port: cameras find the service by its name.
         listener = try NWListener(using: .udp)
         listener.service = NWListener.Service(name: name, type: Frame.serviceType)
     }
@@ -28,12 +28,12 @@ final class Viewer: @unchecked Sendable {
         listener.start(queue: queue)
     }
 
-    /// - Parameter next: The number that the next datagram has if none is lost.
+    /// - Parameter next: The number of the next datagram if none is lost.
     private func receive(from camera: NWConnection, next: UInt64?) {
         camera.receiveMessage { [self] content, _, _, error in
             guard error == nil else { return camera.cancel() }
             guard let content, let number = Frame.number(of: content) else { return receive(from: camera, next: next) }
-            // A datagram that was overtaken comes after its successors: it was counted as lost.
+            // A reordered datagram arrives after later ones: it was counted as lost.
             let lost = next.map { number > $0 ? Int(clamping: number - $0) : 0 } ?? 0
             figures.add(1, lost: lost, "received")
             receive(from: camera, next: max(next ?? 0, number &+ 1))

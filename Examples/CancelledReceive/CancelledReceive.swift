@@ -14,7 +14,7 @@ enum CancelledReceive {
             do {
                 print("received", try await impatient.value.content.count, "bytes")
             } catch {
-                // Three bytes had arrived, and wait for the next receive.
+                // Three bytes had arrived. The next receive returns them.
                 print("cancelled: \(error)")
             }
             try await connection.send(Array("def".utf8), endOfStream: true)

@@ -7,7 +7,7 @@ enum DatagramPingPong {
 
     static func main() throws {
         let listener = try NWListener(using: .udp)
-        // One connection for each peer; its first datagram is on it already.
+        // Each peer has its own connection, which already has the first datagram.
         listener.newConnectionHandler = { connection in
             connection.start(queue: queue)
             answer(on: connection)

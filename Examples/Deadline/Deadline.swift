@@ -1,9 +1,9 @@
-// Shows a deadline for one operation by a task group: swift run Deadline 192.0.2.1 7000
+// Shows a deadline for one operation with a task group: swift run Deadline 192.0.2.1 7000
 import Network
 
 struct TookTooLong: Error {}
 
-/// Runs `body`, and cancels it when the time is over. The connection that it waited for stays usable.
+/// Runs `body`, and cancels it after the limit. The connection stays usable.
 func within<Result: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

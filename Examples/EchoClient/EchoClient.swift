@@ -1,4 +1,4 @@
-// Shows a TCP client that sends a message, half-closes and prints the answer: swift run EchoClient localhost 7000 Hi
+// Shows a TCP client that sends a message, half-closes and prints the reply: swift run EchoClient localhost 7000 Hi
 import Network
 
 @main
@@ -16,8 +16,8 @@ enum EchoClient {
             case .ready:
                 print("Connected to \(connection.endpoint)")
             case .waiting(let error):
-                // The connection tries again when the network changes; this program does not wait for that.
-                print("No way to \(connection.endpoint) now: \(error)")
+                // The connection would try again after a network change; this program does not wait for that.
+                print("No path to \(connection.endpoint) now: \(error)")
                 exit(1)
             case .failed(let error):
                 print("Connection failed: \(error)")
@@ -30,7 +30,7 @@ enum EchoClient {
         }
         connection.start(queue: .main)
 
-        // Both may be asked for before the connection is ready: they wait for it.
+        // Both calls may be made before the connection is ready: they wait for it.
         connection.send(
             content: Data(arguments[3].utf8), contentContext: .finalMessage, isComplete: true,
             completion: .contentProcessed { error in

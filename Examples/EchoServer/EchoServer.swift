@@ -1,4 +1,4 @@
-// Shows a TCP server that sends back what it receives: swift run EchoServer 7000
+// Shows a TCP server that sends received data back: swift run EchoServer 7000
 import Network
 
 @main
@@ -32,8 +32,8 @@ enum EchoServer {
         dispatchMain()
     }
 
-    /// Takes some bytes, sends them back, and begins again once they are on their way: a client that does not read
-    /// its answers is not read from either.
+    /// Receives some bytes and sends them back. The next receive starts after the send has completed, so a client that does not read its
+    /// replies cannot send more data.
     static func echo(on connection: NWConnection) {
         connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
             guard let content, error == nil else {

@@ -1,4 +1,4 @@
-// Shows framing on a byte stream: a header of 4 bytes says how long the body after it is.
+// Shows framing on a byte stream: a header of 4 bytes contains the length of the body after it.
 import Network
 
 @main
@@ -27,19 +27,19 @@ enum HeaderThenBody {
     static func send(_ message: String, on connection: NWConnection) {
         let body = Data(message.utf8)
         let header = withUnsafeBytes(of: UInt32(body.count).bigEndian) { Data($0) }
-        // In a batch, both leave in one piece.
+        // The batch sends both in one piece.
         connection.batch {
             connection.send(content: header, completion: .idempotent)
             connection.send(content: body, completion: .idempotent)
         }
     }
 
-    /// The same number twice: exactly that many bytes, or the stream has ended.
+    /// Minimum and maximum are equal: the result has exactly this many bytes, or the stream has ended.
     static func readHeader(from connection: NWConnection) {
         connection.receive(minimumIncompleteLength: headerSize, maximumLength: headerSize) { header, _, _, error in
             guard let header, header.count == headerSize, error == nil else { exit(error == nil ? 0 : 1) }
             let length = header.reduce(0) { $0 << 8 | Int($1) }
-            // Never believe a length that came over the network.
+            // A length from the network must be checked.
             guard length <= largestBody else { return connection.forceCancel() }
             length == 0 ? finish(Data(), from: connection) : readBody(length, from: connection)
         }

@@ -19,7 +19,7 @@ enum JSONMessages {
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                // Ends with the group, which cancels it.
+                // The listener ends with the group, which cancels it.
                 try? await listener.run { connection in
                     for try await (question, _) in connection.messages {
                         try await connection.send(Answer(sum: question.numbers.reduce(0, +)))

@@ -1,4 +1,5 @@
-// Shows a framer for text lines: CR LF ends a message, a line has at most 1,024 bytes. Try it: swift run LineFramer 7000, nc -C localhost 7000
+// Shows a framer for text lines: CR LF ends a message, a line has at most 1,024 bytes. Try it: swift run LineFramer 7000, nc -C localhost
+// 7000
 import Network
 
 final class LineFramer: NWProtocolFramerImplementation {

@@ -1,4 +1,4 @@
-// Shows a server that answers each line in capital letters, through ``LineFramer``.
+// Shows a server that replies to each line with the line in capital letters, through ``LineFramer``.
 import Network
 
 @main
@@ -27,7 +27,7 @@ enum Shout {
             // An empty line is a message without content.
             guard error == nil, context?.isFinal == false else { return connection.cancel() }
             let answer = String(decoding: line ?? Data(), as: UTF8.self).uppercased()
-            // The next line is asked for when this answer has gone: who does not read is not read from.
+            // The next line is received after this reply has been sent: a client that does not read cannot send more lines.
             connection.send(
                 content: Data(answer.utf8),
                 completion: .contentProcessed { error in

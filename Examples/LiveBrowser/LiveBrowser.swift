@@ -1,4 +1,4 @@
-// Shows a list of services that follows what comes and goes, with their TXT records: swift run LiveBrowser _http._tcp
+// Shows a list of services with their TXT records that is updated after each change: swift run LiveBrowser _http._tcp
 import Network
 
 @main
@@ -12,10 +12,10 @@ enum LiveBrowser {
         let browser = NWBrowser(for: .bonjourWithTXTRecord(type: type, domain: nil), using: NWParameters())
         browser.stateUpdateHandler = { state in
             guard case .failed(let error) = state else { return }
-            print("cannot look for \(type): \(error)")
+            print("cannot browse \(type): \(error)")
             exit(1)
         }
-        // Told of many changes at once: a list on the screen is drawn once for all of them.
+        // One call reports all changes since the last call, so a list on the screen is drawn once.
         browser.browseResultsChangedHandler = { results, changes in
             for case .removed(let result) in changes { print("gone: \(result.endpoint)") }
             print("\(results.count) services of type \(type):")

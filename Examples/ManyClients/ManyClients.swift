@@ -18,7 +18,7 @@ enum ManyClients {
         while listener.port == nil { try await Task.sleep(for: .milliseconds(10)) }
         let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 7004)
 
-        // They send without reading the answers. The server's sends to them suspend, and hold up nobody else.
+        // They send and do not read the replies. The server's sends to them suspend, without an effect on other clients.
         let idlers = (0..<100).map { _ in NetworkConnection(to: endpoint) { TCP() } }
         let sending = idlers.map { idler in
             Task { while true { try await idler.send([UInt8](repeating: 1, count: 1 << 16)) } }

@@ -1,12 +1,12 @@
-// Shows a conversation that moves to a better network: swift run Migration HOST PORT, of an echo server
+// Shows a connection that moves to a better network: swift run Migration HOST PORT, with an echo server
 import Network
 
-/// Sends a line a second over whichever network is the best one:
-///     is viable   better path   what to do
-///     yes         no            nothing
-///     yes         yes           connect anew, move when that is ready, then end the old connection
-///     no          yes           the same; nothing can be saved on the old one
-///     no          no            wait: it may come back
+/// Sends a line per second over the best network:
+///     is viable   better path   action
+///     yes         no            none
+///     yes         yes           open a new connection, move when it is ready, then end the old one
+///     no          yes           the same; data on the old connection is lost
+///     no          no            wait: the network may come back
 final class Migrating: @unchecked Sendable {
     private let endpoint: NWEndpoint
     private let queue = DispatchQueue(label: "conversation")
@@ -17,10 +17,10 @@ final class Migrating: @unchecked Sendable {
 
     private func connect() -> NWConnection {
         let connection = NWConnection(to: endpoint, using: .tcp)
-        connection.viabilityUpdateHandler = { print($0 ? "packets flow" : "no way at the moment: waiting") }
+        connection.viabilityUpdateHandler = { print($0 ? "packets flow" : "no path: waiting") }
         connection.betterPathUpdateHandler = { [self] isBetter in
             guard isBetter, next == nil, connection === current else { return }
-            print("a better network: connecting anew")
+            print("a better network: opening a new connection")
             next = connect()
         }
         connection.stateUpdateHandler = { [self] state in
@@ -34,7 +34,7 @@ final class Migrating: @unchecked Sendable {
         return connection
     }
 
-    /// A request and its answer are never split: the old connection ends when nothing of it is under way.
+    /// A request and its reply use the same connection: the old connection ends when no exchange is running.
     private func move(to connection: NWConnection) {
         let old = current
         (current, next) = (connection, nil)

@@ -1,11 +1,11 @@
-// Shows NetService with its delegate, in a run loop, which publishes a service: swift run NetServicePublisher NAME
+// Shows NetService with its delegate in a run loop, which publishes a service: swift run NetServicePublisher NAME
 import CausewayBonjour
 import Foundation
 
 final class Publisher: NetServiceDelegate {
     func netServiceWillPublish(_ sender: NetService) { print("publishing \(sender.name)") }
 
-    // The name is another than was wished if somebody else has that.
+    // The name differs from the requested one if that was in use.
     func netServiceDidPublish(_ sender: NetService) { print("published as \(sender.name), port \(sender.port)") }
 
     func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber]) {
@@ -18,7 +18,7 @@ final class Publisher: NetServiceDelegate {
     func netService(
         _ sender: NetService, didAcceptConnectionWith inputStream: InputStream, outputStream: OutputStream
     ) {
-        print("somebody connected")
+        print("a client connected")
         inputStream.close()
         outputStream.close()
     }

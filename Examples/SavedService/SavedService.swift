@@ -1,4 +1,4 @@
-// Shows late binding: which service was chosen is saved, not where it was; swift run SavedService FILE finds it again
+// Shows late binding: the chosen service is saved, not its address; swift run SavedService FILE resolves it again
 import CausewayBonjour
 import Foundation
 import Network
@@ -16,7 +16,7 @@ enum SavedService {
             print("\(chosen.name) is at \(place.host) port \(place.port)")
             break
         }
-        // The endpoint is the name: where that is, is found out when the connection starts, and again if it has to wait.
+        // The endpoint contains only the name. It is resolved when the connection starts, and again if the connection has to wait.
         let connection = NWConnection(to: chosen.endpoint, using: .tcp)
         let (states, feed) = AsyncStream<NWConnection.State>.makeStream()
         connection.stateUpdateHandler = { feed.yield($0) }
@@ -32,7 +32,7 @@ enum SavedService {
         if let data = try? Data(contentsOf: file) {
             return try JSONDecoder().decode(ServiceDiscovery.Identity.self, from: data)
         }
-        print("looking for the first service of type _greeting._tcp")
+        print("browsing for the first service of type _greeting._tcp")
         for try await case .added(let identity) in try ServiceDiscovery.browse("_greeting._tcp") {
             try JSONEncoder().encode(identity).write(to: file)
             return identity

@@ -1,4 +1,4 @@
-// Shows a server that others find by its name: swift run ServiceByName serve NAME, then swift run ServiceByName call NAME
+// Shows a server that clients find by its name: swift run ServiceByName serve NAME, then swift run ServiceByName call NAME
 import Network
 
 @main
@@ -14,7 +14,7 @@ enum ServiceByName {
     }
 
     static func serve(_ name: String) throws {
-        // Any port will do: those who call ask for the name.
+        // Listens on any port: clients find the service by its name.
         let listener = try NWListener(using: .tcp)
         listener.service = NWListener.Service(name: name, type: "_greeting._tcp")
         listener.serviceRegistrationUpdateHandler = { change in print("\(change)") }
@@ -31,7 +31,7 @@ enum ServiceByName {
         let service = NWEndpoint.service(name: name, type: "_greeting._tcp", domain: "local.", interface: nil)
         let connection = NWConnection(to: service, using: .tcp)
         connection.stateUpdateHandler = { state in
-            if case .waiting(let error) = state { print("not there: \(error)") }
+            if case .waiting(let error) = state { print("not available: \(error)") }
         }
         connection.receive(minimumIncompleteLength: 1, maximumLength: 1_000) { content, _, _, error in
             print(content.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")

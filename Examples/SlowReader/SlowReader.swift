@@ -1,4 +1,4 @@
-// Shows back-pressure: the sender makes its next frame when the last one is taken, so a slow reader slows it down.
+// Shows back-pressure: the sender creates its next frame after the last one was accepted, so a slow reader slows it down.
 import Network
 
 @main
@@ -33,17 +33,17 @@ enum SlowReader {
             content: frame, contentContext: isLast ? .finalMessage : .defaultMessage, isComplete: isLast,
             completion: .contentProcessed { error in
                 if let error { return print("Not sent: \(error)") }
-                print("Frame \(number) is taken")
+                print("Frame \(number) accepted")
                 if !isLast { sendFrame(number + 1, on: connection) }
             })
     }
 
-    /// Nothing is received, and the sender's window stays closed, until the next call.
+    /// Without a receive call no data is read, and the sender's window stays closed.
     static func read(from connection: NWConnection, total: Int) {
         connection.receive(minimumIncompleteLength: 1, maximumLength: 4_000_000) { content, _, isComplete, error in
             let total = total + (content?.count ?? 0)
             if isComplete || error != nil {
-                print("Reader got \(total) bytes")
+                print("Reader received \(total) bytes")
                 exit(total == frameCount * frame.count ? 0 : 1)
             }
             queue.asyncAfter(deadline: .now() + .milliseconds(20)) { read(from: connection, total: total) }

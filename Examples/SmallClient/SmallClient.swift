@@ -20,7 +20,7 @@ enum SmallClient {
         try await withNetworkConnection(to: endpoint) {
             TCP()
         } _: { connection in
-            // A number in network order, as many messages begin.
+            // Many messages begin with a number in network byte order.
             try await connection.send(UInt32(42))
             let answer = try await connection.receive(as: UInt32.self)
             print("the answer is \(answer.content)")

@@ -1,4 +1,4 @@
-// Shows datagrams with a connection for each peer, and a lost answer: swift run StructuredDatagrams
+// Shows datagrams with a connection for each peer, and a lost reply: swift run StructuredDatagrams
 import Network
 
 @main
@@ -7,7 +7,7 @@ enum StructuredDatagrams {
         let listener = try NetworkListener(using: .parameters { UDP() }.localPort(7003))
         let server = Task {
             try await listener.run { connection in
-                // Each peer has a task; what it does not take in time is dropped.
+                // Each peer has its own task. Datagrams that the task does not receive in time are dropped.
                 for try await (content, _) in connection.messages where !content.isEmpty {
                     try await connection.send(content)
                 }
@@ -23,7 +23,7 @@ enum StructuredDatagrams {
         } _: { connection in
             for text in ["ping", "", "pong"] {
                 try await connection.send(Array(text.utf8))
-                // Datagrams get lost: whoever waits for one limits the wait. The receive alone is cancelled.
+                // Datagrams may be lost, so a receive needs a time limit. Only the receive is cancelled.
                 let answer = Task { try await connection.receive().content }
                 let limit = Task {
                     try await Task.sleep(for: .milliseconds(200))

@@ -1,4 +1,4 @@
-// Shows a client that sends a message, half-closes and prints the answer: swift run StructuredEchoClient localhost 7000 Hi
+// Shows a client that sends a message, half-closes and prints the reply: swift run StructuredEchoClient localhost 7000 Hi
 import Network
 
 @main
@@ -14,7 +14,7 @@ enum StructuredEchoClient {
         try await withNetworkConnection(to: endpoint) {
             TCP()
         } _: { connection in
-            // A host that refuses is tried again when the network changes: say so while the first send waits.
+            // After a refusal the connection tries again when the network changes. The state is printed while the first send waits.
             connection.onStateUpdate { _, state in print("now \(state)") }
             try await connection.send(Array(arguments[3].utf8), endOfStream: true)
             var hasEnded = false

@@ -12,8 +12,8 @@ enum StructuredEchoServer {
         let listener = try NetworkListener(using: .parameters { TCP() }.localPort(port))
         listener.onStateUpdate { listener, state in print("\(state), port \(listener.port?.rawValue ?? 0)") }
 
-        // The closure runs on the connection's event loop, and the connection ends when it returns. A client that does not
-        // read its answers suspends this send, and is not read from either.
+        // The closure runs on the connection's event loop, and the connection ends when the closure returns. If a client does not read its
+        // replies, this send suspends and no more data is received from that client.
         try await listener.run { connection in
             while true {
                 let (content, metadata) = try await connection.receive(atMost: 65_536)

@@ -1,4 +1,4 @@
-// Shows TLS with a protocol agreed on, and what was negotiated: swift run TLSClient example.org
+// Shows TLS with ALPN, and the negotiated values: swift run TLSClient example.org
 import Network
 
 @main
@@ -18,7 +18,7 @@ enum TLSClient {
             .applicationProtocols(["http/1.1"])
             .version(min: .TLSv12)
         } _: { connection in
-            // A certificate that is not trusted leaves the connection waiting: nothing is ever sent without trust.
+            // If the certificate is not trusted, the connection stays in the waiting state: no data is sent.
             connection.onStateUpdate { _, state in print("now \(state)") }
             let request = "HEAD / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
             try await connection.send(Array(request.utf8))

@@ -1,7 +1,7 @@
-// Shows a game over a framer of its own: each message has a type, a length and a value (TLV), and the type travels beside it.
+// Shows a game with its own framer: each message has a type, a length and a value (TLV). The message's metadata contains the type.
 import Network
 
-/// On the wire: one byte of type, four bytes of length (big-endian, at most 4,096), the value.
+/// The format: one byte of type, four bytes of length (big-endian, at most 4,096), the value.
 final class GameFramer: NWProtocolFramerImplementation {
     enum Kind: UInt8 { case join = 1, move, resign }
 
@@ -25,7 +25,7 @@ final class GameFramer: NWProtocolFramerImplementation {
             }
             guard let header else { return 5 }
             guard let kind = Kind(rawValue: header.kind), header.length <= 4_096 else {
-                framer.markFailed(error: .posix(.EBADMSG))  // no game that we know
+                framer.markFailed(error: .posix(.EBADMSG))  // unknown type
                 return 0
             }
             if !framer.deliverInputNoCopy(length: header.length, message: .game(kind), isComplete: true) { return 0 }

@@ -1,4 +1,4 @@
-// Shows the server of ``TypedMessages``: it answers each text in kind, and ends when the client leaves.
+// Shows the server of ``TypedMessages``: it replies to each text with the same type, and ends when the client leaves.
 import Network
 
 enum Server {

@@ -1,4 +1,4 @@
-// Shows messages with a type and a length before each: swift run TypedMessages serve, and beside it swift run TypedMessages
+// Shows messages with a type and a length: swift run TypedMessages serve, and beside it swift run TypedMessages
 import Network
 
 enum Kind: Int {
@@ -27,7 +27,7 @@ enum TypedMessages {
         } _: { connection in
             try await connection.send(Array("me".utf8), type: Kind.join.rawValue)
             try await connection.send(Array("hello".utf8), type: Kind.text.rawValue)
-            // The last message ends the sending side; what the other side still says is received.
+            // The last message ends the sending direction. The peer's messages are still received.
             try await connection.send([UInt8](), type: Kind.leave.rawValue, lastMessage: true)
             for try await (content, metadata) in connection.messages {
                 switch Kind(rawValue: metadata.type) {

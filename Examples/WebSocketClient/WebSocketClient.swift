@@ -30,7 +30,7 @@ enum WebSocketClient {
         do {
             try await listen(connection)
         } catch {
-            print("the server hung up: \(error)")
+            print("the server closed the connection: \(error)")
         }
     }
 

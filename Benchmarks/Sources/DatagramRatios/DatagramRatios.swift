@@ -2,7 +2,7 @@ import Causeway
 import Dispatch
 import Foundation
 
-/// The receiving side of `Benchmarks/datagram-ratios`: counts datagrams until one of one byte comes, then prints what they cost.
+/// The receiver of `Benchmarks/datagram-ratios`: counts datagrams until one of one byte arrives, then prints their cost.
 ///
 /// `DatagramRatios callbacks|batch|messages|receive PORT`
 @main
@@ -50,7 +50,7 @@ enum DatagramRatios {
     }
 }
 
-/// Datagrams so far, and the processor time since the first.
+/// The number of datagrams so far, and the processor time since the first.
 struct Tally {
     private var received = 0
     private var began = 0.0
@@ -73,8 +73,8 @@ struct Tally {
     }
 }
 
-/// A viewer with completion handlers.
-// SAFETY: its tally is touched on its queue only.
+/// A receiver with completion handlers.
+// SAFETY: the tally is accessed only on the queue.
 final class Viewer: @unchecked Sendable {
     let queue = DispatchQueue(label: "viewer")
     private var tally = Tally()

@@ -1,7 +1,7 @@
 import CausewayTypes
 
 extension IPv4Address {
-    /// From 32 bits, the first byte first.
+    /// Creates an address from 32 bits; the first byte is the most significant one.
     init(number: UInt32) {
         let bytes = [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }
         self = IPv4Address(bytes.joined(separator: ".")) ?? .any
@@ -9,7 +9,7 @@ extension IPv4Address {
 }
 
 extension IPv6Address {
-    /// One of the documentation prefix (RFC 3849).
+    /// Creates an address of the documentation prefix (RFC 3849).
     init(documentation number: UInt16) {
         self = IPv6Address("2001:db8::\(String(number, radix: 16))") ?? .any
     }

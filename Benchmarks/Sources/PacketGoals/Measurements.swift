@@ -3,7 +3,7 @@ import CausewayPackets
 import CausewayTypes
 import Glibc
 
-/// Reading and decoding.
+/// Measures reading and decoding.
 enum Files {
     static func decode(_ path: String) throws {
         let packets = try Trace.packets(path, 1000)
@@ -41,7 +41,7 @@ enum Files {
     }
 }
 
-/// Filters over packets in memory.
+/// Measures filters on packets in memory.
 enum Filters {
     private static func time(_ filter: PacketFilter, _ packets: Trace.Packets) -> Double {
         let rounds = 200
@@ -70,7 +70,7 @@ enum Filters {
     }
 }
 
-/// Making, storing and sending.
+/// Measures building, storing and sending packets.
 enum Crafting {
     private struct Ends {
         let source = IPv4Address(number: 0x0A00_0001)
@@ -92,8 +92,8 @@ enum Crafting {
         if !payload.isEmpty { packet.add(payload: payload) }
     }
 
-    /// Packets that differ in two headers and the payload, which are written in the place of those before: as the anchor does it, whose
-    /// headers have tags.
+    /// Builds packets that differ in two headers and the payload, and overwrites these parts of the previous packet. The reference program
+    /// does the same, with tags for its headers.
     static func craft(payload: Int) {
         let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
@@ -117,7 +117,7 @@ enum Crafting {
         PacketGoals.report("ns", time)
     }
 
-    /// Packets of which each is made from nothing.
+    /// Builds each packet from scratch.
     static func craftAnew(payload: Int) {
         let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
@@ -172,7 +172,7 @@ enum Crafting {
     }
 }
 
-/// Capturing for some seconds what another program sends.
+/// Captures for some seconds while another program sends.
 enum Live {
     static func capture(_ interface: String, seconds: Double, immediate: Bool) throws {
         var options = CaptureOptions(interface: interface)

@@ -2,9 +2,9 @@ import CausewayCapture
 import CausewayPackets
 import Glibc
 
-/// One measurement of the packet library a run, for `Scripts/packet-goals`: prints names and numbers, a line each.
+/// Makes one measurement of the packet library per run, for `Scripts/packet-goals`. Prints a name and a number per line.
 ///
-/// Times are of the processor, because the machine may have other work.
+/// Times are processor times, because the machine may run other work.
 @main
 enum PacketGoals {
     static func main() throws {
@@ -26,21 +26,21 @@ enum PacketGoals {
         }
     }
 
-    private static func usage() { print("run by Scripts/packet-goals, which tells what is measured") }
+    private static func usage() { print("run by Scripts/packet-goals, which describes the measurements") }
 
     static func report(_ name: String, _ value: Double) {
         let thousandths = Int(value * 1000)
         print("\(name) \(thousandths / 1000).\(String(1000 + thousandths % 1000).dropFirst())")
     }
 
-    /// Seconds of the processor that this process has used.
+    /// The processor time of this process, in seconds.
     static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The best of several: nanoseconds each of `count` repetitions took.
+    /// The minimum of several rounds: nanoseconds per repetition, of `count` repetitions.
     static func best(of rounds: Int = 7, _ count: Int, _ body: () throws -> Void) rethrows -> Double {
         var least = Double.infinity
         for _ in 0..<rounds {
@@ -51,7 +51,7 @@ enum PacketGoals {
         return least / Double(count) * 1e9
     }
 
-    /// Keeps a result from being computed for nothing.
+    /// Uses a result, so that the optimizer does not remove its computation.
     @inline(never) static func use(_ value: Int) {
         if value == .min { print(value) }
     }

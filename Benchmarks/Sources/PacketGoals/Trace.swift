@@ -2,7 +2,7 @@ import CausewayPackets
 import CausewayTypes
 import Glibc
 
-/// Made captures, the same on every machine: most of IPv4, some IPv6, VLAN tags and ARP; TCP, UDP and ICMP.
+/// Generated captures, the same on every machine: mostly IPv4, some IPv6, VLAN tags and ARP; TCP, UDP and ICMP.
 enum Trace {
     private struct Source {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -84,12 +84,12 @@ enum Trace {
     }
 
     private static func store(_ bytes: [UInt8], _ path: String) throws {
-        guard let file = fopen(path, "w") else { throw Problem("\(path) cannot be written") }
+        guard let file = fopen(path, "w") else { throw Problem("cannot write \(path)") }
         defer { fclose(file) }
-        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Problem("\(path) cannot be written") }
+        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Problem("cannot write \(path)") }
     }
 
-    /// The first packets of a file, behind each other in memory.
+    /// The first packets of a file, stored one after the other in memory.
     static func packets(_ path: String, _ most: Int) throws -> Packets {
         var packets = Packets()
         try each(path) { _, bytes in
@@ -112,10 +112,10 @@ enum Trace {
         }
     }
 
-    /// Every packet of a file, which is read in portions of 256 KiB.
+    /// Calls `body` with every packet of a file, which is read in portions of 256 KiB.
     static func each(_ path: String, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool) throws {
         let file = open(path, O_RDONLY)
-        guard file >= 0 else { throw Problem("\(path) cannot be read") }
+        guard file >= 0 else { throw Problem("cannot read \(path)") }
         defer { close(file) }
         var reader = CaptureFileReader()
         let portion = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)

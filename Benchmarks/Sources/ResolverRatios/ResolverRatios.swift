@@ -1,11 +1,11 @@
 import CausewayTestKit
 import Glibc
 
-/// Causeway's half of what `Benchmarks/resolver-ratios` compares: it prints nanoseconds per piece of work.
+/// Causeway's measurements for `Benchmarks/resolver-ratios`. Prints nanoseconds per operation.
 ///
 ///     ResolverRatios decode FILE COUNT        elapsed time of one decoding
-///     ResolverRatios lookup COUNT AT-ONCE     processor time of one look-up of nCOUNT.made.example
-///     ResolverRatios connect PORT COUNT       the ways of making a connection to here.made.example, ::1, taking turns
+///     ResolverRatios lookup COUNT AT-ONCE     processor time of one lookup of nCOUNT.made.example
+///     ResolverRatios connect PORT COUNT       the kinds of connections to here.made.example, ::1, in turn
 @main
 struct ResolverRatios {
     static func main() async {
@@ -18,10 +18,12 @@ struct ResolverRatios {
         }
         if words[1] == "decode" {
             let bytes = contents(of: words[2])
-            // What is done for the first time is not what is measured.
+            // A warm-up, which is not measured.
             _ = ResolverMeasure.decode(bytes, times: number / 10 + 1)
             let start = seconds(CLOCK_MONOTONIC)
-            guard ResolverMeasure.decode(bytes, times: number) > 0 else { fatalError("\(words[2]) is no DNS message") }
+            guard ResolverMeasure.decode(bytes, times: number) > 0 else {
+                fatalError("\(words[2]) is not a DNS message")
+            }
             print((seconds(CLOCK_MONOTONIC) - start) * 1e9 / Double(number))
         } else {
             let transports = Int(words[3]) ?? 1
@@ -33,7 +35,8 @@ struct ResolverRatios {
         }
     }
 
-    /// Prints the median of the ratios of nine rounds, and of the processor time of one connection, in this process and in the kernel.
+    /// Prints the medians of nine rounds: the ratio to a plain socket, and the processor time of one connection in this process and in the
+    /// kernel.
     private static func connect(_ port: UInt16, _ count: Int) async {
         var times: [ConnectMeasure.Way: [Double]] = [:]
         for round in 0..<10 {
@@ -42,7 +45,7 @@ struct ResolverRatios {
                 let failures = await ConnectMeasure.connect(way, to: "here.made.example", port: port, times: count)
                 guard failures == 0 else { fatalError("\(failures) of \(count) connections failed: \(way)") }
                 let time = (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9 / Double(count)
-                // What is done for the first time is not what is measured.
+                // The first round is a warm-up, which is not measured.
                 if round > 0 { times[way, default: []].append(time) }
             }
         }
@@ -69,7 +72,7 @@ struct ResolverRatios {
     }
 
     private static func contents(of path: String) -> [UInt8] {
-        guard let file = fopen(path, "rb") else { fatalError("\(path) cannot be read") }
+        guard let file = fopen(path, "rb") else { fatalError("cannot read \(path)") }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 65_535)
         let count = fread(&bytes, 1, bytes.count, file)

@@ -2,7 +2,7 @@ import Causeway
 import Dispatch
 import Foundation
 
-/// The same work through `NWListener`, in the styles that a program may choose.
+/// The servers with `NWListener`, in the styles that a program may choose.
 final class CausewayServer: Sendable {
     enum Work: Sendable { case echo, sink }
 
@@ -28,7 +28,7 @@ final class CausewayServer: Sendable {
         listener = try NWListener(using: parameters)
     }
 
-    /// Returns the port.
+    /// Starts the server and returns its port.
     func start() -> UInt16 {
         let ready = DispatchSemaphore(value: 0)
         listener.stateUpdateHandler = { state in

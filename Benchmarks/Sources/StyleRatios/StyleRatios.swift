@@ -1,15 +1,15 @@
 import CPlain
 
-/// Prints how Causeway's styles compare with a plain epoll loop, load and servers in one process: see README.md.
+/// Compares Causeway's styles with a plain epoll loop; the load and the servers run in one process. See README.md.
 @main
 struct StyleRatios {
-    /// Servers take turns this often; the median counts.
+    /// Number of rounds in which the servers take turns; the median is printed.
     private static let turns = 5
 
     private struct Kind {
         var name: String
         var work: CausewayServer.Work
-        /// What one run moves, and in what.
+        /// The work of one run, and its unit.
         var amount: Double
         var unit: String
         var run: (UInt16) -> Double

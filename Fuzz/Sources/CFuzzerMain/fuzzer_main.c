@@ -1,11 +1,11 @@
 #include "fuzzer_main.h"
 
-// The entry that libFuzzer offers to programs with a main function of their own.
+// libFuzzer's entry point for programs with their own main function.
 extern int LLVMFuzzerRunDriver(int *argc, char ***argv, fuzzer_callback callback);
 
 static fuzzer_callback current;
 
-// libFuzzer refers to this symbol whether or not its own main function runs.
+// libFuzzer needs this symbol even if its own main function does not run.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count) {
     return current == NULL ? 0 : current(data, count);
 }

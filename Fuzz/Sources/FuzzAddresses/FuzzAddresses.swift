@@ -2,7 +2,7 @@ import CFuzzerMain
 import Causeway
 import Foundation
 
-/// Any text is an address or is not, and what is one prints as text that means the same. Nothing traps.
+/// Parses text as addresses. A parsed address prints as text that is parsed to the same address. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)
     let text = String(decoding: bytes, as: UTF8.self)

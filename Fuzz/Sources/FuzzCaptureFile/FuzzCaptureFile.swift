@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Any bytes are a capture file up to where they make no sense: the same in one portion and in two, and pcapng is written as it was read.
+/// Parses bytes as a capture file up to the first error, in one portion and in two with the same result. pcapng is encoded as it was
+/// parsed.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     precondition(packets(bytes, bytes.count) == packets(bytes, bytes.count / 2))
@@ -13,7 +14,7 @@ private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// The packets of a file that comes in two portions.
+/// The packets of a file that is parsed in two portions.
 private func packets(_ file: [UInt8], _ split: Int) -> [[UInt8]] {
     var reader = CaptureFileReader()
     var found: [[UInt8]] = []

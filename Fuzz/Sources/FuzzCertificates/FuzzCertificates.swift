@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// Certificates and keys of any form are read, told of and judged. Nothing traps.
+/// Parses, prints and evaluates certificates and keys of all formats. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.certificates(bytes)

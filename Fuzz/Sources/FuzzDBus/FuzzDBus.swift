@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// Messages of the bus are read and written, and whoever follows the managers of networks hears them. Nothing traps.
+/// Parses and encodes D-Bus messages, and passes them to the clients of network managers. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.busMessage(bytes)

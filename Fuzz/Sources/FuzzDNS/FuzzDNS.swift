@@ -2,8 +2,8 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// DNS messages are read and written, and a link of multicast DNS hears them; a bridge between links is told
-/// anything, and so is a client of sleep proxies. Nothing traps.
+/// Parses and encodes DNS messages, and passes them to a multicast DNS link, a bridge between links, and a sleep proxy client. Nothing
+/// traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.dnsMessage(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// A framer, its peer and its program do anything in any order. Nothing traps.
+/// Runs arbitrary actions of a framer, its peer and its program in any order. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.framer(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Any text is a filter or is refused at a place within it; a filter runs over any packet.
+/// Compiles text as a filter, or reports an error at a position within the text. A filter runs on arbitrary packets.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     let text = String(decoding: bytes, as: UTF8.self)

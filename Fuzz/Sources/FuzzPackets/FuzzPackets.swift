@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Any bytes are a packet, whatever the link type: it is decoded, verified and printed at every verbosity. Nothing traps.
+/// Decodes bytes as a packet of any link type, verifies it and prints it at every verbosity. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard count > 1, let start else { return 0 }
     let types: [LinkType] = [.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp]

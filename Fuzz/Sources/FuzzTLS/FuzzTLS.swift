@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// Two ends of TLS or DTLS meet any way between them and any order of calls.
+/// Runs both ends of TLS or DTLS with arbitrary changes to the transferred data, and calls in any order.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.tls(bytes)

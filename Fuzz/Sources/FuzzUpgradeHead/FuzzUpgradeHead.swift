@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// Any bytes are a head or are not, and what a program gives adds nothing to a head. Nothing traps.
+/// Parses bytes as an HTTP head. Values of a program cannot add a field to a head. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.upgradeHead(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// A machine meets any bytes as an end of either role, and its parsers meet them as they are. Nothing traps.
+/// Runs a WebSocket machine in both roles, and its parsers, with arbitrary bytes. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.webSocketMachine(bytes)

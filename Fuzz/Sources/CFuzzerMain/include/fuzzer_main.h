@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Examines one input. Returns 0 to keep it in the corpus when it reaches new code.
+// Tests one input. Returns 0; libFuzzer then keeps an input that reaches new code in the corpus.
 typedef int (*fuzzer_callback)(const uint8_t *data, size_t count);
 
-// Runs libFuzzer with the arguments of the command line. Returns the status to exit with.
+// Runs libFuzzer with the command line's arguments. Returns the exit status.
 int fuzzer_main(int argc, char **argv, fuzzer_callback callback);
 
 #endif
