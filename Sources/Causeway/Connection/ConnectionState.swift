@@ -1,23 +1,22 @@
 extension NWConnection {
-    /// Where a connection is in its life.
+    /// The states of a connection.
     ///
-    /// `waiting` and `preparing` may alternate before `ready`; otherwise a connection only moves forward, and the last
-    /// state is always `cancelled`.
+    /// `waiting` and `preparing` may alternate before `ready`. Otherwise a connection never returns to an earlier state, and the last state
+    /// is always `cancelled`.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// Created and not started.
         case setup
-        /// Nothing can be reached at the moment. The connection tries again when the network changes, or on
-        /// ``NWConnection/restart()``.
+        /// The endpoint cannot be reached now. The connection tries again when the network changes, or after ``NWConnection/restart()``.
         case waiting(NWError)
-        /// Resolving, connecting or shaking hands.
+        /// The connection is resolving, connecting or performing handshakes.
         case preparing
-        /// Data flows.
+        /// Content can be sent and received.
         case ready
-        /// Ended by an error. The program still has to cancel it.
+        /// The connection ended with an error. The program must still cancel it.
         case failed(NWError)
-        /// Ended. Nothing more is delivered.
+        /// The connection has ended. No more callbacks follow.
         case cancelled
     }
 }

@@ -1,8 +1,8 @@
 internal import CausewayProtocols
 
-/// What the protocols of a stack are told of a message to send. Others than framers and WebSocket have nothing to be told here.
+/// The metadata of a message to send, for the protocols of the stack. Only framers and WebSocket have such metadata.
 ///
-/// Who does not send the message after all calls ``abandon(_:_:)``, or the answer to a ping is awaited for ever.
+/// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the handler of a ping would wait forever.
 func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadata] {
     context.protocolMetadata.compactMap { metadata -> (any StageMetadata)? in
         switch metadata {
@@ -13,7 +13,7 @@ func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadat
     }
 }
 
-/// The message with this metadata will not be sent, for a reason: tells it to whoever waits for the answer to a ping.
+/// Reports that the message with this metadata will not be sent, to the handler of a ping.
 func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
     for case let message as WebSocketMetadata in metadata {
         if let token = message.pingToken { PongWaiters.shared.finish(token, error) }
@@ -21,9 +21,9 @@ func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
 }
 
 extension NWConnection.ContentContext {
-    /// The context of a received message.
+    /// Creates the context of a received message.
     ///
-    /// - Parameter isFinal: Whether nothing follows.
+    /// - Parameter isFinal: Whether this is the last message.
     static func context(of metadata: [any StageMetadata], isFinal: Bool) -> NWConnection.ContentContext {
         let objects = metadata.compactMap { metadata -> NWProtocolMetadata? in
             switch metadata {

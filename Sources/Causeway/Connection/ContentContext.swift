@@ -1,51 +1,51 @@
 package import CausewayProtocols
 extension NWConnection {
-    /// One message: its place among others when sending, and what the protocols tell of it when received.
+    /// The properties of one message: its priority and order for sending, and the metadata of the protocols when it is received.
     ///
-    /// Of a received context only ``isFinal`` and the metadata are meaningful.
+    /// In a received context only ``isFinal`` and the metadata are meaningful.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
     public class ContentContext: @unchecked Sendable {
-        /// What the protocols tell of the message.
+        /// The protocols' metadata of the message.
         private enum Metadata {
             case objects([NWProtocolMetadata])
-            /// Made into objects when asked for: most programs never ask, and one context then serves all datagrams
-            /// with the same header fields.
+            /// The objects are created when the program reads them. Most programs never do, and one context then serves all datagrams with
+            /// the same header fields.
             case datagram(DatagramHeader)
         }
 
         /// A name for logs.
         public let identifier: String
 
-        /// Milliseconds after which content that has not begun to leave is dropped; 0 for never.
+        /// Milliseconds after which content is dropped if sending has not started; 0 for never.
         public let expirationMilliseconds: UInt64
 
-        /// The place among waiting messages, from 0.0 to 1.0: a higher one goes first.
+        /// The priority among waiting messages, from 0.0 to 1.0. Messages with a higher priority are sent first.
         public let relativePriority: Double
 
         /// Whether this is the last message in its direction.
         ///
-        /// Completing a final message closes the sending side. A received one, when complete, says that the peer did.
+        /// Completing a final message closes the sending direction. A complete received one means that the peer has closed its direction.
         public let isFinal: Bool
 
-        /// The message that must have been sent before this one. If that failed, this one fails too.
+        /// The message that must be sent before this one. If it fails, this message fails too.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata
 
-        /// Follows the message through the queues; `nil` for the shared contexts, whose every content is a message of its own.
+        /// Tracks the message through the queues; `nil` for the shared contexts, for which each content is a separate message.
         package let ticket: MessageTicket?
 
-        /// Describes a message to send.
+        /// Creates the context of a message to send.
         ///
         /// - Parameters:
         ///   - identifier: A name for logs.
-        ///   - expiration: Milliseconds after which it is dropped if it has not begun to leave; 0 for never.
-        ///   - priority: From 0.0 to 1.0. Higher goes first.
-        ///   - isFinal: Whether completing it closes the sending side.
-        ///   - antecedent: The message that must have been sent before this one.
-        ///   - metadata: What to tell the protocols; of several for one protocol the last counts.
+        ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
+        ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
+        ///   - isFinal: Whether completing the message closes the sending direction.
+        ///   - antecedent: The message that must be sent before this one.
+        ///   - metadata: Metadata for the protocols. If there are several for one protocol, the last one is used.
         public init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -59,7 +59,7 @@ extension NWConnection {
             ticket = MessageTicket()
         }
 
-        /// One of the contexts that all connections share, or that of received content.
+        /// Creates a context that all connections share, or the context of received content.
         init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier
@@ -70,7 +70,7 @@ extension NWConnection {
             metadata = header.map(Metadata.datagram) ?? .objects([])
         }
 
-        /// The context of a received message.
+        /// Creates the context of a received message.
         init(received metadata: [NWProtocolMetadata], isFinal: Bool) {
             ticket = nil
             identifier = "message"
@@ -104,7 +104,7 @@ extension NWConnection {
             }
         }
 
-        /// The rank among waiting messages: ``relativePriority`` within 0.0 to 1.0, and 0.5 for what is no number.
+        /// The priority among waiting messages: ``relativePriority`` clamped to 0.0 to 1.0; 0.5 for NaN.
         package var priority: Double {
             relativePriority.isNaN ? 0.5 : min(max(relativePriority, 0), 1)
         }
@@ -119,16 +119,16 @@ extension NWConnection {
 }
 
 extension NWConnection.ContentContext {
-    /// An ordinary message. Completing it ends the message and never the stream.
+    /// An ordinary message. Completing it ends the message but not the stream.
     public static let defaultMessage = NWConnection.ContentContext(shared: "default message", isFinal: false)
 
-    /// The last message. Completing it closes the sending side.
+    /// The last message. Completing it closes the sending direction.
     public static let finalMessage = NWConnection.ContentContext(shared: "final message", isFinal: true)
 
-    /// The whole stream as one message. Completing it closes the sending side.
+    /// The whole stream as one message. Completing it closes the sending direction.
     public static let defaultStream = NWConnection.ContentContext(shared: "default stream", isFinal: true)
 
-    /// The context of content received in the middle of a stream.
+    /// The context of received content that is not the end of a stream.
     package static let inboundStream = NWConnection.ContentContext(
         shared: "stream", isFinal: false)
 
@@ -136,9 +136,9 @@ extension NWConnection.ContentContext {
     package static let inboundStreamEnd = NWConnection.ContentContext(
         shared: "stream end", isFinal: true)
 
-    /// The context of a received datagram.
+    /// Returns the context of a received datagram.
     ///
-    /// Datagrams with the default header fields share one object; every other costs one allocation.
+    /// Datagrams with the default header fields share one object; any other header needs one allocation.
     package static func inboundDatagram(_ header: DatagramHeader = DatagramHeader()) -> NWConnection.ContentContext {
         guard header != DatagramHeader() else { return plainDatagram }
         return NWConnection.ContentContext(shared: "datagram", isFinal: false, header: header)
@@ -148,11 +148,11 @@ extension NWConnection.ContentContext {
         shared: "datagram", isFinal: false, header: DatagramHeader())
 }
 
-/// What the IP header of a received datagram, and the clock at its arrival, told.
+/// The fields of the IP header of a received datagram, and its arrival time.
 package struct DatagramHeader: Equatable, Sendable {
     /// DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
     package var trafficClass: UInt8
-    /// Nanoseconds of the monotonic raw clock; 0 when not measured.
+    /// Nanoseconds of the raw monotonic clock; 0 if not measured.
     package var receiveTime: UInt64
 
     package init(trafficClass: UInt8 = 0, receiveTime: UInt64 = 0) {

@@ -5,8 +5,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path in use: its interface, both addresses, gateways. Before the connection is ready, the path that it would use now, without
-    /// addresses. `nil` before the start and after the end.
+    /// The path in use: its interface, both addresses and the gateways. Before the connection is ready, the path that it would use now,
+    /// without addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
         switch driver.state {
         case .setup, .failed, .cancelled: return nil
@@ -17,8 +17,8 @@ extension NWConnection {
         }
     }
 
-    /// The most bytes of one message on the current path, with DTLS without what that adds to it. 0 before the connection is ready, and
-    /// on a stream.
+    /// The maximum size of one message on the current path, in bytes; with DTLS, without its overhead. 0 before the connection is ready,
+    /// and on a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
@@ -29,27 +29,27 @@ extension NWConnection {
         return max(0, min(limits.longestMessage, size - limits.overhead))
     }
 
-    /// Bytes of the longest datagram; `nil` without a socket.
+    /// The maximum size of a datagram, in bytes; `nil` without a socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // The socket of a listener's peer is shared and has no peer of its own.
+            // The socket of a listener's connection is shared and has no connected peer.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
-            // An unconnected socket does not know its path: then what every Ethernet carries.
+            // The path MTU is unknown on an unconnected socket; the Ethernet MTU is used.
             let headers = isV6 ? 48 : 28
-            // RFC 8200 §5: every link carries 1,280 bytes, and the program may want no more.
+            // Every link carries 1,280 bytes (RFC 8200 §5). The program may request this as the limit.
             let maximum = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, maximum) - headers - (driver.route?.overhead ?? 0))
         }
     }
 
-    /// A path with the addresses of this connection; `nil` when it has none any more.
+    /// Creates a path with the addresses of this connection; `nil` if it no longer has addresses.
     func makePath(_ path: ConnectionPath) -> NWPath? {
         guard let addresses = driver.flow.addresses else { return nil }
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
     }
 
-    /// The path that establishment would take now.
+    /// The path that would be used to connect now.
     private var awaitedPath: NWPath {
         let model = NetworkStateMonitor.shared.model
         let constraints = driver.settings.pathConstraints
@@ -69,7 +69,7 @@ extension NWConnection {
 }
 
 extension NWPath {
-    /// Of a connection that is ready.
+    /// Creates the path of a connection that is ready.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
         self.init(
             status: path.isViable ? .satisfied : .unsatisfied, availableInterfaces: path.interface.map { [$0] } ?? [],
@@ -80,7 +80,7 @@ extension NWPath {
             remoteEndpoint: remote.map { NWEndpoint($0) } ?? endpoint)
     }
 
-    /// Of a message that came over an interface.
+    /// Creates the path of a message that was received on an interface.
     init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
         let model = NetworkStateMonitor.shared.model
         let interface = known ?? local?.internetAddress.flatMap { model.holder(of: $0) }?.interface
@@ -88,7 +88,7 @@ extension NWPath {
         self.init(path, local: local, remote: remote, endpoint: endpoint)
     }
 
-    /// To an endpoint, or to everywhere.
+    /// Creates the path to an endpoint, or the default path.
     package init(_ path: PathEvaluation, endpoint: NWEndpoint? = nil) {
         self.init(
             status: path.isSatisfied ? .satisfied : .unsatisfied, availableInterfaces: path.interfaces,

@@ -5,14 +5,13 @@ public import Dispatch
 public import FoundationEssentials
 
 extension NWConnection {
-    /// What a receive delivers: content, its context, whether the message or stream ended with it, and what went wrong.
+    /// The completion of a receive: content, context, whether the message or stream is complete, and the error.
     typealias Completion = @Sendable (Data?, ContentContext?, Bool, NWError?) -> Void
 
-    /// Asks for at least `minimumIncompleteLength` bytes, fewer only where the message or the stream ends first, and never more
-    /// than `maximumLength`.
+    /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
     ///
-    /// Several receives may be outstanding; they complete in order, each once. With none outstanding nothing is read, and the
-    /// peer's window closes: that is the flow control. A length below 1 counts as 1.
+    /// Several receives may be pending; each completes once, in the order of the calls. Without a pending receive no data is read, so that
+    /// the peer's window closes: this is the flow control. A length below 1 counts as 1.
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:
@@ -25,7 +24,7 @@ extension NWConnection {
         }
     }
 
-    /// As ``receive(minimumIncompleteLength:maximumLength:completion:)``, with content that need not be contiguous.
+    /// Like ``receive(minimumIncompleteLength:maximumLength:completion:)``, with content that may be discontiguous.
     ///
     /// Counterpart: macOS 11, iOS 14.
     @preconcurrency public func receiveDiscontiguous(
@@ -41,9 +40,9 @@ extension NWConnection {
         }
     }
 
-    /// Asks for one whole message: a datagram, or on a byte stream everything up to its end.
+    /// Receives one complete message: a datagram, or on a byte stream all content up to its end.
     ///
-    /// On a byte stream that does not end, content beyond 16 MiB comes in pieces with `isComplete` false.
+    /// On a byte stream that does not end, content beyond 16 MiB is delivered in pieces with `isComplete` false.
     @preconcurrency public func receiveMessage(
         completion:
             @escaping @Sendable (
@@ -56,7 +55,7 @@ extension NWConnection {
         }
     }
 
-    /// As ``receiveMessage(completion:)``, with content that need not be contiguous.
+    /// Like ``receiveMessage(completion:)``, with content that may be discontiguous.
     ///
     /// Counterpart: macOS 11, iOS 14.
     @preconcurrency public func receiveMessageDiscontiguous(
@@ -83,9 +82,9 @@ extension NWConnection {
         channel.receiveMessage(completion)
     }
 
-    /// Asks for all datagrams that have arrived, at least one.
+    /// Receives all datagrams that have arrived, at least one.
     ///
-    /// An addition of Causeway: one call and no copy for a whole train of datagrams. On a byte stream it delivers `nil`.
+    /// An addition of Causeway: one call delivers a batch of datagrams without a copy. On a byte stream it delivers `nil`.
     public func receiveBatch(completion: @escaping @Sendable (DatagramBatch?, NWError?) -> Void) {
         driver.flow.receiveBatch { batch, failure in completion(batch, failure?.networkError) }
     }

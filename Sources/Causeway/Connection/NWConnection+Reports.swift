@@ -6,7 +6,7 @@ public import Dispatch
 internal import FoundationEssentials
 
 extension NWConnection {
-    /// The metadata of one protocol of the connection's stack. `nil` before the connection is ready and after its end.
+    /// Returns the metadata of one protocol of the stack; `nil` before the connection is ready and after its end.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
         guard driver.isEstablished else { return nil }
         let isDatagram = driver.settings.transport == .udp
@@ -20,7 +20,7 @@ extension NWConnection {
         }
     }
 
-    /// Gives the report on how the connection came about, once, on `queue`; `nil` when it is not ready.
+    /// Delivers a report on how the connection was established, once, on `queue`; `nil` if the connection is not ready.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     @preconcurrency public func requestEstablishmentReport(
@@ -33,7 +33,7 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // What a listener accepted was ready at once, if no protocol above the transport had anything to say.
+        // A connection from a listener is ready at once if no protocol above the transport has a handshake.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
@@ -74,12 +74,12 @@ extension NWConnection {
         }
     }
 
-    /// What the kernel knows of the connection, if that is TCP's.
+    /// The kernel's data about the connection, if it uses TCP.
     private var information: TCPInformation? {
         driver.flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
     }
 
-    /// Begins to count what is transferred from now on, or from when the connection is ready.
+    /// Starts to count the transferred data, now or when the connection is ready.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func startDataTransferReport() -> PendingDataTransferReport {
@@ -123,7 +123,7 @@ extension NWConnection {
 }
 
 extension TransferCounters {
-    /// What the transport counted: the kernel, where it does, else the flow.
+    /// Creates the counters from the kernel's data if there are any, otherwise from the flow's.
     init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
         guard let information else {
             self.init(receivedTransportBytes: received, sentTransportBytes: sent)
@@ -141,12 +141,12 @@ extension TransferCounters {
 }
 
 extension Duration {
-    /// Seconds.
+    /// The duration in seconds.
     var timeInterval: Double { Double(nanoseconds) / 1e9 }
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// What the host knows itself counts as remembered.
+    /// Answers from the host's own data count as cached.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -4,13 +4,14 @@ internal import CausewaySystem
 public import FoundationEssentials
 
 extension NWConnection {
-    /// Queues content under a context.
+    /// Queues content to send.
     ///
     /// - Parameters:
-    ///   - content: The bytes; `nil` only marks the end of a message. An empty content sends an empty datagram over UDP.
-    ///   - contentContext: The message that the content belongs to. Completing a final one ends the sending side.
+    ///   - content: The bytes; `nil` only marks the end of a message. Empty content sends an empty datagram over UDP.
+    ///   - contentContext: The message that the content belongs to. Completing a final message closes the sending direction.
     ///   - isComplete: Whether the message ends with this content.
-    ///   - completion: Called once, when the transport has taken all bytes or will not: pace yourself by it.
+    ///   - completion: Called once, when the transport has accepted all bytes or cannot send them. Use it to limit the amount of queued
+    ///     content.
     @preconcurrency public func send(
         content: Data?, contentContext: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         completion: NWConnection.SendCompletion
@@ -18,7 +19,7 @@ extension NWConnection {
         enqueue(content, contentContext, isComplete, completion.waiter)
     }
 
-    /// Queues content of any contiguous or discontiguous kind.
+    /// Queues content of any `DataProtocol` type, contiguous or not.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     @preconcurrency @inlinable public func send<Content>(
@@ -31,12 +32,12 @@ extension NWConnection {
     }
 
     func enqueue(_ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter) {
-        // Behind the queueing, so that the content is there to be taken.
+        // Called after the content is queued, so that the driver finds it.
         defer { driver.contentCame() }
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
             content, endsStream: context.isFinal && isComplete, trafficClass: trafficClass(of: context), waiter: waiter)
-        // The shared contexts have no wishes: most content takes this way.
+        // The shared contexts have default priority and no order. Most content is sent with them.
         guard let ticket = context.ticket else {
             return isComplete ? driver.flow.send(outbound) : driver.flow.send(.init(outbound, endsMessage: false))
         }
@@ -48,7 +49,8 @@ extension NWConnection {
                 antecedent: context.antecedent?.ticket))
     }
 
-    /// Above the transport each protocol keeps messages in order: priorities and antecedents have nothing to decide.
+    /// Queues content for the protocols above the transport. These keep the order of messages, so priorities and antecedents have no
+    /// effect.
     private func enqueue(
         _ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter, on channel: StackChannel
     ) {
@@ -62,16 +64,16 @@ extension NWConnection {
                 waiter: metadata.isEmpty ? waiter : waiter.abandoning(metadata)))
     }
 
-    /// What a datagram's context says about its marking; a stream's is the connection's own.
+    /// The traffic class of a datagram's context. A stream uses the connection's traffic class.
     private func trafficClass(of context: ContentContext) -> UInt8? {
         guard context.ticket != nil, driver.settings.transport == .udp else { return nil }
         let metadata = context.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
         return metadata?.trafficClass(connectionClass: parameters.serviceClass)
     }
 
-    /// Runs `block` at once; what it sends leaves in as few system calls as possible when it returns.
+    /// Runs `block` now. Content that `block` sends is transmitted after it returns, with as few system calls as possible.
     ///
-    /// Datagrams of equal length leave as one train where the kernel can segment it.
+    /// Datagrams of equal length are sent as one packet that the kernel splits (GSO), if the kernel supports that.
     public func batch(_ block: () -> Void) {
         driver.flow.cork()
         block()
@@ -80,7 +82,7 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// The same waiter; what hangs on the message besides is told as well when it is not sent.
+    /// Returns a waiter that also notifies the handlers in the metadata if the message is not sent.
     fileprivate func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }

@@ -5,7 +5,7 @@ internal import CausewayWire
 
 /// Reports on a connection over Multipath TCP (RFC 8684).
 extension NWConnection {
-    /// The two ends of a subflow.
+    /// The two addresses of a subflow.
     struct SubflowEnds: Hashable, Sendable {
         var local: SocketAddress
         var remote: SocketAddress
@@ -15,13 +15,14 @@ extension NWConnection {
         }
     }
 
-    /// What each subflow has transferred. Empty unless the connection speaks Multipath TCP.
+    /// The transferred data of each subflow. Empty unless the connection uses Multipath TCP.
     var subflowCounters: [SubflowEnds: TransferCounters] {
         let counted = (driver.subflows ?? []).map { (SubflowEnds($0), TransferCounters($0.information)) }
         return Dictionary(counted) { first, _ in first }
     }
 
-    /// A report for each subflow there is, the oldest first. What the program transferred, no subflow knows: it is told with the first.
+    /// Creates a report for each subflow, the oldest first. The first report includes the counts of application bytes, which are not known
+    /// for each subflow.
     func subflowReports(
         since before: [SubflowEnds: TransferCounters], _ whole: DataTransferReport.PathReport
     ) -> [DataTransferReport.PathReport] {

@@ -4,12 +4,12 @@ package import CausewayTypes
 package import FoundationEssentials
 
 extension NWConnection {
-    /// Runs tasks on the connection's event loop: prefer it, and an await of the connection changes no thread.
+    /// An executor for the connection's event loop. With this executor preference, awaiting the connection does not change the thread.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
-    /// Receives what is there, at least one byte and at most `maximumLength`. `nil` when the peer has ended its side.
+    /// Receives the available bytes, at least one and at most `maximumLength`. Returns `nil` after the peer has ended its direction.
     ///
-    /// Cancelling the task ends this receive alone and loses no byte.
+    /// Cancellation: ends only this receive; no byte is lost.
     nonisolated(nonsending)
         package func receive(atMost maximumLength: Int) async throws(NWError) -> Data?
     {
@@ -21,7 +21,7 @@ extension NWConnection {
         }
     }
 
-    /// The same through the protocols above the transport.
+    /// Receives through the protocols above the transport; see ``receive(atMost:)``.
     @inline(never)
     nonisolated(nonsending)
         private func receiveMessagePart(atMost maximumLength: Int) async throws(NWError) -> Data?
@@ -32,7 +32,7 @@ extension NWConnection {
         return received.isFinal ? nil : Data()
     }
 
-    /// Sends content; suspends until the transport has taken all of it.
+    /// Sends content. Suspends until the transport has accepted all of it.
     nonisolated(nonsending)
         package func send(_ content: Data) async throws(NWError)
     {
@@ -42,9 +42,9 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Sends contents in as few system calls as possible; suspends until the transport has taken all of them.
+    /// Sends several contents with as few system calls as possible. Suspends until the transport has accepted all of them.
     ///
-    /// Cancelling the task takes back the last of them at most.
+    /// Cancellation: withdraws at most the last content.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {
@@ -63,7 +63,7 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Ends the sending side after everything sent before. The receiving side stays open.
+    /// Closes the sending direction after all content sent before. The receiving direction stays open.
     nonisolated(nonsending)
         package func sendEnd() async throws(NWError)
     {
@@ -88,8 +88,10 @@ extension NWConnection {
         }
     }
 
-    /// Cancels gracefully, and suspends until `cancelled` is reported: at once, or within two seconds where a protocol above the
-    /// transport cannot send its goodbye because the peer does not read. Cancelling the task shortens nothing.
+    /// Cancels gracefully and suspends until `cancelled` is reported: at once, or within two seconds if a protocol above the transport
+    /// cannot send its closing message because the peer does not read.
+    ///
+    /// Cancellation: has no effect.
     nonisolated(nonsending)
         package func close() async
     {
@@ -100,9 +102,9 @@ extension NWConnection {
         }
     }
 
-    /// Starts the connection without a queue of the program's, and suspends until it is ready.
+    /// Starts the connection without a queue, and suspends until it is ready.
     ///
-    /// - Throws: why it waits or failed. A waiting connection is cancelled.
+    /// - Throws: The reason why the connection waits or failed. A waiting connection is cancelled.
     nonisolated(nonsending)
         package func open() async throws(NWError)
     {
@@ -120,7 +122,7 @@ extension NWConnection {
     }
 }
 
-/// Waits for the first state that decides whether a connection is there.
+/// Waits for the first state that shows whether the connection is established.
 private final class Opening: Sendable {
     private struct Progress {
         var outcome: Result<Void, NWError>?

@@ -4,34 +4,34 @@ internal import CausewaySystem
 public import CausewayTypes
 public import Dispatch
 
-/// A two-way flow of content to one endpoint.
+/// A bidirectional connection to one endpoint.
 ///
-/// The connection resolves the endpoint, tries its addresses, waits where there is no way, and reports every step to
-/// ``stateUpdateHandler``. Nothing blocks the caller; every callback comes on the queue given to ``start(queue:)``, in
-/// order, `cancelled` last. Once started, a connection lives until it is cancelled or has failed.
+/// The connection resolves the endpoint, tries its addresses, waits if there is no path, and reports each step to ``stateUpdateHandler``.
+/// No call blocks. All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started connection
+/// stays alive until it is cancelled or has failed.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
-    /// On the heap, and only once the program sets one: a server's tasks never do.
+    /// Allocated only when the program sets a handler; connections of a task-based server never need it.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
         var viability: (@Sendable (Bool) -> Void)?
         var betterPath: (@Sendable (Bool) -> Void)?
         var path: (@Sendable (NWPath) -> Void)?
-        /// Called when everything is closed and nothing else will be called.
+        /// Called when all resources are released. No other handler is called afterwards.
         var released: (@Sendable () -> Void)?
     }
 
-    /// The endpoint given when the connection was made; for an accepted connection, the peer's address.
+    /// The endpoint that the connection was created with; for an accepted connection, the peer's address.
     public var endpoint: NWEndpoint { destination.endpoint }
     private let destination: Destination
-    /// The parameters given when the connection was made; for an accepted connection, the listener's.
+    /// The parameters that the connection was created with; for an accepted connection, the listener's.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// At most one.
+    /// Contains at most one element.
     private let storedHandlers = LockedValue<[Handlers]>([])
 
-    /// Makes a connection to an endpoint. Nothing happens until ``start(queue:)``.
+    /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters) {
         destination = .endpoint(endpoint)
         self.parameters = parameters
@@ -43,12 +43,12 @@ public final class NWConnection: Sendable {
         }
     }
 
-    /// Makes a connection to a host and port. Nothing happens until ``start(queue:)``.
+    /// Creates a connection to a host and port. It does nothing before ``start(queue:)``.
     public convenience init(host: NWEndpoint.Host, port: NWEndpoint.Port, using parameters: NWParameters) {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Wraps what a listener accepted.
+    /// Creates a connection from one that a listener accepted.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -57,25 +57,25 @@ public final class NWConnection: Sendable {
 
     // MARK: Life
 
-    /// Begins to establish the connection. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts to establish the connection. All callbacks run on `queue`. Further calls have no effect.
     public func start(queue: DispatchQueue) { driver.start(on: queue, observer: self) }
 
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Ends the connection gracefully: outstanding requests complete with `ECANCELED`, the transport closes, and `cancelled`
-    /// is the last callback. Content that was not reported as processed may be lost. More calls are ignored.
+    /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last
+    /// callback. Content that was not reported as processed may be lost. Further calls have no effect.
     public func cancel() { driver.cancel(.graceful, observer: self) }
 
     /// Ends the connection at once: TCP sends a reset.
     public func forceCancel() { driver.cancel(.abortive, observer: self) }
 
-    /// Leaves the address that is being tried, or used, and goes on with the next one; with none left the connection waits.
+    /// Abandons the current address and continues with the next one. If there is none, the connection waits.
     ///
-    /// On TCP that is ready there is no going on: the connection fails with `ECONNABORTED`.
+    /// A TCP connection that is ready cannot continue: it fails with `ECONNABORTED`.
     public func cancelCurrentEndpoint() { driver.cancelCurrentEndpoint() }
 
-    /// Tries again now. Only a waiting connection does.
+    /// Tries again now. Has an effect only on a waiting connection.
     public func restart() { driver.restart() }
 
     /// The current state. Readable from any thread.
@@ -83,16 +83,16 @@ public final class NWConnection: Sendable {
 }
 
 extension NWConnection {
-    /// Called at each change of state. Set it before ``start(queue:)``.
+    /// Called at each state change. Set it before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWConnection.State) -> Void)? {
         get { handlers.state }
         set { update { $0.state = newValue } }
     }
 
-    /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address,
-    /// its interface or every route is gone. The connection stays as it is, and may become viable again; only if its interface has had
-    /// another address instead of the connection's for two seconds a stream fails with `ECONNABORTED`. Datagrams leave from another
-    /// address then, if there is one, and stay viable.
+    /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address, its
+    /// interface or all routes are gone. The connection is kept and may become viable again. A stream fails with `ECONNABORTED` only after
+    /// its interface has had another address for two seconds instead of the connection's. UDP then uses another address, if there is one,
+    /// and stays viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
         set {
@@ -101,8 +101,8 @@ extension NWConnection {
         }
     }
 
-    /// Called with `true` when a new connection to the endpoint would use an interface that is preferred to this one's, or that works
-    /// when this one's does not; with `false` when that has passed. Nothing moves by itself.
+    /// Called with `true` when a new connection to the endpoint would use a preferred interface, or a working one while this connection's
+    /// interface does not work; with `false` when that ends. The connection does not move automatically.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
         get { handlers.betterPath }
         set {
@@ -111,7 +111,7 @@ extension NWConnection {
         }
     }
 
-    /// Called with the connection's path when it is ready, and at each change.
+    /// Called with the connection's path when the connection is ready, and at each change.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { handlers.path }
         set {
@@ -120,7 +120,7 @@ extension NWConnection {
         }
     }
 
-    /// A handler that is set late hears of the path as one that was there from the start.
+    /// Starts to follow the path. A handler that is set late receives the current path first.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }
@@ -128,7 +128,7 @@ extension NWConnection {
     private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
 
     func update(_ body: (inout Handlers) -> Void) {
-        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+        // The old handler is released outside the lock, because it may hold the last reference to one of the program's objects.
         let old = storedHandlers.withLock { stored in
             let old = stored
             if stored.isEmpty { stored = [Handlers()] }
@@ -172,7 +172,7 @@ extension NWConnection: ConnectionObserver {
 }
 
 extension NWConnection {
-    /// Where a connection leads. A server's idle connections keep the address alone, a third of an endpoint.
+    /// The destination of a connection. Idle connections of a server store only the address, which needs a third of an endpoint's memory.
     enum Destination: Sendable {
         indirect case endpoint(NWEndpoint)
         /// An Internet address without a scope.

@@ -1,21 +1,21 @@
 extension NWConnection {
-    /// How a send reports back.
+    /// Determines how the result of a send is reported.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum SendCompletion {
-        /// Calls the closure exactly once: with `nil` when the kernel has taken all the content, else with the error.
+        /// Calls the closure exactly once: with `nil` when the kernel has accepted all content, otherwise with the error.
         ///
-        /// It does not say that the peer has the content. Sending the next block only from here keeps memory bounded.
+        /// This does not mean that the peer has received the content. To limit memory, send the next block from this closure.
         @preconcurrency case contentProcessed(@Sendable (_ error: NWError?) -> Void)
-        /// Reports nothing, and declares that the content does no harm when it arrives more than once.
+        /// Reports nothing, and declares that the content is idempotent: it may arrive more than once.
         ///
-        /// Early data is not sent yet: the content leaves when the connection is ready, like any other.
+        /// Early data is not sent yet: the content is sent when the connection is ready, like other content.
         case idempotent
     }
 }
 
 extension NWConnection.SendCompletion {
-    /// The closure to call when the content was taken; `nil` when nobody asked.
+    /// The closure to call when the content was accepted; `nil` if there is none.
     package var handler: (@Sendable (_ error: NWError?) -> Void)? {
         switch self {
         case .contentProcessed(let handler): handler

@@ -1,18 +1,18 @@
 public import FoundationEssentials
 
-/// Something that turns values into bytes.
+/// Encodes values to bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkEncoder {
-    /// The bytes of a value.
+    /// Encodes a value.
     func encode<T>(_ value: T) throws -> Data where T: Encodable
 }
 
-/// Something that turns bytes into values.
+/// Decodes values from bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkDecoder {
-    /// The value of bytes.
+    /// Decodes a value.
     func decode<T>(_ type: T.Type, from data: Data) throws -> T where T: Decodable
 }
 
@@ -21,34 +21,34 @@ extension JSONDecoder: NetworkDecoder {}
 extension PropertyListEncoder: NetworkEncoder {}
 extension PropertyListDecoder: NetworkDecoder {}
 
-/// What makes the encoders and decoders of a ``Coder``.
+/// Creates the encoders and decoders of a ``Coder``.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkCoder: Sendable {
-    /// What turns values into bytes.
+    /// The type that encodes values.
     associatedtype Encoder: NetworkEncoder
-    /// What turns bytes into values.
+    /// The type that decodes values.
     associatedtype Decoder: NetworkDecoder
 
-    /// Makes a coder.
+    /// Creates a coder.
     init()
-    /// Makes an encoder.
+    /// Creates an encoder.
     func makeEncoder() -> Self.Encoder
-    /// Makes a decoder.
+    /// Creates a decoder.
     func makeDecoder() -> Self.Decoder
 }
 
 extension NetworkCoder where Self == NetworkJSONCoder {
-    /// JSON (RFC 8259).
+    /// A coder for JSON (RFC 8259).
     public static var json: NetworkJSONCoder { NetworkJSONCoder() }
 }
 
 extension NetworkCoder where Self == NetworkPropertyListCoder {
-    /// Property lists.
+    /// A coder for property lists.
     public static var propertyList: NetworkPropertyListCoder { NetworkPropertyListCoder() }
 }
 
-/// Values as JSON (RFC 8259).
+/// Encodes and decodes values as JSON (RFC 8259).
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkJSONCoder: NetworkCoder {
@@ -61,7 +61,7 @@ public struct NetworkJSONCoder: NetworkCoder {
     public func makeDecoder() -> JSONDecoder { JSONDecoder() }
 }
 
-/// Values as property lists.
+/// Encodes and decodes values as property lists.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkPropertyListCoder: NetworkCoder {

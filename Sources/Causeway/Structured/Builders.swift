@@ -1,4 +1,4 @@
-/// Collects the elements of a stack: the application's protocol first, then what is below it.
+/// Builds a protocol stack from its elements: the application protocol first, then the protocols below it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 @resultBuilder
@@ -11,7 +11,7 @@ where ApplicationProtocol: NetworkProtocolOptions, repeat each P: NetworkProtoco
     }
 }
 
-/// Collects metadata to send along.
+/// Builds a list of metadata to send with content.
 ///
 /// Counterpart: macOS 26, iOS 26.
 @resultBuilder
@@ -19,22 +19,22 @@ public struct ProtocolMetadataBuilder {
     public static func buildBlock(_ metadata: NWProtocolMetadata...) -> [NWProtocolMetadata] { metadata }
 }
 
-/// A protocol stack and parameters: `.parameters { TLS() }.localPort(443)`.
+/// A protocol stack with parameters: `.parameters { TLS() }.localPort(443)`.
 ///
-/// The stack's top is given first. What it stands on may be given inside it, as in `TLS { TCP() }`, or after it.
+/// The top of the stack comes first. The protocols below may be given inside it, as in `TLS { TCP() }`, or after it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NWParametersBuilder<Top, each P>: NWParametersProvider
 where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
-    /// The parameters that came of it.
+    /// The resulting parameters.
     public var parameters: NWParameters
 
-    /// Makes parameters of a stack that a closure returns.
+    /// Creates parameters from the stack that a closure returns.
     public init(auto: () -> (Top, repeat each P)) {
         parameters = Self.make(auto(), initial: nil)
     }
 
-    /// Makes parameters of a stack.
+    /// Creates parameters from a stack.
     public init(@ProtocolStackBuilder<Top, repeat each P> _ builder: () -> (Top, repeat each P)) {
         parameters = Self.make(builder(), initial: nil)
     }
@@ -43,8 +43,8 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of several. Packs cannot be taken out of a tuple that holds something else
-    ///   as well, so its elements are looked at from outside.
+    /// - Parameter stack: An element, or a tuple of several. A parameter pack cannot be extracted from a tuple with other elements, so the
+    ///   tuple is inspected by reflection.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in
@@ -54,14 +54,14 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         return NWParameters(top: top, others: Array(elements.dropFirst()), initial: initial)
     }
 
-    /// Makes parameters of a stack.
+    /// Creates parameters from a stack.
     public static func parameters(
         @ProtocolStackBuilder<Top, repeat each P> _ builder: () -> (Top, repeat each P)
     ) -> NWParametersBuilder<Top, repeat each P> {
         NWParametersBuilder(parameters: make(builder(), initial: nil))
     }
 
-    /// Makes parameters of a stack, with everything else as in given parameters.
+    /// Creates parameters from a stack. All other settings are those of the given parameters.
     public static func parameters(
         initialParameters: NWParameters, @ProtocolStackBuilder<Top, repeat each P> _ builder: () -> (Top, repeat each P)
     ) -> NWParametersBuilder<Top, repeat each P> {

@@ -1,43 +1,43 @@
 public import CausewayTypes
 
-/// Something that a ``NetworkConnection`` can be made to, such as what a ``NetworkBrowser`` has found.
+/// An endpoint for a ``NetworkConnection``, such as a result of a ``NetworkBrowser``.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol Connectable {}
 
-/// What a connection is made to for a ``Connectable``.
+/// The endpoint of a ``Connectable``.
 package protocol EndpointHolder: Connectable {
     var nwEndpoint: NWEndpoint { get }
 }
 
 extension Connectable {
-    /// The endpoint; `nil` for a type of the program's own, which has none that is known here.
+    /// The endpoint; `nil` for a type that the program defines, whose endpoint is not known.
     package var connectableEndpoint: NWEndpoint? { (self as? any EndpointHolder)?.nwEndpoint }
 }
 
-/// A provider has produced an endpoint of another kind than it promised.
+/// A provider produced an endpoint of an unexpected kind.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UnexpectedEndpointType: Error {
-    /// The endpoint.
+    /// The unexpected endpoint.
     public let endpoint: NWEndpoint
 
-    /// Makes the error.
+    /// Creates the error.
     public init(endpoint: NWEndpoint) {
         self.endpoint = endpoint
     }
 }
 
-/// What a ``NetworkListener`` advertises.
+/// The service that a ``NetworkListener`` registers.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol ListenerProvider {
-    /// The service.
+    /// The service to register.
     var service: NWListener.Service { get }
 }
 
 extension ListenerProvider where Self == BonjourListenerProvider {
-    /// A Bonjour service.
+    /// Describes a Bonjour service.
     public static func bonjour(
         name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil
     ) -> BonjourListenerProvider {
@@ -45,29 +45,29 @@ extension ListenerProvider where Self == BonjourListenerProvider {
     }
 }
 
-/// A Bonjour service to advertise.
+/// A Bonjour service to register.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct BonjourListenerProvider: ListenerProvider, Sendable {
-    /// The service.
+    /// The service to register.
     public let service: NWListener.Service
 
-    /// Describes a service. A name of `nil` is the host's, a domain of `nil` the default ones.
+    /// Describes a service. A name of `nil` stands for the host's name, a domain of `nil` for the default domains.
     public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil) {
         service = NWListener.Service(name: name, type: type, domain: domain, txtRecord: txtRecord?.data)
     }
 }
 
-/// What a ``NetworkBrowser`` looks for.
+/// The kind of endpoints that a ``NetworkBrowser`` discovers.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol BrowserProvider: Sendable {
-    /// What it finds.
+    /// The type of the results.
     associatedtype Endpoint: Connectable
 }
 
 extension BrowserProvider where Self == Bonjour {
-    /// Instances of a Bonjour service type, such as `_ipp._tcp`.
+    /// Discovers the instances of a Bonjour service type, such as `_ipp._tcp`.
     public static func bonjour(
         _ type: String, domain: String? = nil, includeTxtRecord: Bool = false
     ) -> Bonjour {
@@ -75,7 +75,7 @@ extension BrowserProvider where Self == Bonjour {
     }
 }
 
-/// Looks for Bonjour services.
+/// Discovers Bonjour services.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Bonjour: BrowserProvider {
@@ -83,13 +83,13 @@ public struct Bonjour: BrowserProvider {
     package let domain: String?
     package let includesTXTRecord: Bool
 
-    /// What a ``NWBrowser`` would be given.
+    /// The descriptor for a ``NWBrowser``.
     package var descriptor: NWBrowser.Descriptor {
         includesTXTRecord
             ? .bonjourWithTXTRecord(type: type, domain: domain) : .bonjour(type: type, domain: domain)
     }
 
-    /// A service that was found.
+    /// A discovered service.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Endpoint: Equatable, Identifiable, Sendable, Connectable, CustomStringConvertible {
@@ -97,16 +97,16 @@ public struct Bonjour: BrowserProvider {
 
         /// The browse result.
         public let result: NWBrowser.Result
-        /// The TXT record; empty when it was not asked for.
+        /// The TXT record; empty if it was not requested.
         public let txtRecord: NWTXTRecord
-        /// The name of the instance.
+        /// The instance name.
         public let name: String
         /// The service type.
         public let type: String
         /// The domain.
         public let domain: String
 
-        /// - Throws: ``UnexpectedEndpointType`` for a result that is no service.
+        /// - Throws: ``UnexpectedEndpointType`` for a result that is not a service.
         package init(_ result: NWBrowser.Result) throws(UnexpectedEndpointType) {
             guard case .service(let name, let type, let domain, _) = result.endpoint else {
                 throw UnexpectedEndpointType(endpoint: result.endpoint)
@@ -118,10 +118,10 @@ public struct Bonjour: BrowserProvider {
             txtRecord = if case .bonjour(let record) = result.metadata { record } else { NWTXTRecord() }
         }
 
-        /// Name, type and domain: the same for one service whatever else changes about it.
+        /// The name, type and domain. They identify a service even if its other properties change.
         public var id: String { "\(name).\(type).\(domain)" }
 
-        /// What to connect to.
+        /// The endpoint to connect to.
         public var nwEndpoint: NWEndpoint { result.endpoint }
 
         /// The name, the type and the domain.

@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayTypes
 internal import Dispatch
 
-/// Watches for what a provider describes, such as Bonjour services.
+/// Discovers the endpoints that a provider describes, such as Bonjour services.
 ///
 /// ```swift
 /// let printer = try await NetworkBrowser(for: .bonjour("_ipp._tcp")).run { found in
@@ -10,37 +10,37 @@ internal import Dispatch
 /// }
 /// ```
 ///
-/// Services are looked for by multicast DNS, as by ``NWBrowser``. A provider of the program's own fails with `.posix(.ENOTSUP)`.
+/// Services are discovered with multicast DNS, as by ``NWBrowser``. A provider type that the program defines fails with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConvertible where Provider: BrowserProvider {
-    /// Called at each change of state.
+    /// Called at each state change.
     public typealias StateUpdateHandler =
         @isolated(any) @Sendable (NetworkBrowser<Provider>, NetworkBrowser<Provider>.State) -> Void
 
-    /// Where a browser is in its life.
+    /// The states of a browser.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// Created and not started.
         case setup
-        /// Browsing.
+        /// The browser is browsing.
         case ready
-        /// Ended by an error.
+        /// The browser ended with an error.
         case failed(NWError)
-        /// Ended.
+        /// The browser has ended.
         case cancelled
         /// There is no usable network now.
         case waiting(NWError)
     }
 
-    /// What a closure answers to what was found.
+    /// The result of a closure that `run` calls.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum RunResult<T> {
-        /// Stop; `run` returns the value.
+        /// Stop browsing; `run` returns the value.
         case finish(T)
-        /// Go on.
+        /// Continue browsing.
         case `continue`
     }
 
@@ -54,17 +54,17 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     package let parameters: NWParameters?
     private let progress = LockedValue(Progress())
 
-    /// Makes a browser.
+    /// Creates a browser.
     ///
     /// - Parameters:
-    ///   - provider: What to look for.
-    ///   - parameters: Where to look for it; `nil` for everywhere.
+    ///   - provider: The endpoints to discover.
+    ///   - parameters: The interfaces to browse on; `nil` for all.
     public init(for provider: Provider, using parameters: NWParameters? = nil) {
         self.provider = provider
         self.parameters = parameters
     }
 
-    /// Calls a closure at each change of state, in the isolation in which it was written.
+    /// Sets a closure that is called at each state change, in its own isolation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -74,13 +74,14 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         return self
     }
 
-    /// Browses, and calls a closure with all that is there at each change, until the task is cancelled or the browser
-    /// fails. Once only.
+    /// Browses until the task is cancelled or the browser fails. At each change, calls a closure with all current results. Can be called
+    /// only once.
     ///
-    /// While the closure runs, changes are collected; then it is called with what is there by that time.
+    /// Changes that happen while the closure runs are combined; the next call has the results of that time.
     ///
-    /// - Throws: What the closure throws, why the browser failed, `.posix(.ECANCELED)` when the task was cancelled,
-    ///   `.posix(.EALREADY)` the second time.
+    /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
+    ///
+    /// Cancellation: stops browsing and throws `.posix(.ECANCELED)`.
     public func run(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable ([Provider.Endpoint]) async throws -> Void
@@ -92,20 +93,22 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         try await browse(visit)
     }
 
-    /// Browses, and calls a closure with all that is there at each change, until it answers with a value. Once only.
+    /// Browses until a closure returns a value. At each change, calls the closure with all current results. Can be called only once.
     ///
-    /// - Throws: As the other.
+    /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
+    ///
+    /// Cancellation: stops browsing and throws `.posix(.ECANCELED)`.
     public func run<Return>(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable ([Provider.Endpoint]) async throws ->
             NetworkBrowser<Provider>.RunResult<Return>
     ) async throws -> Return {
-        // SAFETY: `sending` is a promise to the compiler and nothing else. What the closure answers is handed over to the caller of this
-        // function, who wrote the closure: what both share is theirs.
+        // SAFETY: `sending` changes only the checks of the compiler. The closure's value goes to the caller of this function, who also
+        // provides the closure, so no other code shares it.
         try await browse(unsafeBitCast(handler, to: Visitor<Return>.self))
     }
 
-    /// What is looked for, and the state.
+    /// The provider and the state.
     public var debugDescription: String { "[browser for \(provider), \(progress.withLock { $0.state })]" }
 }
 
@@ -144,7 +147,7 @@ extension NetworkBrowser {
         return try outcome.get()
     }
 
-    /// Ends by a value, an error, or the cancellation of the task, upon which there are no more events.
+    /// Handles events until the closure returns a value or an error occurs. After a cancellation of the task there are no more events.
     private func follow<Return>(
         _ events: AsyncStream<Event>, of browser: NWBrowser, _ visit: @escaping Visitor<Return>
     ) async throws -> Return {
@@ -155,7 +158,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // Changes that came while the program was busy are one.
+                // Several changes that happened while the closure ran are handled once.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

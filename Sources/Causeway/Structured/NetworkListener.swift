@@ -1,7 +1,7 @@
 internal import CausewaySystem
 public import CausewayTypes
 
-/// A listener whose stack is part of its type.
+/// A listener whose type includes the protocol stack.
 ///
 /// ```swift
 /// let listener = try NetworkListener(using: .parameters { TCP() }.localPort(7000))
@@ -17,35 +17,35 @@ public import CausewayTypes
 /// Counterpart: macOS 26, iOS 26.
 public final class NetworkListener<ApplicationProtocol>: Sendable, CustomDebugStringConvertible
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// Called at each change of state.
+    /// Called at each state change.
     public typealias StateUpdateHandler =
         @isolated(any) @Sendable (
             _ listener: NetworkListener<ApplicationProtocol>, _ state: NetworkListener<ApplicationProtocol>.State
         ) -> Void
-    /// Called when the service has been registered or withdrawn.
+    /// Called after the service was registered or withdrawn.
     public typealias ServiceRegistrationUpdateHandler =
         @isolated(any) @Sendable (
             _ listener: NetworkListener<ApplicationProtocol>,
             _ change: NetworkListener<ApplicationProtocol>.ServiceRegistrationChange
         ) -> Void
 
-    /// Where a listener is in its life.
+    /// The states of a listener.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// Created and not started.
         case setup
         /// There is no usable network now.
         case waiting(NWError)
-        /// Accepts connections.
+        /// The listener accepts connections.
         case ready
-        /// Ended by an error.
+        /// The listener ended with an error.
         case failed(NWError)
-        /// Ended.
+        /// The listener has ended.
         case cancelled
     }
 
-    /// Something that happened to the registration of a listener's service.
+    /// A change of the registration of a listener's service.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum ServiceRegistrationChange: Sendable {
@@ -65,13 +65,13 @@ where ApplicationProtocol: NetworkProtocolOptions {
     private let calls = HandlerCalls()
     private let progress = LockedValue(Progress())
 
-    /// As given when the listener was made.
+    /// The parameters that the listener was created with.
     package var parameters: NWParameters { listener.parameters }
 
-    /// Makes a listener over a stack.
+    /// Creates a listener over a stack.
     ///
     /// - Parameters:
-    ///   - provider: What to advertise; `nil` for nothing.
+    ///   - provider: The service to register; `nil` for none.
     ///   - builder: The stack of each connection.
     public convenience init(
         for provider: (any ListenerProvider)? = nil,
@@ -80,7 +80,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         try self.init(provider, NWParameters(top: builder()))
     }
 
-    /// Makes a listener with parameters, of which the local port is that to listen at.
+    /// Creates a listener with parameters. Their local port is the port to listen on.
     public convenience init(
         for provider: (any ListenerProvider)? = nil, using builder: NWParametersBuilder<ApplicationProtocol>
     ) throws {
@@ -92,8 +92,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Calls a closure at each change of state, in the isolation in which it was written. One that belongs to no actor must not block
-    /// if `run` is called on an event loop: it is called there too.
+    /// Sets a closure that is called at each state change, in its own isolation. A closure without an actor is called on the event loop if
+    /// `run` is called there, and must not block in that case.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -105,7 +105,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// Calls a closure when the service has been registered or withdrawn.
+    /// Sets a closure that is called after the service was registered or withdrawn.
     @discardableResult
     public func onServiceRegistrationUpdate(
         @_inheritActorContext _ handler:
@@ -124,19 +124,20 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// How many connections may still be handed over. It counts down; at 0 further ones wait in the system's queue until it is raised.
+    /// The number of further connections to accept. Each accepted connection decrements it. At 0, connections wait in the kernel's queue
+    /// until it is raised.
     public var newConnectionLimit: Int {
         get { listener.newConnectionLimit }
         set { listener.newConnectionLimit = newValue }
     }
 
-    /// The service to advertise.
+    /// The service to register.
     public var service: NWListener.Service? {
         get { listener.service }
         set { listener.service = newValue }
     }
 
-    /// The port in use once the listener is ready; `nil` before.
+    /// The port in use; `nil` before the listener is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
     /// The stack and the state.
@@ -169,7 +170,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         do throws(NWError) {
             try await listener.run(startsConnections: false) { accepted in
                 let connection = NetworkConnection<ApplicationProtocol>(accepted: accepted)
-                // What goes wrong with one peer is no business of the others.
+                // An error with one peer must not affect the other peers.
                 try? await handler(connection)
                 await connection.end()
             }
@@ -178,20 +179,22 @@ where ApplicationProtocol: NetworkProtocolOptions {
             throw error
         }
         await calls.settle()
-        // A listener that did not fail ends only by being cancelled.
+        // A listener that did not fail ends only when the task is cancelled.
         throw NWError.posix(.ECANCELED)
     }
 }
 
 extension NetworkListener where ApplicationProtocol: OneToOneProtocol {
-    /// Listens, and runs a closure for each connection in a task of its own, until the task is cancelled or the listener
-    /// fails. Once only.
+    /// Listens until the task is cancelled or the listener fails. Runs a closure for each connection in its own task. Can be called only
+    /// once.
     ///
-    /// A connection ends gracefully when its closure has returned or thrown; what one closure throws does not concern the others. When the
-    /// listener ends, the closures' tasks are cancelled, and `run` returns when all have ended and their connections are closed. Unless the
-    /// closure belongs to an actor, it runs on its connection's event loop and must not block.
+    /// A connection ends gracefully after its closure has returned or thrown; an error of a closure does not affect other connections. When
+    /// the listener ends, the tasks of the closures are cancelled, and `run` returns after all of them have ended and their connections are
+    /// closed. Unless the closure belongs to an actor, it runs on its connection's event loop and must not block.
     ///
-    /// - Throws: Why the listener failed, `.posix(.ECANCELED)` when the task was cancelled, `.posix(.EALREADY)` the second time.
+    /// - Throws: The error of the listener; `.posix(.EALREADY)` for a second call.
+    ///
+    /// Cancellation: ends the listener and throws `.posix(.ECANCELED)`.
     public func run(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (NetworkConnection<ApplicationProtocol>) async throws -> Void
@@ -201,8 +204,9 @@ extension NetworkListener where ApplicationProtocol: OneToOneProtocol {
 }
 
 extension NetworkListener where ApplicationProtocol: MultiplexProtocol {
-    /// Listens, and runs a closure for each tunnel in a task of its own, until the task is cancelled or the listener
-    /// fails. Once only.
+    /// Listens until the task is cancelled or the listener fails. Runs a closure for each tunnel in its own task. Can be called only once.
+    ///
+    /// Cancellation: ends the listener and throws `.posix(.ECANCELED)`.
     public func run(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (NetworkConnection<ApplicationProtocol>) async throws -> Void

@@ -4,30 +4,30 @@ package import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkProtocolOptions: SendableMetatype {
-    /// What the element stands on.
+    /// The type of the element below.
     associatedtype BelowProtocol
-    /// What a connection keeps for the element.
+    /// The state that a connection keeps for the element.
     associatedtype ProtocolStorage: ConnectionStorage = DefaultProtocolStorage
-    /// What is told of received content.
+    /// The metadata of received content.
     associatedtype Metadata: NetworkMetadataProtocol
-    /// Content and what is told of it.
+    /// Content with its metadata.
     typealias Message<T> = (content: T, metadata: Self.Metadata)
 }
 
-/// What is told of received content.
+/// The metadata of received content.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkMetadataProtocol: SendableMetatype {}
 
-/// What a connection keeps for one element of its stack.
+/// The state that a connection keeps for one element of its stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol ConnectionStorage {
-    /// Makes empty storage.
+    /// Creates empty storage.
     init()
 }
 
-/// The storage of elements that need none.
+/// The storage of elements that need no storage.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct DefaultProtocolStorage: ConnectionStorage, Sendable {
@@ -49,13 +49,13 @@ public protocol MultiplexProtocol: NetworkProtocolOptions {}
 /// Counterpart: macOS 26, iOS 26.
 public protocol StreamProtocol: OneToOneProtocol {}
 
-/// An element that carries whole messages.
+/// An element that carries complete messages.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol MessageProtocol: OneToOneProtocol {
     /// A message as a tuple.
     associatedtype LegacyMessage
-    /// What a message holds.
+    /// The type of the content of a message.
     associatedtype ContentType
 }
 
@@ -68,9 +68,9 @@ public protocol DatagramProtocol: MessageProtocol {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkFixedWidthInteger: FixedWidthInteger {
-    /// Takes an integer as it comes from the network.
+    /// Creates an integer from network byte order.
     init(bigEndian: Self)
-    /// The integer as it goes to the network.
+    /// The integer in network byte order.
     var bigEndian: Self { get }
 }
 
@@ -84,15 +84,15 @@ extension Int32: NetworkFixedWidthInteger {}
 extension Int64: NetworkFixedWidthInteger {}
 
 extension NetworkFixedWidthInteger {
-    /// Bytes in network order.
+    /// The bytes in network byte order.
     package var networkData: Data { withUnsafeBytes(of: bigEndian) { Data($0) } }
 
-    /// Reads bytes in network order; `nil` unless there are as many as the integer has.
+    /// Reads bytes in network byte order; `nil` if their number differs from the size of the integer.
     package init?(networkData: Data) {
         guard networkData.count == MemoryLayout<Self>.size else { return nil }
         self = networkData.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }
 }
 
-/// Declared by Apple's module, without any function behind it.
+/// Declared because Apple's module declares it; there is no function for it.
 prefix operator >>

@@ -1,20 +1,20 @@
 /// The options of a stack, as ``NWParameters/ProtocolStack`` keeps them.
 package struct StackLayers: Sendable {
-    /// The first one is nearest to the program.
+    /// The application protocols; the first one is nearest to the program.
     package var application: [NWProtocolOptions] = []
     package var transport: NWProtocolOptions?
     package var internet: NWProtocolOptions?
 
     package init() {}
 
-    /// The part of one element.
+    /// The options of one element.
     package enum Layer: Sendable {
         case application(NWProtocolOptions)
         case transport(NWProtocolOptions)
         case internet(NWProtocolOptions)
     }
 
-    /// Puts an element on top of what is there.
+    /// Returns the stack with an element added on top.
     package func topped(by layer: Layer) -> StackLayers {
         var layers = self
         switch layer {
@@ -25,7 +25,7 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Takes an element that is listed beside the top one: it replaces what the top one implies.
+    /// Adds an element that is listed beside the top element. It replaces the one that the top element implies.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options
@@ -43,27 +43,27 @@ package struct StackLayers: Sendable {
     }
 }
 
-/// What every element of a stack knows of itself.
+/// The properties that every element of a stack provides.
 package protocol StackElement: NetworkProtocolOptions {
-    /// Its own part of the stack.
+    /// The element's own options.
     var layer: StackLayers.Layer { get }
-    /// What it was given to stand on; `nil` for what it implies.
+    /// The explicit element below; `nil` for the implied one.
     var below: (any StackElement)? { get }
-    /// What it stands on when it was given nothing.
+    /// The element below if none is given explicitly.
     var impliedBelow: (any StackElement)? { get }
 }
 
 extension StackElement {
     package var impliedBelow: (any StackElement)? { nil }
 
-    /// The whole stack with this element on top.
+    /// The whole stack, with this element on top.
     package var layers: StackLayers {
         ((below ?? impliedBelow)?.layers ?? StackLayers()).topped(by: layer)
     }
 }
 
 extension NWParameters {
-    /// Parameters with the stack of an element and what is listed beside it.
+    /// Creates parameters with the stack of an element and the elements listed beside it.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

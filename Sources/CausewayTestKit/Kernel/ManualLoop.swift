@@ -45,7 +45,7 @@ package final class ManualLoop: EventLoop {
 
     package var isCurrent: Bool { ThreadLocal.loop == Unmanaged.passUnretained(self).toOpaque() }
 
-    // MARK: What was asked of it
+    // MARK: Recorded calls
 
     package func watch(_ registration: Registration) -> Watch? {
         state.withLock { state in state.watches[registration.token] }

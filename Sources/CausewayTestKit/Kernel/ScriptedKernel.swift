@@ -48,7 +48,7 @@ package final class ScriptedKernel: ScriptedTransport {
     /// - Parameter room: Number of bytes that writes accept before they would block.
     package init(room: Int = .max) { state = LockedValue(State(room: room)) }
 
-    // MARK: What the peer does
+    // MARK: Actions of the peer
 
     package func arrive(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
@@ -61,7 +61,7 @@ package final class ScriptedKernel: ScriptedTransport {
     /// Makes reads fail with this error after all data was read.
     package func failReads(_ errno: CInt) { state.withLock { state in state.readFailure = errno } }
 
-    // MARK: What the kernel does
+    // MARK: Behaviour of the kernel
 
     /// Maximum number of bytes of one read, even if more are available.
     package var largestRead: Int {
@@ -95,7 +95,7 @@ package final class ScriptedKernel: ScriptedTransport {
         state.withLock { state in state.duringWrite = body }
     }
 
-    // MARK: What was asked of it
+    // MARK: Recorded calls
 
     /// All bytes that the peer received.
     package var written: [UInt8] { state.withLock { state in state.written } }

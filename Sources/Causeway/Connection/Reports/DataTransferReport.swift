@@ -1,28 +1,28 @@
 public import FoundationEssentials
 
 extension NWConnection {
-    /// What a connection transferred between two moments.
+    /// The data that a connection transferred in a period of time.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct DataTransferReport: CustomDebugStringConvertible, Sendable {
-        /// Seconds that the report covers.
+        /// The length of the period, in seconds.
         public let duration: TimeInterval
-        /// The sum over all paths. What cannot be summed is that of the primary path.
+        /// The sum over all paths. Values that cannot be added are those of the primary path.
         public let aggregatePathReport: NWConnection.DataTransferReport.PathReport
         /// One report for each path that was used.
         public let pathReports: [NWConnection.DataTransferReport.PathReport]
 
         /// - Parameters:
-        ///   - duration: Seconds covered.
-        ///   - primary: The report of the path that carries the connection.
-        ///   - others: Reports of further paths.
+        ///   - duration: The length of the period, in seconds.
+        ///   - primary: The report of the path that the connection uses.
+        ///   - others: The reports of further paths.
         package init(duration: TimeInterval, primary: PathReport, others: [PathReport] = []) {
             self.duration = duration
             pathReports = [primary] + others
             aggregatePathReport = others.reduce(primary) { $0.adding($1) }
         }
 
-        /// The most telling figures in one line.
+        /// The most important values in one line.
         public var debugDescription: String {
             let sum = aggregatePathReport
             return """
@@ -33,13 +33,13 @@ extension NWConnection {
                 """
         }
 
-        /// What one path carried.
+        /// The data that one path transferred.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public struct PathReport: Sendable {
             /// The interface of the path.
             public let interface: NWInterface
-            /// The radio technology, `nil` when it is not known.
+            /// The radio technology; `nil` if unknown.
             ///
             /// Counterpart: macOS 12, iOS 15.
             public var radioType: NWInterface.RadioType? { radio }
@@ -55,11 +55,11 @@ extension NWConnection {
             public let receivedTransportOutOfOrderByteCount: UInt64
             /// Bytes that the transport sent.
             public let sentTransportByteCount: UInt64
-            /// Bytes that the transport sent again.
+            /// Bytes that the transport retransmitted.
             public let retransmittedTransportByteCount: UInt64
             /// The smoothed round-trip time, in seconds.
             public let transportSmoothedRTT: TimeInterval
-            /// The smallest round-trip time, in seconds.
+            /// The minimum round-trip time, in seconds.
             public let transportMinimumRTT: TimeInterval
             /// The variation of the round-trip time (RFC 6298 §2), in seconds.
             public let transportRTTVariance: TimeInterval

@@ -1,19 +1,19 @@
 public import FoundationEssentials
 
 extension NWConnection {
-    /// How a connection became ready.
+    /// Describes how a connection was established.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct EstablishmentReport: CustomDebugStringConvertible, Sendable {
-        /// Seconds from the start of the attempt that succeeded until the connection was ready.
+        /// Seconds from the start of the successful attempt until the connection was ready.
         public let duration: TimeInterval
-        /// Seconds between ``NWConnection/start(queue:)`` and the attempt that succeeded; 0 if it was the first.
+        /// Seconds between ``NWConnection/start(queue:)`` and the successful attempt; 0 if it was the first.
         public let attemptStartedAfterInterval: TimeInterval
-        /// How many attempts came before the one that succeeded.
+        /// The number of attempts before the successful one.
         public let previousAttemptCount: Int
         /// Whether a proxy was used.
         public let usedProxy: Bool
-        /// Whether a proxy applied, used or not.
+        /// Whether a proxy was configured, even if it was not used.
         public let proxyConfigured: Bool
         /// The proxy that was used.
         public let proxyEndpoint: NWEndpoint?
@@ -55,25 +55,25 @@ extension NWConnection.EstablishmentReport {
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Resolution: Sendable {
-        /// Where an answer came from.
+        /// The source of an answer.
         public enum Source: Sendable, Equatable, Hashable {
-            /// The network.
+            /// A query on the network.
             case query
-            /// A cached answer within its time to live.
+            /// A cached answer within its TTL.
             case cache
-            /// A cached answer past its time to live.
+            /// A cached answer after its TTL.
             case expiredCache
         }
 
-        /// What carried the query.
+        /// The transport of a DNS query.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum DNSProtocol: Sendable, Equatable, Hashable {
-            /// Not known, or no query was made.
+            /// Unknown, or no query was made.
             case unknown
-            /// Datagrams in clear text.
+            /// Unencrypted UDP.
             case udp
-            /// A TCP connection in clear text.
+            /// Unencrypted TCP.
             case tcp
             /// DNS over TLS.
             case tls
@@ -81,17 +81,17 @@ extension NWConnection.EstablishmentReport {
             case https
         }
 
-        /// Where the answer came from.
+        /// The source of the answer.
         public let source: NWConnection.EstablishmentReport.Resolution.Source
-        /// Seconds that the step took.
+        /// The duration of the step, in seconds.
         public let duration: TimeInterval
-        /// How many endpoints it found.
+        /// The number of endpoints found.
         public let endpointCount: Int
-        /// The endpoint that was connected to.
+        /// The endpoint of the successful attempt.
         public let successfulEndpoint: NWEndpoint
         /// The endpoint that was tried first.
         public let preferredEndpoint: NWEndpoint
-        /// What carried the query.
+        /// The transport of the DNS query.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var dnsProtocol: NWConnection.EstablishmentReport.Resolution.DNSProtocol { carrier }
@@ -115,9 +115,9 @@ extension NWConnection.EstablishmentReport {
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Handshake: Sendable {
-        /// Which protocol.
+        /// The protocol of the handshake.
         public let definition: NWProtocolDefinition
-        /// Seconds that the handshake took.
+        /// The duration of the handshake, in seconds.
         public let handshakeDuration: TimeInterval
         /// The round-trip time that the handshake measured, in seconds.
         public let handshakeRTT: TimeInterval

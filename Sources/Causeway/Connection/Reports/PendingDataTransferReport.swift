@@ -2,24 +2,24 @@ internal import CausewaySystem
 public import Dispatch
 
 extension NWConnection {
-    /// A transfer report that is being made: it began counting when the connection handed it out.
+    /// A data transfer report in progress. It counts from the time when the connection created it.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only state is behind a lock.
+    // SAFETY: the only stored property is protected by a lock.
     public class PendingDataTransferReport: @unchecked Sendable {
         package typealias Completion = @Sendable (_ report: NWConnection.DataTransferReport) -> Void
 
         private let collector: LockedValue<(@Sendable (DispatchQueue, @escaping Completion) -> Void)?>
 
-        /// - Parameter collector: Ends the interval and calls the completion once, on the queue.
+        /// - Parameter collector: Ends the period, and calls the completion once on the queue.
         package init(collector: @escaping @Sendable (DispatchQueue, @escaping Completion) -> Void) {
             self.collector = LockedValue(collector)
         }
 
-        /// Ends the interval and delivers the report. Only the first call has an effect.
+        /// Ends the period and delivers the report. Further calls have no effect.
         ///
         /// - Parameters:
-        ///   - queue: Where to call `completion`.
+        ///   - queue: The queue for `completion`.
         ///   - completion: Called once with the report.
         @preconcurrency
         public func collect(

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Everything that a transfer report counts, since a connection began or between two moments.
+/// The counters of a transfer report, since the start of a connection or for a period of time.
 package struct TransferCounters: Equatable, Sendable {
     package var receivedIPPackets: UInt64 = 0
     package var sentIPPackets: UInt64 = 0
@@ -29,12 +29,12 @@ package struct TransferCounters: Equatable, Sendable {
         self.sentApplicationBytes = sentApplicationBytes
     }
 
-    /// What was counted since an earlier moment. A counter that went backwards counts as 0.
+    /// Returns the difference from an earlier value. A counter that decreased counts as 0.
     package func since(_ earlier: TransferCounters) -> TransferCounters {
         combined(with: earlier) { $0 > $1 ? $0 - $1 : 0 }
     }
 
-    /// Each counter combined with its counterpart.
+    /// Combines each counter with the same counter of another value.
     func combined(
         with other: TransferCounters, _ combine: (UInt64, UInt64) -> UInt64
     ) -> TransferCounters {
@@ -53,7 +53,7 @@ package struct TransferCounters: Equatable, Sendable {
     }
 }
 
-/// What a transport measured of the way to its peer and back, in seconds.
+/// The round-trip times that a transport measured, in seconds.
 package struct RoundTripTimes: Equatable, Sendable {
     package var smoothed: TimeInterval
     package var minimum: TimeInterval

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// What only some channels have: handlers of the program's, and tasks that wait until the channel is ready.
+/// The parts that only some channels need: the program's handlers, and tasks that wait until the channel is ready.
 final class ChannelWatch: Sendable {
     private typealias Waiter = UnsafeContinuation<NWError?, Never>
 
@@ -14,7 +14,7 @@ final class ChannelWatch: Sendable {
     let calls = HandlerCalls()
     private let state = LockedValue(State())
 
-    /// Called at each change of state, in order. It is not the program's code.
+    /// Sets a closure that is called at each state change, in order. It must not be the user's code.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
         let old = state.withLock { state in
             defer { state.report = report }
@@ -28,7 +28,7 @@ final class ChannelWatch: Sendable {
         state.withLock { $0.report }?(newState)
     }
 
-    /// Suspends until the connection is ready. Returns why it will never be.
+    /// Suspends until the connection is ready. Returns the error if the connection can no longer become ready.
     nonisolated(nonsending) func readiness(of connection: NWConnection) async -> NWError? {
         let id = state.withLock { state in
             state.lastID += 1
@@ -37,7 +37,7 @@ final class ChannelWatch: Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 state.withLock { $0.waiters.append((id, waiter)) }
-                // Either may have come before.
+                // The state change or the cancellation may have happened before the waiter was stored.
                 settle(connection.state)
                 if Task.isCancelled { cancel(id) }
             }

@@ -2,21 +2,21 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's handlers one after the other, in the order of what they report, each in the isolation in which it was written.
+/// Calls the program's handlers one after the other, in the order of the events, each in its own isolation.
 final class HandlerCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 
     private struct State: Sendable {
         var waiting = InlineFirstQueue<Call>()
         var isRunning = false
-        /// Where handlers that belong to no actor are called; `nil` for the threads of Swift's pool.
+        /// The executor for handlers that belong to no actor; `nil` for Swift's thread pool.
         var executor: LoopExecutor?
         var whenSettled: [UnsafeContinuation<Void, Never>] = []
     }
 
     private let state = LockedValue(State())
 
-    /// Has handlers called on this thread's event loop, if it is one's. A server that runs on it needs no other thread then.
+    /// Makes handlers run on this thread's event loop, if the thread has one. A server that runs on it then needs no other thread.
     func stayHere() {
         let executor = Engine.current?.executor
         state.withLock { state in state.executor = executor }
@@ -28,7 +28,8 @@ final class HandlerCalls: Sendable {
             defer { state.isRunning = true }
             return (!state.isRunning, state.executor)
         }
-        // Handlers may belong to actors: only a task gets there. What happens to the task that happens to be here is not theirs.
+        // A handler may belong to an actor, so it must be called from a task. The task is detached, so that the current task's cancellation
+        // does not affect it.
         if mustRun { Task.detached(executorPreference: executor) { await self.run() } }
     }
 

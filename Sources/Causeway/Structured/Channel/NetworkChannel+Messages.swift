@@ -5,14 +5,14 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    /// Whole messages, until the peer ends or something fails. Each is received when it is asked for.
+    /// A sequence of messages that ends when the peer ends or an error occurs. Each message is received when the sequence is asked for it.
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
         AsyncThrowingStream { try await self.nextMessage() }
     }
 
     private func nextMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>? {
         guard let received = try await receiveContent() else { return nil }
-        // An element of the program's own carries nothing.
+        // An element type that the program defines cannot transfer messages.
         guard let element = ApplicationProtocol.self as? any MessageElement.Type else { throw NWError.posix(.ENOTSUP) }
         return try decode(received, as: element)
     }
@@ -29,7 +29,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 }
 
 extension NetworkChannel {
-    /// The options of the stack's top.
+    /// The options of the top of the stack.
     var topOptions: NWProtocolOptions? { parameters.defaultProtocolStack.applicationProtocols.first }
 
     nonisolated(nonsending)
@@ -40,7 +40,9 @@ extension NetworkChannel {
 }
 
 extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
-    /// Sends a datagram; suspends until the transport has taken it.
+    /// Sends a datagram. Suspends until the transport has accepted it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -50,6 +52,8 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
     }
 
     /// Receives a datagram.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
         public func receive() async throws -> ApplicationProtocol.Message<Data>
     {
@@ -62,12 +66,16 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 }
 
 extension NetworkChannel where ApplicationProtocol == UDP {
-    /// Datagrams, until the connection ends or something fails. Each is received when it is asked for.
+    /// A sequence of datagrams that ends when the connection ends or an error occurs. Each datagram is received when the sequence is asked
+    /// for it.
     public var messages: AsyncThrowingStream<UDP.Message<Data>, any Error> {
         AsyncThrowingStream { try await self.nextDatagram() }
     }
 
-    /// Receives a datagram. One that has arrived already costs no suspension, save now and then, so that other tasks get their turn.
+    /// Receives a datagram. If one has already arrived, this usually returns without suspending; it yields from time to time, so that other
+    /// tasks can run.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
         public func receive() async throws -> UDP.Message<Data>
     {
@@ -77,9 +85,11 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 
     /// Receives all datagrams that have arrived, at least one.
     ///
-    /// An addition of Causeway: one call for a whole train of datagrams. Cancelling the task does not end it; the connection's end does.
+    /// An addition of Causeway: one call receives a batch of datagrams.
     ///
-    /// - Throws: `.posix(.EOPNOTSUPP)` where protocols stand above UDP, and why the connection ended.
+    /// - Throws: `.posix(.EOPNOTSUPP)` if there are protocols above UDP, or the error that ended the connection.
+    ///
+    /// Cancellation: has no effect. Only the end of the connection ends a waiting call.
     nonisolated(nonsending)
         public func receiveBatch() async throws -> DatagramBatch
     {
@@ -111,10 +121,12 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 }
 
 extension NetworkChannel where ApplicationProtocol == TLV {
-    /// Sends a message of a type; suspends until the transport has taken it.
+    /// Sends a message with a type. Suspends until the transport has accepted it.
     ///
-    /// - Throws: `.posix(.EINVAL)` for a type that does not fit into its bytes, `.posix(.EMSGSIZE)` for content that is longer than its
-    ///   length can tell, or than 16 MiB over other messages.
+    /// - Throws: `.posix(.EINVAL)` if the type does not fit into its field; `.posix(.EMSGSIZE)` if the content is longer than the length
+    ///   field allows, or longer than 16 MiB above another message protocol.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send<Content>(
             _ content: Content, type: Int, lastMessage: Bool = false,
@@ -125,8 +137,8 @@ extension NetworkChannel where ApplicationProtocol == TLV {
         try await sendMessage(content.bytes, [metadata], other: builder(), isFinal: lastMessage)
     }
 
-    /// Sends a message of a type that does no harm when it arrives more than once. One that ``send(_:type:lastMessage:metadata:)`` would
-    /// refuse is not sent.
+    /// Sends an idempotent message with a type: it may arrive more than once. A message that ``send(_:type:lastMessage:metadata:)`` would
+    /// reject is not sent.
     public func sendIdempotent<Content>(
         _ content: Content, type: Int, lastMessage: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -137,7 +149,9 @@ extension NetworkChannel where ApplicationProtocol == TLV {
 
     /// Receives a message.
     ///
-    /// - Throws: `.posix(.ENODATA)` when the peer sends no other.
+    /// - Throws: `.posix(.ENODATA)` if the peer sends no more messages.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no message is lost.
     nonisolated(nonsending)
         public func receive() async throws -> ApplicationProtocol.Message<Data>
     {
@@ -157,7 +171,7 @@ extension NetworkChannel where ApplicationProtocol == TLV {
 }
 
 extension NWParameters.ProtocolStack {
-    /// Whether what lies beneath the topmost protocol is a byte stream.
+    /// Whether the protocol below the topmost one is a byte stream.
     fileprivate var carriesStream: Bool {
         transportProtocol is NWProtocolTCP.Options
             && applicationProtocols.dropFirst().allSatisfy { $0 is NWProtocolTLS.Options }
@@ -165,9 +179,11 @@ extension NWParameters.ProtocolStack {
 }
 
 extension NetworkChannel {
-    /// Sends a value; suspends until the transport has taken it.
+    /// Sends a value. Suspends until the transport has accepted it.
     ///
-    /// - Throws: What the encoder throws, and `.posix(.EMSGSIZE)` for a value of more than 16 MiB.
+    /// - Throws: The encoder's error; `.posix(.EMSGSIZE)` for an encoded value of more than 16 MiB.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send<Sending, Receiving, CoderType>(
             _ content: Sending, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -183,7 +199,9 @@ extension NetworkChannel {
 
     /// Receives a value.
     ///
-    /// - Throws: What the decoder throws; the channel stays usable. `.posix(.ENODATA)` when the peer sends no other.
+    /// - Throws: The decoder's error; the channel stays usable. `.posix(.ENODATA)` if the peer sends no more values.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no value is lost.
     nonisolated(nonsending)
         public func receive<Sending, Receiving, CoderType>() async throws -> ApplicationProtocol.Message<Receiving>
     where
@@ -193,7 +211,9 @@ extension NetworkChannel {
         try await receiveMessage()
     }
 
-    /// Sends a message through a framer; suspends until the transport has taken it.
+    /// Sends a message through a framer. Suspends until the transport has accepted it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send<T>(
             _ content: Data, lastMessage: Bool = false, metadata: NWProtocolFramer.Message? = nil,
@@ -206,7 +226,9 @@ extension NetworkChannel {
 
     /// Receives a message from a framer.
     ///
-    /// - Throws: `.posix(.ENODATA)` when the peer sends no other.
+    /// - Throws: `.posix(.ENODATA)` if the peer sends no more messages.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no message is lost.
     nonisolated(nonsending)
         public func receive<T>() async throws -> ApplicationProtocol.Message<Data>
     where ApplicationProtocol == Framer<T>, T: FramerProtocol {

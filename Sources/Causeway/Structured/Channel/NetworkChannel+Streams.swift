@@ -2,15 +2,15 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: StreamProtocol {
-    /// Sends bytes; suspends until the transport has taken them.
-    ///
-    /// Cancelled while it waits, it takes back what has not begun to leave; what has begun leaves whole.
+    /// Sends bytes. Suspends until the transport has accepted them.
     ///
     /// - Parameters:
     ///   - content: The bytes.
-    ///   - endOfStream: Whether the program sends no more. Receiving goes on.
-    ///   - builder: What to tell the protocols below.
-    // Inlined where the stack is known, as what it receives is: a generic frame for each waiting task would be larger and slower.
+    ///   - endOfStream: Whether this is the last content to send. Receiving is still possible.
+    ///   - builder: Metadata for the protocols below.
+    ///
+    /// Cancellation: content that the transport has not started to send is withdrawn; content that it has started is sent completely.
+    // Inlinable, so that the stack's type is known where it is called: a generic frame for each waiting task would be larger and slower.
     @inlinable
     nonisolated(nonsending)
         public func send<Content>(
@@ -21,7 +21,9 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         try await sendBytes(content.bytes, isFinal: endOfStream, builder())
     }
 
-    /// Sends an integer in network byte order; suspends until the transport has taken it.
+    /// Sends an integer in network byte order. Suspends until the transport has accepted it.
+    ///
+    /// Cancellation: as for the method that sends bytes.
     nonisolated(nonsending)
         public func send<Value>(
             _ value: Value, endOfStream: Bool = false,
@@ -31,7 +33,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         try await sendBytes(value.networkData, isFinal: endOfStream, builder())
     }
 
-    /// Sends bytes that do no harm when they arrive more than once: they may leave before the channel is ready.
+    /// Sends idempotent bytes: they may arrive more than once, and may be sent before the channel is ready.
     public func sendIdempotent<Content>(
         _ content: Content, endOfStream: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -39,7 +41,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(content.bytes, other: builder(), isFinal: endOfStream)
     }
 
-    /// Sends an integer in network byte order that does no harm when it arrives more than once.
+    /// Sends an idempotent integer in network byte order: it may arrive more than once.
     public func sendIdempotent<Value>(
         _ value: Value, endOfStream: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -47,9 +49,12 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(value.networkData, other: builder(), isFinal: endOfStream)
     }
 
-    /// Receives as many bytes as there are, within bounds; fewer only where the stream ends, which the metadata tell.
+    /// Receives the available bytes, within the given limits. The result has fewer bytes only at the end of the stream, which the metadata
+    /// report.
     ///
-    /// - Throws: `.posix(.ENODATA)` once the end was told.
+    /// - Throws: `.posix(.ENODATA)` after the end of the stream was reported.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
     nonisolated(nonsending)
         public func receive(atLeast: Int = 1, atMost: Int) async throws -> ApplicationProtocol.Message<Data>
@@ -58,16 +63,18 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (content ?? Data(), try metadata(endOfStream: isFinal))
     }
 
-    /// Receives so many bytes, never fewer.
+    /// Receives exactly this number of bytes.
     ///
     /// - Throws: `.posix(.ENODATA)` if the stream ends before them.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
     nonisolated(nonsending)
         public func receive(exactly: Int) async throws -> ApplicationProtocol.Message<Data>
     {
         guard exactly > 0 else { return (Data(), try metadata(endOfStream: false)) }
         let (content, isFinal) = try await receiveBytes(exactly, exactly)
-        // A cut must not pass for the whole.
+        // Truncated content must not be returned as complete.
         guard let content, content.count == exactly else { throw Self.noMoreContent }
         return (content, try metadata(endOfStream: isFinal))
     }
@@ -75,6 +82,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     /// Receives an integer in network byte order.
     ///
     /// - Throws: `.posix(.ENODATA)` if the stream ends before it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     nonisolated(nonsending)
         public func receive<Value>(as type: Value.Type) async throws -> ApplicationProtocol.Message<Value>
     where Value: NetworkFixedWidthInteger {
@@ -84,7 +93,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (value, try metadata(endOfStream: isFinal))
     }
 
-    // The choice is made where the stack is known.
+    // Inlinable, so that the metadata type is selected where the stack's type is known.
     @inlinable
     func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,
@@ -107,6 +116,6 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }
 
-    /// An element of the program's own carries nothing.
+    /// The error of an element type that the program defines.
     @usableFromInline static var unknownElement: NWError { .posix(.ENOTSUP) }
 }

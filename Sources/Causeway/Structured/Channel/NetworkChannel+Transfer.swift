@@ -4,11 +4,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// What the public operations consist of.
+/// The internal operations that the public ones use.
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives bytes of a stream, and whether they are the last. Once the end was given, it fails with `ENODATA`.
+    /// Receives bytes of a stream, and whether they are the last. Throws `ENODATA` after the end was returned.
     @usableFromInline
     nonisolated(nonsending)
         func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
@@ -16,7 +16,7 @@ extension NetworkChannel {
         begin()
         guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
-        // Waits here and in no function below: the frame of each would be memory that is fetched anew for each message.
+        // Suspends in this function and not in a nested one, because each nested async frame needs memory for every message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
         switch result {
         case .success(let piece): return (piece.data, piece.isFinal)
@@ -24,7 +24,7 @@ extension NetworkChannel {
         }
     }
 
-    /// Out of line, as the next: what it needs must not lie in the frames of tasks that wait for the transport itself.
+    /// Not inlined, like the next function: its variables must not enlarge the frames of tasks that wait for the transport directly.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(
@@ -60,7 +60,7 @@ extension NetworkChannel {
         return content
     }
 
-    /// Receives a message; `nil` when there will be no other.
+    /// Receives a message; `nil` if there are no more messages.
     @inline(never)
     nonisolated(nonsending)
         func receiveContent() async throws -> ReceivedContent?
@@ -77,7 +77,7 @@ extension NetworkChannel {
         return content
     }
 
-    /// Receives a message. When there will be no other it fails with `ENODATA`.
+    /// Receives a message. Throws `ENODATA` if there are no more messages.
     nonisolated(nonsending)
         func receiveWhole() async throws -> ReceivedContent
     {
@@ -97,7 +97,7 @@ extension NetworkChannel {
         guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        // What the transport takes at once waits for nothing, and needs no frame of a function below.
+        // Content that the transport accepts at once needs no suspension and no nested frame.
         let attempt = plainFlow.writeNow(content, isFinal)
         guard case .done(let failure) = attempt else { return try await finish(plainFlow, content, isFinal, attempt) }
         if let failure { throw failure.networkError }
@@ -115,8 +115,8 @@ extension NetworkChannel {
     /// Sends a message, or a part of one.
     ///
     /// - Parameters:
-    ///   - own: What the stack's top is to know of the message.
-    ///   - other: What the program tells the protocols.
+    ///   - own: Metadata for the top of the stack.
+    ///   - other: Metadata from the program for the other protocols.
     @inline(never)
     nonisolated(nonsending)
         func sendMessage(
@@ -141,7 +141,7 @@ extension NetworkChannel {
         throw error
     }
 
-    /// Sends what nobody waits for.
+    /// Sends content without waiting for the result.
     func sendUnheard(
         _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
     ) {
@@ -167,7 +167,7 @@ extension NetworkChannel {
 }
 
 extension DataProtocol {
-    /// The same bytes; without a copy where they are `Data` already.
+    /// The content as `Data`, without a copy if it is `Data` already.
     @inlinable
     var bytes: Data { (self as? Data) ?? Data(self) }
 }

@@ -3,7 +3,9 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol == WebSocket {
-    /// Sends a text; suspends until the transport has taken it.
+    /// Sends a text message. Suspends until the transport has accepted it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send(
             _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -12,14 +14,16 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         try await sendMessage(Data(content.utf8), .text, other: builder())
     }
 
-    /// Sends a text that does no harm when it arrives more than once.
+    /// Sends an idempotent text message: it may arrive more than once.
     public func sendIdempotent(
         _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) {
         sendUnheard(Data(content.utf8), .text, other: builder())
     }
 
-    /// Sends bytes; suspends until the transport has taken them.
+    /// Sends a binary message. Suspends until the transport has accepted it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func send<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -28,17 +32,20 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         try await sendMessage(content.bytes, .binary, other: builder())
     }
 
-    /// Sends bytes that do no harm when they arrive more than once.
+    /// Sends an idempotent binary message: it may arrive more than once.
     public func sendIdempotent<Content>(
         _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
         sendUnheard(content.bytes, .binary, other: builder())
     }
 
-    /// Sends one text in parts, `content` first: `handler` gets a function that sends a part and says whether it is the last.
+    /// Sends one text message in parts, `content` first. `handler` receives a function that sends a part; its argument says whether the
+    /// part is the last one.
     ///
-    /// A text that `handler` does not complete is completed when it returns. If it throws, the channel ends: nothing else could be
-    /// sent behind half a message.
+    /// If `handler` returns without a last part, the message is completed. If it throws, the channel ends, because no other message can
+    /// follow an incomplete one.
+    ///
+    /// Cancellation: as for the function that `handler` waits for.
     nonisolated(nonsending)
         public func startSend(
             _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -52,7 +59,9 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         }
     }
 
-    /// Sends one message of bytes in parts, as ``startSend(_:metadata:handler:)`` does with a text.
+    /// Sends one binary message in parts, as ``startSend(_:metadata:handler:)`` does with a text message.
+    ///
+    /// Cancellation: as for the function that `handler` waits for.
     nonisolated(nonsending)
         public func startSend<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -66,8 +75,10 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         }
     }
 
-    /// Asks whether the peer is there (RFC 6455 §5.5.2); suspends until the transport has taken the question. The answer is a message
-    /// of the kind `.pong`, unless somebody waits for it by ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)``.
+    /// Sends a ping (RFC 6455 §5.5.2). Suspends until the transport has accepted it. The reply is a message of the kind `.pong`, unless a
+    /// handler of ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)`` takes it.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func ping<Content>(
             _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -77,7 +88,9 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
             content?.bytes ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .ping)] + builder())
     }
 
-    /// Answers a ping (RFC 6455 §5.5.3).
+    /// Sends a pong as the reply to a ping (RFC 6455 §5.5.3).
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func pong<Content>(
             _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -87,9 +100,10 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
             content?.bytes ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
     }
 
-    /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`, and the
-    /// end follows it.
-    /// A reason has at most 123 bytes; a longer one is cut.
+    /// Sends a close frame (RFC 6455 §5.5.1). No message can be sent afterwards. The peer's reply is a message of the kind `.close`, and
+    /// the end of the stream follows it. A reason has at most 123 bytes; a longer one is truncated.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
         public func close(
             code: NWProtocolWebSocket.CloseCode = .protocolCode(.normalClosure), reason: String? = nil,
@@ -103,14 +117,18 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
 
     /// Receives a message.
     ///
-    /// - Throws: `.posix(.ENODATA)` once the conversation has ended.
+    /// - Throws: `.posix(.ENODATA)` after the connection has ended.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; no message is lost.
     nonisolated(nonsending)
         public func receive() async throws -> ApplicationProtocol.Message<Data>
     {
         WebSocket.message(try await receiveWhole(), nil, stackListing)
     }
 
-    /// Receives one message in parts: `handler` gets a function that receives a part.
+    /// Receives one message in parts. `handler` gets a function that receives a part.
+    ///
+    /// Cancellation: as for the function that `handler` waits for.
     nonisolated(nonsending)
         public func startReceive(
             _ handler: (
@@ -124,7 +142,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 }
 
-/// One message on its way in parts.
+/// The state of one message that is sent in parts.
 private final class MessageParts {
     private let channel: NetworkChannel<WebSocket>
     private let kind: [any StageMetadata]
@@ -143,7 +161,7 @@ private final class MessageParts {
         try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
     }
 
-    /// Completes the message that `body` sends. If it throws, the channel ends.
+    /// Completes the message that `body` sends. If `body` throws, the channel ends.
     nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
         do {
             try await body()

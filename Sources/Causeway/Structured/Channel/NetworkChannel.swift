@@ -4,47 +4,48 @@ public import CausewayTypes
 internal import Dispatch
 internal import Synchronization
 
-/// What connections, streams and datagram flows of the structured interface have in common: a state, and the ways to send
-/// and receive that the top of the stack allows.
+/// The base class of connections, streams and datagram flows of the structured interface. It has a state, and the send and receive
+/// operations that the top of the stack supports.
 ///
-/// Every operation may be called from any task and any actor, and changes no thread by itself. Cancelling the task that waits for an
-/// operation ends that operation alone, with `.posix(.ECANCELED)`: no byte is lost, and the channel stays usable. Several
-/// receives may wait at once; they are answered in the order in which they were called.
+/// Every operation may be called from any task and any actor, and does not change the thread. Several receives may wait at once; they
+/// complete in the order of the calls.
+///
+/// Cancellation: ends only the operation that the task waits for, with `.posix(.ECANCELED)`. No byte is lost, and the channel stays usable.
 ///
 /// Counterpart: macOS 26, iOS 26.
-// SAFETY: all stored properties are immutable and `Sendable`, atomic, or behind a lock; subclasses add only such.
+// SAFETY: all stored properties are immutable and `Sendable`, atomic, or behind a lock. Subclasses must keep this rule.
 public class NetworkChannel<ApplicationProtocol>: CustomDebugStringConvertible, Identifiable, Hashable,
     @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// A name that no other channel of the process has.
+    /// An identifier that is unique in the process.
     public typealias ID = String
 
-    /// Where a channel is in its life.
+    /// The states of a channel.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Made and not used.
+        /// Created and not started.
         case setup
         /// There is no usable network now.
         case waiting(NWError)
-        /// Being established.
+        /// The channel is being established.
         case preparing
-        /// Established.
+        /// The channel is established.
         case ready
-        /// Ended by an error.
+        /// The channel ended with an error.
         case failed(NWError)
-        /// Ended.
+        /// The channel has ended.
         case cancelled
     }
 
     package let connection: NWConnection
-    /// Where content goes when no protocols stand above the transport, and whether to tell the driver of it. Known here because the
-    /// memory of a thousand connections does not fit in the processor's cache: each object on the way costs as much as a hundred
-    /// instructions.
+    /// The flow for content if there are no protocols above the transport, and whether the driver must be notified of content. Both are
+    /// stored here, because the memory of a thousand connections does not fit into the processor's cache: each additional object costs
+    /// about a hundred instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
-    /// Nanoseconds of the monotonic clock; 0 before the start.
+    /// The start time in nanoseconds of the monotonic clock; 0 before the start.
     private let started = Atomic<Int64>(0)
     private let storedWatch = LockedValue<ChannelWatch?>(nil)
     private let storedRecord = LockedValue<StackRecord?>(nil)
@@ -55,35 +56,37 @@ where ApplicationProtocol: NetworkProtocolOptions {
         isContentAwaited = connection.driver.isContentAwaited
     }
 
-    /// As given when the channel was made.
+    /// The parameters that the channel was created with.
     public var parameters: NWParameters { connection.parameters }
 
-    /// A name that no other channel of the process has.
+    /// An identifier that is unique in the process.
     public var id: String { "C\(number)" }
 
     /// The current state. Readable from any thread.
     public var state: NetworkChannel<ApplicationProtocol>.State { State(connection.state) }
 
-    /// Runs tasks on the channel's event loop. A task that prefers it changes no thread when it waits for the channel, which is the
-    /// fastest way to use one:
+    /// An executor that runs tasks on the channel's event loop. A task with this executor does not change threads when it waits for the
+    /// channel, which is the fastest way to use a channel:
     ///
     /// `await withTaskExecutorPreference(connection.taskExecutor) { … }`
     ///
-    /// The tasks of ``NetworkListener`` prefer it without being asked. Code that runs on it must not block: it would hold up other
-    /// connections. An addition of Causeway.
+    /// The tasks of ``NetworkListener`` use it by default. Code on it must not block, because that would delay other connections. An
+    /// addition of Causeway.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
-    /// The most bytes of one datagram; 0 before the channel is ready, and on a stream.
+    /// The maximum size of a datagram, in bytes; 0 before the channel is ready, and on a stream.
     public var maximumDatagramSize: Int { connection.maximumDatagramSize }
 
-    /// The metadata of one protocol of the stack. `nil` before the channel is ready.
+    /// Returns the metadata of one protocol of the stack; `nil` before the channel is ready.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
         connection.metadata(definition: definition)
     }
 
-    /// How the channel came about. Starts it if need be, and waits until it is ready.
+    /// Returns a report on how the channel was established. Starts the channel if necessary, and waits until it is ready.
     ///
-    /// - Throws: `.posix(.ENODATA)` for a channel that a listener gave, and why the channel failed.
+    /// - Throws: `.posix(.ENODATA)` for a channel from a listener, or the error that ended the channel.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)
         public func establishmentReport() async throws -> NWConnection.EstablishmentReport
     {
@@ -95,7 +98,9 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return report
     }
 
-    /// What the channel has transferred since it was started. Starts it if need be, and waits until it is ready.
+    /// Returns the amount of data transferred since the start. Starts the channel if necessary, and waits until it is ready.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)
         public func dataTransferReport() async throws -> NWConnection.DataTransferReport
     {
@@ -116,7 +121,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     var hasBegun: Bool { started.load(ordering: .relaxed) != 0 }
 
-    /// Starts the channel, unless an earlier operation has.
+    /// Starts the channel if it has not been started.
     @inline(__always)
     func begin() {
         if started.load(ordering: .relaxed) == 0 { start() }
@@ -136,13 +141,13 @@ where ApplicationProtocol: NetworkProtocolOptions {
         if let error = await watch().readiness(of: connection) { throw error }
     }
 
-    /// The stack that content comes through, for received metadata.
+    /// Lists the protocols of the stack, for the metadata of received content.
     var stackListing: any StackListing { if let plainFlow { plainFlow } else { stackRecord() } }
 
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Made when the first content was received: the handshakes are done then, and no protocol joins the stack any more.
+    /// Created when the first content was received: at that time the handshakes are done, and the stack does not change any more.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }
@@ -153,7 +158,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         }
     }
 
-    /// What follows the channel's states; made when first needed.
+    /// The observer of the channel's states. Created at first use.
     func watch() -> ChannelWatch {
         let (watch, isNew) = storedWatch.withLock { stored in
             if let stored { return (stored, false) }
@@ -165,20 +170,20 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return watch
     }
 
-    /// Ends the channel gracefully, and suspends until it has ended and the program was told: two seconds at most, but for the
-    /// program's own handlers.
+    /// Ends the channel gracefully. Suspends until it has ended and all handlers have been called: at most two seconds, plus the time of
+    /// the program's own handlers.
     nonisolated(nonsending)
         func end() async
     {
         await connection.close()
         guard let watch = storedWatch.withLock({ $0 }) else { return }
-        // What never began has nothing to report; the scope that it was made for ends all the same.
+        // A channel that was never started reports no state; its handlers still receive the end.
         if !hasBegun { watch.changed(to: .cancelled) }
         await watch.calls.settle()
     }
 }
 
-/// Counts the channels of the process.
+/// The number of channels created in the process.
 private let channelCount = Atomic<Int>(0)
 
 extension NetworkChannel.State {

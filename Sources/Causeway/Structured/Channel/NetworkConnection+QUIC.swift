@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension NetworkConnection where ApplicationProtocol == QUIC {
-    /// Stands for every operation: the tunnel starts, and that fails.
+    /// The implementation of every QUIC operation: starts the tunnel, which fails.
     private func use<Result>() async throws(NWError) -> Result {
         try await becomeReady()
         throw .posix(.ENOTSUP)
@@ -11,44 +11,48 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         let _: Never? = try await use()
     }
 
-    /// The handle that `sec_protocol_metadata_*` functions take.
+    /// The handle for `sec_protocol_metadata_*` functions.
     public var securityProtocolMetadata: sec_protocol_metadata_t { tunnel.securityProtocolMetadata }
 
-    /// The application protocol that was agreed on.
+    /// The negotiated application protocol (ALPN).
     public var negotiatedALPN: String? { tunnel.negotiatedALPN }
 
-    /// Milliseconds without a packet after which the peer ends the tunnel.
+    /// The peer's idle timeout in milliseconds.
     public var remoteIdleTimeout: Int { tunnel.remoteIdleTimeout }
 
-    /// Set: why the program ends the tunnel. Read: why the peer did.
+    /// The application error. Set: the program's reason to end the tunnel. Read: the peer's reason.
     public var applicationError: NWProtocolQUIC.ApplicationError {
         get { tunnel.applicationError }
         set { tunnel.applicationError = newValue }
     }
 
-    /// One-way streams that the program may open.
+    /// Maximum number of unidirectional streams that the program may open.
     public var remoteMaxStreamsUnidirectional: Int { tunnel.remoteMaxStreamsUnidirectional }
 
-    /// Two-way streams that the program may open.
+    /// Maximum number of bidirectional streams that the program may open.
     public var remoteMaxStreamsBidirectional: Int { tunnel.remoteMaxStreamsBidirectional }
 
-    /// The largest datagram that can be sent now, in bytes; 0 for none.
+    /// The maximum size of a datagram that can be sent now, in bytes; 0 if datagrams cannot be sent.
     public var usableDatagramFrameSize: Int { tunnel.usableDatagramFrameSize }
 
-    /// Whether packets keep an idle tunnel alive.
+    /// Whether keepalive packets are sent on an idle tunnel.
     public var keepalive: NWProtocolQUIC.Metadata.KeepAliveBehavior {
         get { tunnel.keepAlive }
         set { tunnel.keepAlive = newValue }
     }
 
-    /// Opens a stream. Starts the tunnel if need be.
+    /// Opens a stream. Starts the tunnel if necessary.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`.
     public func openStream(
         directionality: QUICStream.Directionality = .bidirectional
     ) async throws -> QUIC.Stream<QUICStream> {
         try await use()
     }
 
-    /// Opens a stream with protocols on top. Starts the tunnel if need be.
+    /// Opens a stream with protocols on top. Starts the tunnel if necessary.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`.
     public func openStream<NewApplicationProtocol>(
         directionality: QUICStream.Directionality = .bidirectional,
         @ProtocolStackBuilder<NewApplicationProtocol> _ prepending: (QUICStream) -> NewApplicationProtocol
@@ -56,10 +60,14 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// The tunnel's one flow of datagrams. Starts the tunnel if need be.
+    /// The tunnel's datagram flow. Starts the tunnel if necessary.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`.
     public var datagrams: QUIC.Datagrams<QUICDatagram> { get async throws { try await use() } }
 
-    /// Runs a closure for each stream that the peer opens. Once only.
+    /// Runs a closure for each stream that the peer opens. Can be called only once.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`.
     public func inboundStreams(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (QUIC.Stream<QUICStream>) async throws -> Void
@@ -67,7 +75,9 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Runs a closure for each stream that the peer opens, with protocols on top of it. Once only.
+    /// Runs a closure for each stream that the peer opens, with protocols on top of the stream. Can be called only once.
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`.
     public func inboundStreams<NewApplicationProtocol>(
         @ProtocolStackBuilder<NewApplicationProtocol> prepending: @escaping (QUICStream) -> NewApplicationProtocol,
         @_inheritActorContext _ handler:
@@ -81,10 +91,10 @@ extension QUIC {
     /// One stream of a QUIC tunnel.
     ///
     /// Counterpart: macOS 26, iOS 26.
-    // SAFETY: what is added is immutable and `Sendable`.
+    // SAFETY: the added properties are immutable and `Sendable`.
     public final class Stream<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
     where ApplicationProtocol: NetworkProtocolOptions {
-        /// The tunnel.
+        /// The tunnel of the stream.
         public let parent: NetworkConnection<QUIC>
         private let metadata: NWProtocolQUIC.Metadata
 
@@ -97,13 +107,13 @@ extension QUIC {
         /// The number of the stream (RFC 9000 §2.1).
         public var streamID: UInt64 { metadata.streamIdentifier }
 
-        /// Which ways the stream goes.
+        /// The directions of the stream.
         public var directionality: QUICStream.Directionality { .init(streamID: streamID) }
 
-        /// Who opened it.
+        /// The side that opened the stream.
         public var initiator: QUICStream.Initiator { .init(streamID: streamID) }
 
-        /// Set: why the program ends the stream. Read: why the peer did.
+        /// The application error code. Set: the program's reason to end the stream. Read: the peer's reason.
         public var streamApplicationErrorCode: UInt64 {
             get { metadata.streamApplicationErrorCode }
             set { metadata.streamApplicationErrorCode = newValue }
@@ -113,10 +123,10 @@ extension QUIC {
     /// The datagram flow of a QUIC tunnel.
     ///
     /// Counterpart: macOS 26, iOS 26.
-    // SAFETY: what is added is immutable and `Sendable`.
+    // SAFETY: the added properties are immutable and `Sendable`.
     public final class Datagrams<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
     where ApplicationProtocol: NetworkProtocolOptions {
-        /// The tunnel.
+        /// The tunnel of the flow.
         public let parent: NetworkConnection<QUIC>
 
         package init(parent: NetworkConnection<QUIC>) {

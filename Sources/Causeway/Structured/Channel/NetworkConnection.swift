@@ -2,35 +2,35 @@ internal import CausewayRuntime
 internal import CausewaySystem
 public import CausewayTypes
 
-/// A connection whose stack is part of its type, so that it offers the ways to send and receive which the stack has.
+/// A connection whose type includes its protocol stack. The stack determines the send and receive operations.
 ///
 /// ```swift
 /// let connection = NetworkConnection(to: .hostPort(host: "example.org", port: 443)) { TLS() }
 /// try await connection.send(Array("hello".utf8))
 /// ```
 ///
-/// A connection starts with its first operation, which waits until there is a way to the endpoint: a host that refuses is tried again when
-/// the network changes, and ``onStateUpdate(_:)`` tells of it meanwhile. It ends when its last reference goes, and at the end of
-/// `withNetworkConnection(to:using:_:)` or of a listener's closure that it was made for. Ending is graceful: what was sent is
-/// sent, and the protocols say goodbye, for two seconds at most.
+/// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, it is
+/// tried again when the network changes; ``onStateUpdate(_:)`` reports the state meanwhile. The connection ends when its last reference is
+/// released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. It ends gracefully: pending content is
+/// sent and the protocols are closed, within two seconds.
 ///
 /// Counterpart: macOS 26, iOS 26.
-// SAFETY: what is added is immutable and `Sendable`.
+// SAFETY: the added properties are immutable and `Sendable`.
 public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// Whether the endpoint is one that is known here.
+    /// Whether the endpoint's type is known to this library.
     private let hasEndpoint: Bool
-    /// What the program has set of a tunnel before there is one. Other connections have none.
+    /// The settings of a QUIC tunnel before it exists; `nil` for other connections.
     private let storedTunnel: NWProtocolQUIC.Metadata?
 
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // Nothing leads to the empty path: the connection fails with `EINVAL`.
+        // A connection to an empty path fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
-    /// Takes what a listener accepted, and has not started.
+    /// Creates a connection from one that a listener accepted and has not started.
     init(accepted connection: NWConnection) {
         hasEndpoint = true
         storedTunnel = Self.makeTunnel()
@@ -38,7 +38,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     deinit {
-        // The connection itself would live until it was cancelled or failed.
+        // Without this the underlying connection stays alive until it is cancelled or fails.
         if hasBegun { connection.cancel() }
     }
 
@@ -47,7 +47,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
     }
 
-    /// What a tunnel has besides.
+    /// The additional state of a QUIC tunnel.
     var tunnel: NWProtocolQUIC.Metadata {
         guard let storedTunnel else { preconditionFailure("\(ApplicationProtocol.self) makes no tunnel") }
         return storedTunnel
@@ -62,15 +62,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return connection.driver.flow.addresses?.local.map { NWEndpoint($0.unmapped) }
     }
 
-    /// The endpoint that the connection was made to; of what a listener gave, the peer's address. `nil` for a ``Connectable`` that is not
-    /// known here.
+    /// The endpoint that the connection was created with; for a connection from a listener, the peer's address. `nil` for a ``Connectable``
+    /// type that the program defines.
     public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
-    /// Leaves the address that is being tried, or used, and goes on with the next one; with none left the connection waits. A stream that
-    /// is ready fails.
+    /// Abandons the current address and continues with the next one. If there is none, the connection waits. A stream that is ready fails.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
-    /// Calls a closure at each change of state, in the isolation in which it was written. Set it before the first operation.
+    /// Sets a closure that is called at each state change, in its own isolation. Set it before the first operation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -79,7 +78,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
             ) -> Void
     ) -> Self {
         let watch = watch()
-        // The connection's end must not wait for its own handler: it is called while somebody else holds the connection.
+        // The reference is weak: the handler must not keep the connection alive. It is called only while other code holds the connection.
         watch.setReport { [weak self, calls = watch.calls] state in
             guard let self else { return }
             calls.add { await handler(self, State(state)) }
@@ -98,14 +97,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
 }
 
 extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
-    /// Makes a connection to an endpoint over a stack. It starts with the first operation.
+    /// Creates a connection to an endpoint over a stack. The first operation starts it.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Makes a connection to something that was found. It starts with the first operation.
+    /// Creates a connection to a discovered endpoint. The first operation starts it.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
@@ -113,17 +112,17 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         self.init(endpoint: provider.connectableEndpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Makes a connection to an endpoint with parameters. It starts with the first operation.
+    /// Creates a connection to an endpoint with parameters. The first operation starts it.
     public convenience init(to endpoint: NWEndpoint, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: endpoint, parameters: builder.parameters)
     }
 
-    /// Makes a connection to something that was found, with parameters. It starts with the first operation.
+    /// Creates a connection to a discovered endpoint with parameters. The first operation starts it.
     public convenience init(to provider: any Connectable, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: provider.connectableEndpoint, parameters: builder.parameters)
     }
 
-    /// Calls a closure with the path when the connection is ready, and at each change.
+    /// Sets a closure that is called with the path when the connection is ready, and at each change.
     @discardableResult
     public func onPathUpdate(
         @_inheritActorContext _ handler:
@@ -135,7 +134,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         return self
     }
 
-    /// Calls a closure when packets can flow, and at each change.
+    /// Sets a closure that is called when packets can flow, and at each change.
     @discardableResult
     public func onViabilityUpdate(
         @_inheritActorContext _ handler:
@@ -147,7 +146,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         return self
     }
 
-    /// Calls a closure when another path would now be preferred.
+    /// Sets a closure that is called when another path is preferred to the current one.
     @discardableResult
     public func onBetterPathUpdate(
         @_inheritActorContext _ handler:
@@ -161,14 +160,14 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
 }
 
 extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
-    /// Makes a tunnel to an endpoint over a stack.
+    /// Creates a QUIC tunnel to an endpoint over a stack.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Makes a tunnel to something that was found.
+    /// Creates a QUIC tunnel to a discovered endpoint.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
@@ -176,17 +175,17 @@ extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
         self.init(endpoint: provider.connectableEndpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Makes a tunnel to an endpoint with parameters.
+    /// Creates a QUIC tunnel to an endpoint with parameters.
     public convenience init(to endpoint: NWEndpoint, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: endpoint, parameters: builder.parameters)
     }
 
-    /// Makes a tunnel to something that was found, with parameters.
+    /// Creates a QUIC tunnel to a discovered endpoint with parameters.
     public convenience init(to provider: any Connectable, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: provider.connectableEndpoint, parameters: builder.parameters)
     }
 
-    /// Begins to establish the tunnel. Only the first call counts.
+    /// Starts to establish the tunnel. Further calls have no effect.
     public func start() -> Self {
         begin()
         return self

@@ -3,17 +3,17 @@ package import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Lists the metadata of the protocols that received content came through.
+/// Lists the metadata of the protocols through which content was received.
 package protocol StackListing: AnyObject, Sendable {
-    /// One object for each protocol, from the transport up. Without those that the content's own metadata replace.
+    /// Returns one object for each protocol, from the transport upward, except those that the content's own metadata replace.
     ///
     /// - Parameters:
-    ///   - header: Of the datagram that brought the content.
-    ///   - messages: What the protocols below the topmost tell of the message.
+    ///   - header: The header of the datagram with the content.
+    ///   - messages: The message metadata of the protocols below the topmost one.
     func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
 }
 
-/// A transport with nothing above it.
+/// A transport without protocols above it.
 extension Flow: StackListing {
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         guard isDatagram else { return [NWProtocolTCP.Metadata(source: self)] }
@@ -21,13 +21,13 @@ extension Flow: StackListing {
     }
 }
 
-/// The protocols of a connection's stack, kept because the stack is gone when the connection has ended.
+/// The protocols of a connection's stack. They are recorded, because the stack is released when the connection ends.
 final class StackRecord: StackListing {
     private let flow: Flow
-    /// From the bottom up.
+    /// In the order from the bottom to the top.
     private let sources: [any MetadataSource]
 
-    /// - Parameter top: The stack's topmost protocol. WebSocket and framers are left out: a message's own metadata tell of them.
+    /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata describe them.
     init(of channel: StackChannel, over flow: Flow, top: NWProtocolOptions?) {
         self.flow = flow
         var sources = channel.delegates.compactMap { $0 as? any MetadataSource }
@@ -45,7 +45,7 @@ final class StackRecord: StackListing {
 
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         let known = sources.compactMap { $0.metadata(among: messages) }
-        // Of several for one protocol the topmost counts, as in `NWConnection.metadata(definition:)`.
+        // If a protocol occurs several times, the topmost one is listed, as in `NWConnection.metadata(definition:)`.
         let listed = known.enumerated().filter { place, one in
             !known[(place + 1)...].contains { $0.definition == one.definition }
         }
@@ -53,7 +53,7 @@ final class StackRecord: StackListing {
     }
 }
 
-/// The metadata of the protocols below the one that received a message, made when the program asks.
+/// The metadata of the protocols below the one that received a message. The objects are created when the program reads them.
 package struct LowerProtocols: Sendable {
     private let listing: (any StackListing)?
     private let header: DatagramHeader?
@@ -61,11 +61,11 @@ package struct LowerProtocols: Sendable {
 
     init() { (listing, header, messages) = (nil, nil, []) }
 
-    /// - Parameter own: The type in which the protocol that received the message describes it.
+    /// - Parameter own: The metadata type of the protocol that received the message.
     init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
         self.listing = listing
         header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil
-        // The topmost protocol's comes first.
+        // The metadata of the topmost protocol is the first element.
         messages = received.metadata.first is Own ? Array(received.metadata.dropFirst()) : received.metadata
     }
 

@@ -1,10 +1,11 @@
 internal import CausewayRuntime
 public import CausewayTypes
 
-/// Makes a connection over a stack for the time of a closure, and ends it afterwards.
+/// Creates a connection over a stack, runs a closure with it, and ends the connection.
 ///
-/// However the closure ends, the connection is ended gracefully: the protocols say goodbye, for two seconds at most. Cancelling the task
-/// ends the operation that the closure waits for; it returns once the closure has.
+/// The connection ends gracefully, also if the closure throws: the protocols are closed, within two seconds.
+///
+/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -16,7 +17,9 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Makes a connection with parameters for the time of a closure, and ends it afterwards.
+/// Creates a connection with parameters, runs a closure with it, and ends the connection.
+///
+/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -28,7 +31,9 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Makes a tunnel over a stack for the time of a closure, and ends it afterwards.
+/// Creates a QUIC tunnel over a stack, runs a closure with it, and ends the tunnel.
+///
+/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -40,7 +45,9 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Makes a tunnel with parameters for the time of a closure, and ends it afterwards.
+/// Creates a QUIC tunnel with parameters, runs a closure with it, and ends the tunnel.
+///
+/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -60,7 +67,7 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // Said once for all operations of this task, which are then as cheap as those of a listener's tasks.
+            // One cancellation handler serves all operations of this task, which makes them as cheap as those of a listener's tasks.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }

@@ -1,4 +1,4 @@
-/// Encoded values as messages, in a stack.
+/// An element that sends and receives encoded values as messages.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Coder<Sending, Receiving, CoderType>: MessageProtocol
@@ -10,21 +10,21 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
     )
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received value.
+    /// The metadata of a received value.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the message is whole.
+        /// Whether the message is complete.
         public let isComplete: Bool
-        /// Whether the peer sends no other message.
+        /// Whether the peer sends no more messages.
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
-    /// What makes encoders and decoders.
+    /// Creates the encoders and decoders.
     package let coder: CoderType
     private let stack: any StackElement
 
@@ -33,7 +33,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         stack = below.stackElement
     }
 
-    /// Makes an element that sends values of one type and receives those of another, over a stream.
+    /// Creates an element that sends values of one type and receives values of another, over a stream.
     public init<BelowProtocol>(
         sending: Sending.Type, receiving: Receiving.Type, using: CoderType,
         @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
@@ -41,7 +41,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         self.init(using, over: builder())
     }
 
-    /// Makes an element that sends values of one type and receives those of another, over datagrams.
+    /// Creates an element that sends values of one type and receives values of another, over datagrams.
     public init<BelowProtocol>(
         sending: Sending.Type, receiving: Receiving.Type, using: CoderType,
         @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
@@ -49,7 +49,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         self.init(using, over: builder())
     }
 
-    /// Makes an element that receives values of one type and sends those of another, over a stream.
+    /// Creates an element that receives values of one type and sends values of another, over a stream.
     public init<BelowProtocol>(
         receiving: Receiving.Type, sending: Sending.Type, using: CoderType,
         @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
@@ -57,7 +57,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         self.init(using, over: builder())
     }
 
-    /// Makes an element that receives values of one type and sends those of another, over datagrams.
+    /// Creates an element that receives values of one type and sends values of another, over datagrams.
     public init<BelowProtocol>(
         receiving: Receiving.Type, sending: Sending.Type, using: CoderType,
         @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
@@ -67,14 +67,14 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
 }
 
 extension Coder where Sending: Decodable, Sending == Receiving {
-    /// Makes an element that sends and receives values of one type, over a stream.
+    /// Creates an element that sends and receives values of one type, over a stream.
     public init<BelowProtocol>(
         _ type: Sending.Type, using: CoderType, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where BelowProtocol: StreamProtocol {
         self.init(using, over: builder())
     }
 
-    /// Makes an element that sends and receives values of one type, over datagrams.
+    /// Creates an element that sends and receives values of one type, over datagrams.
     public init<BelowProtocol>(
         _ type: Sending.Type, using: CoderType, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where BelowProtocol: DatagramProtocol {

@@ -1,15 +1,15 @@
 package import CausewayRuntime
 public import FoundationEssentials
 
-/// Gives a framer's definition to ``Framer``.
+/// Provides the definition of a framer for ``Framer``.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol FramerProtocol {
-    /// The identity of the framer.
+    /// The definition of the framer.
     static var definition: NWProtocolFramer.Definition { get }
 }
 
-/// A framer of the program's own in a stack.
+/// An element for a framer that the program implements.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Framer<T>: MessageProtocol where T: FramerProtocol {
@@ -18,23 +18,23 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
     public typealias LegacyMessage = (Data, Framer<T>.Metadata)
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received message.
+    /// The metadata of a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// What the framer tells of it.
+        /// The framer's metadata of the message.
         public let framer: NWProtocolFramer.Message
-        /// Whether the message is whole.
+        /// Whether the message is complete.
         public let isComplete: Bool
-        /// Whether the peer sends no other message.
+        /// Whether the peer sends no more messages.
         public let lastMessage: Bool
         private let lower: LowerProtocols
         private let given: [NWProtocolMetadata]
 
-        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
         public var other: [NWProtocolMetadata] { given + lower.metadata }
 
-        /// Makes the description of a message.
+        /// Creates the metadata of a message.
         public init(
             framer: NWProtocolFramer.Message, isComplete: Bool, lastMessage: Bool, other: [NWProtocolMetadata]?
         ) {
@@ -54,7 +54,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         }
     }
 
-    /// The options of the framer. Copies of the element share them until one is given others.
+    /// The options of the framer. Copies of the element share them until one copy sets other options.
     public var options = NWProtocolFramer.Options(definition: T.definition)
     private let stack: any StackElement
 
@@ -62,26 +62,26 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         stack = below.stackElement
     }
 
-    /// Makes an element over a stream.
+    /// Creates an element over a stream.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: StreamProtocol {
         self.init(builder())
     }
 
-    /// Makes an element over messages.
+    /// Creates an element over a message protocol.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: MessageProtocol {
         self.init(builder())
     }
 
-    /// Makes an element of a framer over a stream.
+    /// Creates an element for a framer, over a stream.
     public init<BelowProtocol>(
         using framer: T.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where BelowProtocol: StreamProtocol {
         self.init(builder())
     }
 
-    /// Makes an element of a framer over messages.
+    /// Creates an element for a framer, over a message protocol.
     public init<BelowProtocol>(
         using framer: T.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where BelowProtocol: MessageProtocol {

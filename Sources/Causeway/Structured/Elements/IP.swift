@@ -1,11 +1,11 @@
-/// The Internet protocol in a stack. Every transport implies it.
+/// The Internet protocol, as an element of a stack. Every transport includes it by default.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct IP: NetworkProtocolOptions, Sendable {
     public typealias BelowProtocol = Void
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of received content.
+    /// The metadata of received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
@@ -15,7 +15,7 @@ public struct IP: NetworkProtocolOptions, Sendable {
 
     package var values = NWProtocolIP.Options.Values()
 
-    /// Makes an element with every default.
+    /// Creates an element with the default settings.
     public init() {}
 
     private func setting(_ change: (inout NWProtocolIP.Options.Values) -> Void) -> IP {

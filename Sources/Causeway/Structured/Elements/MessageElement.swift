@@ -3,11 +3,11 @@ package import CausewayRuntime
 internal import CausewayTypes
 package import FoundationEssentials
 
-/// An element that makes messages of what was received.
+/// An element that creates messages from received content.
 package protocol MessageElement: MessageProtocol {
     /// - Parameters:
-    ///   - options: Those of the element, as the stack keeps them.
-    ///   - stack: What lists the protocols below.
+    ///   - options: The options of the element in the stack.
+    ///   - stack: Lists the protocols below.
     static func message(
         _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<ContentType>
@@ -49,7 +49,7 @@ extension Coder: MessageElement {
         return (value, metadata)
     }
 
-    /// The coder that the program gave to the element. The options hold it, for parameters outlive elements.
+    /// The coder of the element. It is stored in the options, because parameters outlive elements.
     static func coder(in options: NWProtocolOptions?) -> CoderType {
         (options as? CoderOptions)?.coder as? CoderType ?? CoderType()
     }

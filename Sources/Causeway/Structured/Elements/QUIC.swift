@@ -1,15 +1,15 @@
-/// QUIC in a stack: one tunnel with many streams, over UDP.
+/// QUIC, as an element of a stack: one tunnel with many streams, over UDP.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUIC: MultiplexProtocol, Sendable {
     public typealias BelowProtocol = UDP
 
-    /// What is told of received content: nothing, because content comes on streams.
+    /// The metadata of received content. It is empty, because content is received on streams.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {}
 
-    /// What a connection keeps for QUIC.
+    /// The state of a connection for QUIC.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct ProtocolStorage: ConnectionStorage, Sendable {
@@ -20,13 +20,13 @@ public struct QUIC: MultiplexProtocol, Sendable {
     package var security = SecProtocolOptionValues()
     private let udp: UDP?
 
-    /// Makes an element that offers application protocols (RFC 7301 §3.1), over UDP with every default.
+    /// Creates an element with application protocols to offer (RFC 7301 §3.1), over UDP with the default settings.
     public init(alpn: [String]) {
         values = NWProtocolQUIC.Options.Values(alpn: alpn)
         udp = nil
     }
 
-    /// Makes an element that offers application protocols (RFC 7301 §3.1), over UDP as given.
+    /// Creates an element with application protocols to offer (RFC 7301 §3.1), over the given UDP element.
     public init(alpn: [String], @ProtocolStackBuilder<UDP> _ builder: () -> UDP) {
         values = NWProtocolQUIC.Options.Values(alpn: alpn)
         udp = builder()
@@ -75,10 +75,10 @@ public struct QUIC: MultiplexProtocol, Sendable {
     /// Sets ``NWProtocolQUIC/Options/maxDatagramFrameSize``.
     public func maxDatagramFrameSize(_ size: Int) -> QUIC { setting { $0.maxDatagramFrameSize = size } }
 
-    /// What sets the TLS of the handshake. Each method returns the changed QUIC.
+    /// The TLS settings of the handshake. Each method returns the changed QUIC element.
     public var tls: QUIC.TLS { QUIC.TLS(quic: self) }
 
-    /// Sets the TLS of a QUIC handshake.
+    /// The TLS settings of a QUIC handshake.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct TLS: Sendable {
@@ -95,7 +95,7 @@ public struct QUIC: MultiplexProtocol, Sendable {
             setting { $0.localIdentity = identity }
         }
 
-        /// Sets what decides about the peer, instead of the evaluation by the system.
+        /// Sets a closure that decides whether to trust the peer, instead of the system's evaluation.
         public func certificateValidator(
             @_inheritActorContext _ handler:
                 @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
@@ -103,17 +103,17 @@ public struct QUIC: MultiplexProtocol, Sendable {
             setting { $0.setValidator(handler) }
         }
 
-        /// Sets whether the peer has to prove who it is.
+        /// Sets whether the peer must authenticate with a certificate.
         public func peerAuthentication(_ preference: Causeway.TLS.PeerAuthentication) -> QUIC {
             setting { $0.peerAuthentication = preference.value }
         }
 
-        /// Sets the cipher suites that are allowed.
+        /// Sets the allowed cipher suites.
         public func cipherSuites(_ suites: [tls_ciphersuite_t]) -> QUIC {
             setting { $0.cipherSuites = suites }
         }
 
-        /// Sets the named sets of cipher suites that are allowed.
+        /// Sets the allowed groups of cipher suites.
         public func ciphersuiteGroups(_ groups: [tls_ciphersuite_group_t]) -> QUIC {
             setting { $0.cipherSuiteGroups = groups }
         }

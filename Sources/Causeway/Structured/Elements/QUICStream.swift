@@ -1,17 +1,17 @@
 public import FoundationEssentials
 
-/// A stream of a QUIC tunnel, as the top of a stack. Tunnels hand streams out; it cannot be put into a stack.
+/// A stream of a QUIC tunnel, as the top of a stack. A tunnel creates it; a program cannot put it into a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
     public typealias BelowProtocol = Void
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of received content.
+    /// The metadata of received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its side with this content.
+        /// Whether the peer has ended its direction with this content.
         public let endOfStream: Bool
         /// The metadata of the elements below.
         public let other: [NWProtocolMetadata]
@@ -23,31 +23,30 @@ public struct QUICStream: StreamProtocol, Sendable {
         }
     }
 
-    /// Which ways a stream goes (RFC 9000 §2.1).
+    /// The directions of a stream (RFC 9000 §2.1).
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum Directionality: Equatable, Hashable, Sendable {
-        /// From whoever opened it to the other.
+        /// Only the side that opened the stream sends.
         case unidirectional
-        /// Both.
+        /// Both sides send.
         case bidirectional
     }
 
-    /// Who opened a stream (RFC 9000 §2.1).
+    /// The side that opened a stream (RFC 9000 §2.1).
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum Initiator: Equatable, Hashable, Sendable {
-        /// The client.
+        /// The client opened the stream.
         case client
-        /// The server.
+        /// The server opened the stream.
         case server
     }
 
     package init() {}
 }
 
-/// The datagram flow of a QUIC tunnel (RFC 9221), as the top of a stack. Tunnels hand it out; it cannot be put into a
-/// stack.
+/// The datagram flow of a QUIC tunnel (RFC 9221), as the top of a stack. A tunnel creates it; a program cannot put it into a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICDatagram: DatagramProtocol, Sendable {
@@ -56,7 +55,7 @@ public struct QUICDatagram: DatagramProtocol, Sendable {
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received datagram.
+    /// The metadata of a received datagram.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
@@ -68,11 +67,11 @@ public struct QUICDatagram: DatagramProtocol, Sendable {
 }
 
 extension QUICStream.Directionality {
-    /// What the second lowest bit of a stream's number says (RFC 9000 §2.1).
+    /// Reads the second lowest bit of a stream ID (RFC 9000 §2.1).
     package init(streamID: UInt64) { self = streamID & 0b10 == 0 ? .bidirectional : .unidirectional }
 }
 
 extension QUICStream.Initiator {
-    /// What the lowest bit of a stream's number says (RFC 9000 §2.1).
+    /// Reads the lowest bit of a stream ID (RFC 9000 §2.1).
     package init(streamID: UInt64) { self = streamID & 0b01 == 0 ? .client : .server }
 }

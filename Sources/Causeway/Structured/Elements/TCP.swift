@@ -1,17 +1,17 @@
-/// The transmission control protocol in a stack.
+/// TCP, as an element of a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TCP: StreamProtocol, Sendable {
     public typealias BelowProtocol = IP
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of received content.
+    /// The metadata of received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its side with this content.
+        /// Whether the peer has ended its direction with this content.
         public let endOfStream: Bool
-        /// What lists ``other``. The objects are made when the program asks, not for each receive.
+        /// Lists the objects of ``other``. They are created when the program reads them, not for each receive.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -27,12 +27,12 @@ public struct TCP: StreamProtocol, Sendable {
     package var values = NWProtocolTCP.Options.Values()
     private let ip: IP?
 
-    /// Makes an element with every default, over IP with every default.
+    /// Creates an element with the default settings, over IP with the default settings.
     public init() {
         ip = nil
     }
 
-    /// Makes an element over IP as given.
+    /// Creates an element over the given IP element.
     public init(@ProtocolStackBuilder<IP> _ builder: () -> IP) {
         ip = builder()
     }
@@ -52,7 +52,7 @@ public struct TCP: StreamProtocol, Sendable {
     /// Sets ``NWProtocolTCP/Options/noOptions``.
     public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
 
-    /// Turns keepalive on, with its three numbers.
+    /// Enables keepalive, with its three parameters.
     public func keepalive(idleTimeInSeconds: UInt32, count: UInt32, intervalInSeconds: UInt32) -> TCP {
         setting { values in
             values.enableKeepalive = true

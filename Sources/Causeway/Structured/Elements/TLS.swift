@@ -1,19 +1,19 @@
 internal import Dispatch
 
-/// Transport layer security in a stack, over TCP.
+/// TLS over TCP, as an element of a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLS: StreamProtocol, Sendable {
     public typealias BelowProtocol = TCP
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of received content.
+    /// The metadata of received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its side with this content.
+        /// Whether the peer has ended its direction with this content.
         public let endOfStream: Bool
-        /// What lists ``other``. The objects are made when the program asks, not for each receive.
+        /// Lists the objects of ``other``. They are created when the program reads them, not for each receive.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -22,32 +22,31 @@ public struct TLS: StreamProtocol, Sendable {
             self.source = source
         }
 
-        /// The metadata of the stack's protocols, one object for each: ``NWProtocolTCP/Metadata``, then
-        /// ``NWProtocolTLS/Metadata``.
+        /// The metadata of the stack's protocols, one object for each: ``NWProtocolTCP/Metadata``, then ``NWProtocolTLS/Metadata``.
         public var other: [NWProtocolMetadata] { (source as? any StackListing)?.metadata(nil, []) ?? [] }
     }
 
-    /// Whether the peer has to prove who it is.
+    /// Whether the peer must authenticate with a certificate.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum PeerAuthentication: Equatable, Hashable, Sendable {
-        /// No.
+        /// The peer is not authenticated.
         case none
-        /// It may: a server asks, and takes clients that do not answer.
+        /// The peer may authenticate: a server requests a certificate and accepts clients without one.
         case optional
-        /// Yes.
+        /// The peer must authenticate.
         case required
     }
 
     package var values = SecProtocolOptionValues()
     private let tcp: TCP?
 
-    /// Makes an element with every default, over TCP with every default.
+    /// Creates an element with the default settings, over TCP with the default settings.
     public init() {
         tcp = nil
     }
 
-    /// Makes an element over TCP as given.
+    /// Creates an element over the given TCP element.
     public init(@ProtocolStackBuilder<TCP> _ builder: () -> TCP) {
         tcp = builder()
     }
@@ -63,7 +62,7 @@ public struct TLS: StreamProtocol, Sendable {
         setting { $0.localIdentity = identity }
     }
 
-    /// Sets what decides about the peer, instead of the evaluation by the system.
+    /// Sets a closure that decides whether to trust the peer, instead of the system's evaluation.
     public func certificateValidator(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
@@ -71,37 +70,37 @@ public struct TLS: StreamProtocol, Sendable {
         setting { $0.setValidator(handler) }
     }
 
-    /// Sets whether the peer has to prove who it is. By default a server has to, and a client is not asked.
+    /// Sets whether the peer must authenticate. By default a server must, and no certificate is requested from a client.
     public func peerAuthentication(_ preference: TLS.PeerAuthentication) -> TLS {
         setting { $0.peerAuthentication = preference.value }
     }
 
-    /// Sets the application protocols to offer or to accept (RFC 7301 §3.1), best first.
+    /// Sets the application protocols to offer or accept (RFC 7301 §3.1), in order of preference.
     public func applicationProtocols(_ protocols: [String]) -> TLS {
         setting { $0.applicationProtocols = protocols }
     }
 
-    /// Sets the cipher suites that are allowed.
+    /// Sets the allowed cipher suites.
     public func cipherSuites(_ suites: [tls_ciphersuite_t]) -> TLS {
         setting { $0.cipherSuites = suites }
     }
 
-    /// Sets the named sets of cipher suites that are allowed.
+    /// Sets the allowed groups of cipher suites.
     public func cipherSuiteGroups(_ groups: [tls_ciphersuite_group_t]) -> TLS {
         setting { $0.cipherSuiteGroups = groups }
     }
 
-    /// Sets whether content may leave before the handshake is done (RFC 8446 §2.3). It can be replayed.
+    /// Sets whether content may be sent before the handshake is done (RFC 8446 §2.3). An attacker can replay such content.
     public func earlyDataEnabled(_ enabled: Bool) -> TLS {
         setting { $0.earlyDataEnabled = enabled }
     }
 
-    /// Sets whether sessions may be resumed by tickets.
+    /// Sets whether sessions may be resumed with tickets.
     public func ticketsEnabled(_ enabled: Bool) -> TLS {
         setting { $0.ticketsEnabled = enabled }
     }
 
-    /// Sets the lowest and the highest version to agree to; `nil` leaves what is set.
+    /// Sets the minimum and maximum version; `nil` keeps the current value.
     public func version(min: tls_protocol_version_t? = nil, max: tls_protocol_version_t? = nil) -> TLS {
         setting { values in
             values.minimumVersion = min ?? values.minimumVersion
@@ -109,7 +108,7 @@ public struct TLS: StreamProtocol, Sendable {
         }
     }
 
-    /// Not available: a version needs a bound.
+    /// Unavailable: give a minimum or a maximum version.
     @available(*, unavailable, message: "Give a minimum, a maximum, or both")
     public func version() -> TLS { self }
 }
@@ -139,7 +138,7 @@ extension SecProtocolOptionValues {
     ) {
         let verify: sec_protocol_verify_t = { metadata, trust, complete in
             let complete = Unchecked(complete)
-            // The block is called on a queue, and the program's code may belong to an actor: only a task gets there.
+            // The block is called on a queue. The program's closure may belong to an actor, so it must be called from a task.
             Task { complete.value(await handler(metadata, trust)) }
         }
         self.verify = SecProtocolBlock(verify, .global())

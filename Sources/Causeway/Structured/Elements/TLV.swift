@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 public import FoundationEssentials
 
-/// Messages with a type and a length before each, in a stack.
+/// Messages with a type and a length before each, as an element of a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLV: MessageProtocol {
@@ -10,21 +10,21 @@ public struct TLV: MessageProtocol {
     public typealias LegacyMessage = (type: Int, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool)
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received message.
+    /// The metadata of a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// The message's type.
         public let type: Int
-        /// The message's length.
+        /// The length of the message, in bytes.
         public let length: Int
-        /// Whether the message is whole.
+        /// Whether the message is complete.
         public let isComplete: Bool
-        /// Whether the peer sends no other message.
+        /// Whether the peer sends no more messages.
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
@@ -36,26 +36,26 @@ public struct TLV: MessageProtocol {
         stack = below.stackElement
     }
 
-    /// Makes an element whose type and length have four bytes each, over a stream.
+    /// Creates an element with a type and a length of four bytes each, over a stream.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: StreamProtocol {
         self.init(builder())
     }
 
-    /// Makes an element whose type and length have four bytes each, over messages.
+    /// Creates an element with a type and a length of four bytes each, over a message protocol.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: MessageProtocol {
         self.init(builder())
     }
 
-    /// Makes an element over a stream. Type and length have as many bytes as the given integers.
+    /// Creates an element over a stream. The integer types give the sizes of the type and the length.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: StreamProtocol {
         self.init(builder(), header: .init(typeWidth: MemoryLayout<T>.size, lengthWidth: MemoryLayout<L>.size))
     }
 
-    /// Makes an element over messages. Type and length have as many bytes as the given integers.
+    /// Creates an element over a message protocol. The integer types give the sizes of the type and the length.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: MessageProtocol {

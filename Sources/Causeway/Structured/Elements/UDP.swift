@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The user datagram protocol in a stack.
+/// UDP, as an element of a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UDP: DatagramProtocol, Sendable {
@@ -9,11 +9,11 @@ public struct UDP: DatagramProtocol, Sendable {
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received datagram.
+    /// The metadata of a received datagram.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// What the header told; made into objects when somebody asks.
+        /// The datagram's header. The metadata objects are created when the program reads them.
         package let header: DatagramHeader
 
         /// The metadata of the elements below.
@@ -23,12 +23,12 @@ public struct UDP: DatagramProtocol, Sendable {
     private var prefersNoChecksum = false
     private let ip: IP?
 
-    /// Makes an element with every default, over IP with every default.
+    /// Creates an element with the default settings, over IP with the default settings.
     public init() {
         ip = nil
     }
 
-    /// Makes an element over IP as given.
+    /// Creates an element over the given IP element.
     public init(@ProtocolStackBuilder<IP> _ builder: () -> IP) {
         ip = builder()
     }

@@ -1,10 +1,10 @@
 extension NetworkProtocolOptions {
-    /// The element for a stack. One of the program's own has no options here, and says so in its place: a connection over
-    /// it fails with `.posix(.ENOTSUP)` and never goes on without it.
+    /// The element for a stack. A type that the program defines has no options in this library and is replaced by ``UnknownElement``: a
+    /// connection over it fails with `.posix(.ENOTSUP)`, and is never made without it.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
-/// Stands for an element of the program's own.
+/// Replaces an element type that the program defines.
 package struct UnknownElement: StackElement {
     package typealias BelowProtocol = Void
     package struct Metadata: NetworkMetadataProtocol {}
@@ -13,6 +13,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// Whatever it may stand on: what is wrong is the element.
+    /// Any protocol is accepted, because the error is reported for the element itself.
     package var impliedBelow: (any StackElement)? { TCP() }
 }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// WebSocket (RFC 6455) in a stack.
+/// WebSocket (RFC 6455), as an element of a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct WebSocket: MessageProtocol {
@@ -11,21 +11,21 @@ public struct WebSocket: MessageProtocol {
     )
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// What is told of a received message.
+    /// The metadata of a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// The kind of the message.
         public let opcode: NWProtocolWebSocket.Opcode
-        /// Why the conversation ended, on a message of the kind `.close`.
+        /// The reason for the close, in a message of the kind `.close`.
         public let closeCode: NWProtocolWebSocket.CloseCode?
-        /// Whether the message is whole.
+        /// Whether the message is complete.
         public let isComplete: Bool
-        /// Whether the peer sends no other message.
+        /// Whether the peer sends no more messages.
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
@@ -36,13 +36,13 @@ public struct WebSocket: MessageProtocol {
         stack = below.stackElement
     }
 
-    /// Makes an element with every default, over a stream.
+    /// Creates an element with the default settings, over a stream.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: StreamProtocol {
         self.init(builder())
     }
 
-    /// Makes an element with every default, over messages.
+    /// Creates an element with the default settings, over a message protocol.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: MessageProtocol {
         self.init(builder())
@@ -54,12 +54,12 @@ public struct WebSocket: MessageProtocol {
         return copy
     }
 
-    /// As ``NWProtocolWebSocket/Options/setAdditionalHeaders(_:)``.
+    /// Adds headers; see ``NWProtocolWebSocket/Options/setAdditionalHeaders(_:)``.
     public func additionalHeaders(_ headers: [(name: String, value: String)]) -> WebSocket {
         setting { $0.setAdditionalHeaders(headers) }
     }
 
-    /// As ``NWProtocolWebSocket/Options/setSubprotocols(_:)``.
+    /// Sets the subprotocols; see ``NWProtocolWebSocket/Options/setSubprotocols(_:)``.
     public func subprotocols(_ subprotocols: [String]) -> WebSocket {
         setting { $0.setSubprotocols(subprotocols) }
     }
