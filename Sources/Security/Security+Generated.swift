@@ -69,6 +69,7 @@
 @_exported public import func Causeway.SecTrustSetPolicies
 @_exported public import func Causeway.SecTrustSetVerifyDate
 @_exported public import typealias Causeway.SecTrustWithErrorCallback
+@_exported public import struct Causeway.TLSTrustRules
 @_exported public import let Causeway.TLS_AES_128_CCM_8_SHA256
 @_exported public import let Causeway.TLS_AES_128_CCM_SHA256
 @_exported public import let Causeway.TLS_AES_128_GCM_SHA256
