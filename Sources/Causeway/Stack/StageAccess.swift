@@ -20,14 +20,14 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// A delegate that can tell of the connection as a whole.
+/// A delegate that reports facts about the whole connection.
 protocol MetadataSource: AnyObject, Sendable {
     /// What was agreed on; `nil` for nothing, or not yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 
     /// The protocol's metadata for a message that went on to a protocol above it.
     ///
-    /// - Parameter messages: What the protocols tell of the message, the uppermost first.
+    /// - Parameter messages: The metadata of the message, the uppermost protocol first.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 

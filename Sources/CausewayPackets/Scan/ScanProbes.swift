@@ -26,7 +26,7 @@ package struct ScanProbes: Sendable {
 
     /// Appends a SYN without its IP header. `host` is the index of the host in the list.
     ///
-    /// Encoded directly, because a scan sends so many that the overhead of ``PacketBuilder`` would matter.
+    /// Encoded directly, because a scan sends thousands per second and the overhead of ``PacketBuilder`` would matter.
     package func appendSyn(
         from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int,
         to bytes: inout [UInt8]
