@@ -1,12 +1,13 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// What a batch of events leaves to other threads. They are given all of it at once, and the processor with it, should they share
-/// the loop's.
+/// Collects the calls and task resumptions of one batch of events, and hands all of them to other threads at the end of the batch. If those
+/// threads share the loop's processor, the loop also yields the processor to them.
 ///
-/// An object whose members are touched for a moment only: whoever is resumed may run at once, and hand over more.
+/// This is a class so that exclusive access to a member lasts only for a moment: a resumed task may run at once and add more work.
 final class DeferredWakeups {
-    /// Tasks that one thread resumes for the loop. Fewer are not worth the way there; more would wait for it without need.
+    /// Number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread costs more than it saves;
+    /// above the maximum, tasks would wait longer than necessary.
     private static let tasksAtOnce = (minimum: 4, maximum: 32)
 
     private let calls = Ring<@Sendable () -> Void>()
@@ -28,8 +29,10 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Each task that the loop itself resumes wakes a thread, which takes the processor from the loop if they share it, runs that
-    /// one task, and sleeps again. So a thread of the pool resumes them.
+    /// Resumes the collected tasks on a thread of the Dispatch pool.
+    ///
+    /// If the loop resumes a task itself, it wakes a thread each time. When both share a processor, that thread preempts the loop, runs one
+    /// task and sleeps again.
     private func resumeTasks() {
         isGiven = true
         guard tasks.count >= Self.tasksAtOnce.minimum else {
@@ -44,7 +47,7 @@ final class DeferredWakeups {
         }
     }
 
-    /// The turn is over, in which so many events came.
+    /// Ends a turn of the loop that handled `eventCount` events. Yields the processor if work was handed over and the policy allows it.
     func endTurn(eventCount: Int) {
         guard isGiven else { return }
         isGiven = false

@@ -2,11 +2,11 @@ internal import CausewayProtocols
 package import CausewaySystem
 internal import Dispatch
 
-/// The same loop on `DispatchSource`: slower, and available wherever Dispatch is.
+/// An event loop on `DispatchSource`: slower than ``EpollLoop``, and available wherever Dispatch is.
 ///
-/// It is the oracle that the epoll loop is tested against. A source reports levels; to turn them into edges it sleeps after
-/// each report until ``await(_:of:)`` or ``update(_:_:for:)`` asks for the next one. What happens to a stream while its source
-/// sleeps, because content waits that nobody asks for, is learnt with the next request.
+/// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a source after each
+/// report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next one. While a source is suspended because the program has not
+/// received the pending content, further events on the stream are reported only after the next request.
 package final class DispatchLoop: EventLoop {
     /// The two sources of one descriptor. Confined to the loop's queue, except for creation.
     // SAFETY: every member is touched on the loop's serial queue only.
@@ -14,8 +14,9 @@ package final class DispatchLoop: EventLoop {
         var handler: any ReadinessHandler
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
-        /// For datagrams: what `read` stands on in place of the socket, and what it is watched for. An error of such a socket
-        /// comes without anything to read; on Linux, Dispatch does not report it, and its manager thread spins on it.
+        /// For datagram sockets: the epoll set that `read` watches instead of the socket, with the events of interest. A datagram socket
+        /// can report an error without being readable. On Linux, Dispatch does not report such an error, and its manager thread spins on
+        /// it.
         var edges: EdgeWatch?
         var interest: Readiness = []
         var isReadArmed = false
@@ -25,7 +26,7 @@ package final class DispatchLoop: EventLoop {
         init(_ handler: any ReadinessHandler) { self.handler = handler }
     }
 
-    /// A timer source: Dispatch's objects may be used from any thread, though not all of them say so here.
+    /// A timer source. Dispatch objects may be used from any thread, but not all of their types are declared `Sendable` on Linux.
     // SAFETY: the reference never changes, and dispatch sources are thread-safe.
     private final class Timer: @unchecked Sendable {
         let source: any DispatchSourceTimer
@@ -88,7 +89,7 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// A source sleeps after each report.
+    /// `false`, because a source is suspended after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -119,11 +120,12 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // On the queue it counts at once: another source's report may stand in the queue already.
+        // On the loop's queue, the close takes effect at once: a report of another source may already be queued.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
-            // A source may only be cancelled awake, and the descriptor may only be closed after its last source.
+            // Dispatch delivers the cancellation of a source only while the source is not suspended, and the descriptor must stay open
+            // until its last source is cancelled.
             let done = DispatchGroup()
             if let read = entry.read {
                 done.enter()
@@ -191,8 +193,8 @@ package final class DispatchLoop: EventLoop {
         for call in calls { call() }
     }
 
-    /// Arms again, and tells of a hang-up that was told before: after one, Dispatch lets go of the descriptor, and neither
-    /// another handler nor another interest would hear of it.
+    /// Arms the sources again and repeats the report of a hang-up. After a hang-up Dispatch stops watching the descriptor, so a new handler
+    /// or a new interest would not get a report otherwise.
     private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
         arm(entry, fd, interest)
@@ -226,15 +228,15 @@ package final class DispatchLoop: EventLoop {
         let source = DispatchSource.makeReadSource(fileDescriptor: entry.edges?.descriptor ?? fd, queue: queue)
         source.setEventHandler { [unowned self, unowned entry] in
             guard !entry.isClosed else { return }
-            // A set gives each edge once, and needs no sleep.
+            // An edge-triggered epoll set reports each edge once, so the source need not be suspended.
             if let readiness = entry.edges?.fetch() {
                 if !readiness.isEmpty { entry.handler.ready(for: readiness) }
             } else {
                 entry.isReadArmed = false
                 entry.read?.suspend()
-                // A source does not say whether the peer has ended as well, and says nothing more if both came at once: whoever
-                // wants to know of the end is told of it each time, and reads on until there is nothing. Nor does it say that
-                // something is wrong.
+                // A source does not report whether the peer has also closed its side, and there is no second report if data and the end
+                // arrive together. So a handler that is interested in the end gets it with each report, and reads until no data is left. A
+                // source does not report errors either, so the loop adds them here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()
@@ -256,6 +258,7 @@ package final class DispatchLoop: EventLoop {
 }
 
 extension DispatchSourceProtocol {
-    /// A fresh source is inactive and counts as suspended once: either way one resume starts it.
+    /// Starts a new source, or resumes a suspended one. A new source is inactive and has a suspend count of one, so one `resume()` is
+    /// enough in both cases.
     fileprivate func activateOrResume() { resume() }
 }

@@ -1,14 +1,14 @@
 internal import CausewaySystem
 internal import Synchronization
 
-/// The process's event loops: one per processor, made at first use.
+/// The event loops of the process: one for each processor, created on first use.
 package enum Engine {
     package enum Backend: String, CaseIterable, Sendable { case epoll, dispatchSource = "dispatch-source" }
 
     private struct Choice: ~Copyable {
         var backend: Backend = .epoll
         var loopCount: Int?
-        /// The first loop is to run on a thread that is there already.
+        /// Whether the first loop will run on an existing thread.
         var isThreadPromised = false
         var loops: [any EventLoop] = []
     }
@@ -16,7 +16,7 @@ package enum Engine {
     private static let choice = LockedValue(Choice())
     private static let turn = Atomic<Int>(0)
 
-    /// Chooses the backend. Returns whether it was in time: once a loop runs, nothing changes any more.
+    /// Selects the backend. Returns whether the backend is in effect; after the first loop has started, the backend cannot change.
     @discardableResult
     package static func select(_ backend: Backend) -> Bool {
         choice.withLock { choice in
@@ -26,7 +26,7 @@ package enum Engine {
         }
     }
 
-    /// Chooses how many loops there are. Returns whether it was in time.
+    /// Selects the number of loops. Returns whether that number is in effect; after the first loop has started, it cannot change.
     @discardableResult
     package static func select(loopCount: Int) -> Bool {
         choice.withLock { choice in
@@ -36,30 +36,31 @@ package enum Engine {
         }
     }
 
-    /// Promises the first loop the caller's thread: it makes none of its own, and runs once ``keepPromise()`` is called. One thread
-    /// less is stopped, continued, scheduled and looked after. Nothing changes where the backend has no loop that can be lent a thread.
+    /// Promises the caller's thread to the first loop. That loop then creates no thread and runs when the caller calls ``keepPromise()``.
+    /// The process has one thread less to schedule. Has no effect on a backend whose loops cannot run on a given thread.
     package static func promiseThread() {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }
 
-    /// Runs the loop that was promised this thread, and does not return. Does nothing if there is none.
+    /// Runs the loop that was promised this thread, and does not return. Returns at once if there is no such loop.
     package static func keepPromise() {
         let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
         if let loop = first as? EpollLoop { loop.runHere() }
     }
 
-    /// The loop for the next connection: they take turns.
+    /// Returns the loop for the next connection, in round-robin order.
     package static func nextLoop() -> any EventLoop {
         let loops = loops
         return loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
     }
 
-    /// The loop whose thread this is.
+    /// The loop that runs on the current thread, if any.
     package static var current: (any EventLoop)? {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }
 
-    /// Never empty. Without a descriptor for a first loop it is a ``TimerOnlyLoop``, and the next call tries again.
+    /// All loops; never empty. If no descriptor is available for the first loop, the array contains a ``TimerOnlyLoop``, and the next
+    /// access tries again.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if !choice.loops.isEmpty { return choice.loops }
@@ -70,9 +71,11 @@ package enum Engine {
         }
     }
 
-    /// The loop of what follows the network itself. Asking the kernel takes some tenths of a millisecond, for which no connection
-    /// should wait; and a thread of our own sleeps until something happens, while the pool of Dispatch looks at its workers every
-    /// second as soon as it has any.
+    /// The loop that watches the state of the network.
+    ///
+    /// This loop is separate because a query to the kernel takes some tenths of a millisecond, which must not delay a connection. It has
+    /// its own thread because that thread sleeps until an event occurs, while the Dispatch pool, once it has workers, checks them every
+    /// second.
     package static var networkLoop: any EventLoop {
         network.withLock { network in
             if let network { return network }
@@ -83,19 +86,21 @@ package enum Engine {
 
     private static let network = LockedValue<(any EventLoop)?>(nil)
 
-    /// For a process that has no descriptor left.
+    /// The loop of a process that has no descriptors left.
     private static let stranded: any EventLoop = {
         let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
         if let loop = try? TimerOnlyLoop(name: "causeway-none", because: error) { return loop }
         return DispatchLoop(name: "causeway")
     }()
 
-    /// - Parameter name: `nil` for a loop that will be lent a thread.
+    /// - Parameter name: Name of the loop's thread; `nil` for a loop that will run on a thread of the caller.
     package static func makeLoop(_ backend: Backend, name: String?) -> any EventLoop {
         (try? watchingLoop(backend, name: name)) ?? stranded
     }
 
-    /// - Throws: What is in the way where no descriptor or memory is left. Dispatch would end the process there.
+    /// Creates a loop that can watch descriptors.
+    ///
+    /// - Throws: The system error if no descriptors or memory are left. Dispatch would abort the process in that case.
     private static func watchingLoop(_ backend: Backend, name: String?) throws(SystemError) -> any EventLoop {
         guard backend == .epoll else { return DispatchLoop(name: name ?? "causeway") }
         do throws(SystemError) {
@@ -103,13 +108,13 @@ package enum Engine {
         } catch {
             switch error.errno {
             case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noMemory, Errno.noBuffers: throw error
-            // Where epoll is forbidden Dispatch may still have its own.
+            // If epoll is not permitted, Dispatch may still have a working backend.
             default: return DispatchLoop(name: name ?? "causeway")
             }
         }
     }
 
-    /// As many as there are descriptors for.
+    /// Creates up to `count` loops, fewer if the descriptors run out.
     private static func makeLoops(_ backend: Backend, _ count: Int, lendsThread: Bool) -> [any EventLoop] {
         var loops: [any EventLoop] = []
         for number in 0..<count {

@@ -3,14 +3,15 @@ package import CausewaySystem
 internal import DequeModule
 internal import Synchronization
 
-/// An edge-triggered epoll loop on a thread of its own, or on one that is lent to it for good.
+/// An edge-triggered epoll loop on its own thread, or permanently on a thread of the caller.
 ///
-/// Shared state lies behind one lock, held for a few instructions and never across a call to a handler.
-/// Jobs that the loop's own thread submits take no lock at all.
+/// One lock protects the shared state. It is held for a few instructions and never during a call to a handler. Jobs that the loop's own
+/// thread submits need no lock.
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// Even when free, odd when taken; grows at each change, so that a late event finds that its slot has moved on.
+        /// Even while the slot is free, odd while it is in use. Each change increments it, so that a late event does not reach the next
+        /// user of the slot.
         var generation: UInt32 = 0
     }
 
@@ -20,14 +21,14 @@ package final class EpollLoop: EventLoop {
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
-        /// Handlers of closed descriptors: they live as long as the batch of events that may name them.
+        /// Handlers of closed descriptors. They are retained until the end of the batch of events that may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// When the loop wakes by itself: for the first timer, or for one that was first and has been cancelled since. So a timer that
-        /// each connection sets and cancels wakes the loop once in its time, not once for each.
+        /// The time at which the loop wakes without a signal: the deadline of the first timer, or of a timer that was first and has been
+        /// cancelled. If many connections set and cancel a timer, the loop wakes once per timeout and not once per timer.
         var wakesAt: Duration?
 
-        /// Whether the caller must wake the loop, once its lock is released.
+        /// Returns whether the caller must wake the loop after it has released the lock.
         mutating func needsWake() -> Bool {
             defer { isSleeping = false }
             return isSleeping
@@ -36,25 +37,25 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Calls, jobs or timers may wait behind the lock. Whoever misses that they have just come finds them under the lock, before
-    /// going to sleep.
+    /// Whether calls, jobs or timers may be queued behind the lock. If the loop misses a change of this flag, it finds the work under the
+    /// lock before it sleeps.
     private let hasQueued = Atomic(false)
-    // SAFETY: touched on the loop's thread only; `isCurrent` is asked first.
+    // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
     // SAFETY: touched on the loop's thread only.
     nonisolated(unsafe) private let wakeups = DeferredWakeups()
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    /// - Parameter name: Of the loop's thread; without one, the loop waits for ``runHere()``.
+    /// - Parameter name: Name of the loop's thread; if `nil`, the loop starts with ``runHere()``.
     package init(name: String?) throws(SystemError) {
         epoll = try Epoll()
-        // The loop's thread never ends, and neither does the loop.
+        // The loop's thread never ends, so the loop is never deallocated.
         executorStorage = LoopExecutor { [self] job in submit(job) }
         if let name { try System.startThread(named: name) { [self] in self.run() } }
     }
 
-    /// Makes this thread the loop's.
+    /// Runs the loop on the current thread.
     package func runHere() -> Never { run() }
 
     package var executor: LoopExecutor { executorStorage! }
@@ -84,8 +85,8 @@ package final class EpollLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         shared.withLock { shared in
-            // Closing begins with giving up the slot: after that the number may be somebody else's. So this one system call is
-            // made under the lock.
+            // `close` gives up the slot before it closes the descriptor; after that, the kernel may reuse the descriptor number. So this
+            // system call is made under the lock.
             guard shared.slots[Int(registration.token & 0xffff_ffff)].generation == UInt32(registration.token >> 32)
             else { return }
             try? epoll.modify(fd, token: registration.token, interest)
@@ -107,17 +108,17 @@ package final class EpollLoop: EventLoop {
 
     package var repeatsReports: Bool { true }
 
-    /// Edges need no arming.
+    /// Does nothing: edge-triggered events need no arming.
     package func await(_ readiness: Readiness, of registration: Registration) {}
 
     package func close(_ registration: Registration, _ descriptor: consuming Descriptor) {
         forget(registration.token)
-        // Closing removes the descriptor from the set as well.
+        // Closing the descriptor also removes it from the epoll set.
         descriptor.close()
     }
 
     private func forget(_ token: UInt64) {
-        // The handler's last reference may go: never under the lock.
+        // This may release the last reference to the handler, which must not happen under the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }
@@ -198,7 +199,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// How long nothing will be due; says to others that they must wake the loop. What the turn retired goes, and costs no turn of its own.
+    /// Returns the time until the next timer, or `nil` if there is none, and marks the loop as sleeping, so that other threads wake it.
+    /// Also releases the handlers that this turn retired, which saves a separate turn for them.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
         var retired: [any ReadinessHandler] = []
@@ -219,8 +221,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Who is to be told of an event; `nil` if the descriptor was closed since, by an earlier handler of the same batch for instance.
-    /// Whoever will be told next is fetched meanwhile.
+    /// Returns the handler of an event; `nil` if the descriptor has been closed since, for example by an earlier handler of the same batch.
+    /// Meanwhile prefetches the handler of the next event.
     private func handler(of token: UInt64, before next: UInt64?) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false
@@ -230,7 +232,7 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Runs what others have queued, and what is due. The batch of events is over: what it retired goes.
+    /// Runs the calls and jobs that other threads have queued, and the timers that are due. Releases the handlers that the batch retired.
     private func runQueued(_ executor: UnownedTaskExecutor) {
         let (calls, jobs, retired, hasTimers) = shared.withLock { shared in
             let (calls, jobs, retired) = (shared.calls, shared.jobs, shared.retired)
@@ -251,7 +253,7 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs what is queued now; jobs that these submit wait for the next turn, so that readiness is never starved.
+    /// Runs the jobs that are queued now. Jobs that these submit run in the next turn, so that they cannot starve readiness events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

@@ -1,11 +1,11 @@
 package import CausewaySystem
 
-/// Takes the readiness of one descriptor, on its loop's thread. It must not block.
+/// Receives the readiness events of one descriptor, on the thread of its loop. The handler must not block.
 package protocol ReadinessHandler: AnyObject, Sendable {
     func ready(for readiness: Readiness)
 }
 
-/// A descriptor's place in its loop.
+/// Identifies a descriptor in its loop.
 package struct Registration: Hashable, Sendable {
     package let token: UInt64
 
@@ -18,32 +18,34 @@ package struct TimerID: Hashable, Sendable {
     package init(value: UInt64) { self.value = value }
 }
 
-/// One thread's worth of readiness, timers and jobs: the seam behind which epoll and `DispatchSource` stand.
+/// One thread that waits for descriptors and timers and runs jobs. The backends are epoll and `DispatchSource`.
 ///
-/// Every method may be called from any thread. A descriptor that was closed through the loop is never reported again, even
-/// if its readiness had already been fetched.
+/// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed through the loop is
+/// never reported again, even if the loop has already fetched an event for it.
 package protocol EventLoop: AnyObject, Sendable {
-    /// Reports readiness of `fd` to `handler` at each edge, from now on. The loop retains the handler until ``close(_:_:)``.
+    /// Reports readiness of `fd` to `handler` at each edge from now on. The loop retains the handler until ``close(_:_:)``.
     func register(
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration
 
-    /// Changes what is reported; what is ready at that moment is reported again.
+    /// Changes the events of interest. Reports current readiness again.
     func update(_ registration: Registration, _ fd: CInt, for interest: Readiness)
 
-    /// Gives the descriptor to another handler; what is ready at that moment is reported to it.
+    /// Transfers the descriptor to another handler and reports current readiness to it.
     func hand(_ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness)
 
-    /// The last call on the descriptor would have blocked, or moved less than asked for: report the next change.
+    /// Requests the next report of `readiness`. Call this after a system call on the descriptor would have blocked or moved fewer bytes
+    /// than requested.
     func await(_ readiness: Readiness, of registration: Registration)
 
-    /// Whether a change is reported although nobody awaits it.
+    /// Whether the loop reports a change without a call of ``await(_:of:)``.
     var repeatsReports: Bool { get }
 
-    /// Forgets the descriptor and closes it.
+    /// Removes the descriptor from the loop and closes it.
     func close(_ registration: Registration, _ descriptor: consuming Descriptor)
 
-    /// The same, and calls `completion` once the descriptor is closed and its address free, on the loop or at once.
+    /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method returns. At that time
+    /// the descriptor's local address is free.
     func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void)
 
@@ -51,28 +53,28 @@ package protocol EventLoop: AnyObject, Sendable {
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID
     func cancel(_ timer: TimerID)
 
-    /// Runs `body` on the loop, after what is queued there.
+    /// Runs `body` on the loop, after the calls that are already queued.
     func execute(_ body: @escaping @Sendable () -> Void)
 
-    /// Whether the caller is on the loop's thread.
+    /// Whether the current thread is the loop's thread.
     var isCurrent: Bool { get }
 
-    /// Calls `body` at the end of the batch of events in hand. Only on the loop's thread.
+    /// Calls `body` at the end of the current batch of events. Only on the loop's thread.
     ///
-    /// A body that captures one object alone costs no memory.
+    /// A body that captures a single object needs no allocation.
     func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
-    /// Resumes a task that runs elsewhere, at the end of the batch of events in hand or earlier. Only on the loop's thread.
+    /// Resumes a task that runs on another thread, at the end of the current batch of events or earlier. Only on the loop's thread.
     func resumeAfterBatch(_ task: OffLoopTask)
 
-    /// Runs Swift tasks on the loop.
+    /// An executor that runs Swift tasks on the loop.
     var executor: LoopExecutor { get }
 }
 
 extension EventLoop {
     package func resumeAfterBatch(_ task: OffLoopTask) { task.resume() }
 
-    /// For loops that close at once.
+    /// The default for loops that close a descriptor without delay.
     package func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -81,7 +83,7 @@ extension EventLoop {
     }
 }
 
-/// Runs jobs of Swift tasks on one event loop: prefer it and an await costs no change of thread.
+/// Runs the jobs of Swift tasks on one event loop. A task that prefers this executor awaits events of the loop without a thread switch.
 package final class LoopExecutor: TaskExecutor {
     private let submit: @Sendable (UnownedJob) -> Void
 

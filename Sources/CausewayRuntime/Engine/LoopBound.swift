@@ -1,9 +1,9 @@
-/// A value that one loop's thread alone touches.
+/// A value that only the thread of one loop accesses.
 ///
-/// What is confined to a loop needs no lock; this is the one place that says so to the compiler.
+/// Values that are confined to a loop need no lock. This type is the only place that declares this to the compiler.
 final class LoopBound<Value: ~Copyable>: Sendable {
-    // SAFETY: the owner reaches the value from within `loop.execute` and from handlers of its loop only; `value` checks it in debug
-    // builds, so every test of such an owner does.
+    // SAFETY: the owner accesses the value only within `loop.execute` and in handlers of its loop. In debug builds, `value` asserts this,
+    // so the tests of each owner check it.
     nonisolated(unsafe) private var storage: Value
     private let loop: any EventLoop
 

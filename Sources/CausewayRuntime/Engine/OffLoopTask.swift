@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task that waits for content on a thread that is not the loop's, and the content that came.
+/// A task that waits for content on a thread other than the loop's, with the content to resume it with.
 package struct OffLoopTask: Sendable {
     private let continuation: TaskContinuation
     private let piece: StreamPiece
@@ -16,9 +16,9 @@ package struct OffLoopTask: Sendable {
 
 /// The result of a task's receive on a byte stream. After the end, receives fail with `ENODATA`.
 package struct StreamPiece: Sendable {
-    /// The content; `nil` if the stream ended without any.
+    /// The content; `nil` if the stream ended without further content.
     package var data: Data?
-    /// The peer will send no more content.
+    /// Whether the peer will send no more content.
     package var isFinal: Bool
 
     package init(data: Data?, isFinal: Bool) {
@@ -27,6 +27,6 @@ package struct StreamPiece: Sendable {
     }
 }
 
-/// The continuation of a task that waits for content. It omits the details that a task does not need, because they would enlarge the frame
-/// of every idle task.
+/// The continuation of a task that waits for content. It omits the details that a task does not need, because they would enlarge the stack
+/// frame of every idle task.
 package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>

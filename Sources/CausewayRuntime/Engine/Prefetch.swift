@@ -1,18 +1,19 @@
 internal import CausewaySystem
 
-/// What a loop will touch next, fetched while the kernel works for the one before.
+/// Prefetches the memory that a loop will use next, while the kernel processes the current system call.
 ///
-/// The state of many connections does not fit into the processor's cache: of a thousand that are all busy, each would wait for memory
-/// some forty times a message. A hint costs an instruction for each 64 bytes, and reads nothing; too many bytes do no harm.
+/// The state of many connections does not fit into the processor's cache. With a thousand busy connections, each message would wait for
+/// memory about forty times. A prefetch costs one instruction per 64 bytes and has no other effect, so prefetching too many bytes is
+/// harmless.
 enum Prefetch {
-    /// Bytes. As much of a flow, and of a task with its first frames, as a message usually touches.
+    /// Number of bytes that a message usually touches: of a flow, and of a task with its first frames.
     private static let (handlerByteCount, taskByteCount) = (384, 1536)
 
     static func fetch(_ handler: some ReadinessHandler) {
         System.fetch(Unmanaged.passUnretained(handler).toOpaque(), byteCount: handlerByteCount)
     }
 
-    /// A job is one word, and the job of a task is the task.
+    /// A job is a single pointer. For the job of a task, it points to the task.
     static func fetch(_ job: UnownedJob) {
         let address = withUnsafeBytes(of: job) { word in word.load(as: UnsafeRawPointer.self) }
         System.fetch(address, byteCount: taskByteCount)

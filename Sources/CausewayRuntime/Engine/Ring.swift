@@ -1,14 +1,14 @@
-/// A first-in first-out queue that moves its elements, and never copies them.
+/// A first-in first-out queue that moves its elements and never copies them.
 ///
-/// Each await and each callback passes through one. An object of plain numbers and raw memory: an array would be checked for exclusive
-/// access at each touch, and its elements retained on their way in and out.
+/// Each await and each callback passes through such a queue. The storage is raw memory in an object with plain members: an array would
+/// check for exclusive access at each use, and would retain and release each element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Bytes. What a burst has made larger than this is given back by halves, each time that it has become empty.
+    /// Bytes that an empty queue keeps. If a burst has made the storage larger, the queue halves it each time that it becomes empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)
-    /// A power of two.
+    /// Number of elements that fit into the storage; a power of two.
     private var capacity = Ring.smallest
     private var head = 0
     private var length = 0
@@ -17,7 +17,7 @@ package final class Ring<Element> {
 
     package var count: Int { length }
     package var isEmpty: Bool { length == 0 }
-    /// The oldest.
+    /// The oldest element.
     package var first: Element? { length == 0 ? nil : (storage + head).pointee }
 
     package func append(_ element: consuming Element) {

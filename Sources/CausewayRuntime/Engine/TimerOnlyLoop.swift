@@ -2,9 +2,9 @@ internal import CausewayProtocols
 package import CausewaySystem
 internal import Dispatch
 
-/// A loop for a process that has no descriptor left: it watches none, and says so, but runs timers, calls and tasks.
+/// A loop for a process that has no descriptors left. It runs timers, calls and tasks, but ``register(_:for:_:)`` throws.
 ///
-/// Connections on it fail with the error that was in the way, instead of the process with a trap somewhere below.
+/// Connections on this loop fail with the error that prevented a full loop. Without it, the process would trap in a lower layer.
 package final class TimerOnlyLoop: EventLoop {
     private struct State: ~Copyable {
         var timers = TimerHeap<@Sendable () -> Void>()
@@ -17,11 +17,11 @@ package final class TimerOnlyLoop: EventLoop {
     private let arrival = DispatchSemaphore(value: 0)
     private let storedExecutor = LockedValue<LoopExecutor?>(nil)
 
-    /// - Parameter error: Why descriptors cannot be watched.
-    /// - Throws: The error of a thread that cannot be made.
+    /// - Parameter error: The reason why the loop cannot watch descriptors.
+    /// - Throws: The error of the thread creation.
     package init(name: String, because error: SystemError) throws(SystemError) {
         self.error = error
-        // The loop's thread never ends, and neither does the loop.
+        // The loop's thread never ends, so the loop is never deallocated.
         let executor = LoopExecutor { [self] job in
             execute { job.runSynchronously(on: self.executor.asUnownedTaskExecutor()) }
         }

@@ -2,10 +2,11 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Dispatch
 
-/// Threads for computations of milliseconds, which would delay everything else on an event loop: judging a peer's certificates, for example.
+/// Threads for computations that take milliseconds, such as the evaluation of a peer's certificates, which would delay all other work of an
+/// event loop.
 ///
-/// At most half of the processors compute at a time, so that event loops find one free; what else is to be done waits in the order in which
-/// it came. A thread ends when it has had nothing to do for a second.
+/// At most half of the processors compute at a time, so that the event loops find a free one. Further work waits in order of arrival. A
+/// thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     package static let shared = WorkerThreads(limit: max(1, System.processorCount / 2))
 
@@ -23,7 +24,7 @@ package final class WorkerThreads: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Runs `body` on one of the threads; at once and on the caller's when the system has no thread left to give.
+    /// Runs `body` on one of the threads. If the system cannot create a thread, the caller's thread runs `body` before the method returns.
     package func run(_ body: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state -> Bool in
             state.waiting.append(body)
@@ -42,7 +43,7 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// - Parameter isBorrowed: The thread does only what waits now.
+    /// - Parameter isBorrowed: Whether this is the caller's thread, which runs only the work that waits now.
     private func work(isBorrowed: Bool = false) {
         while true {
             while let body = state.withLock({ $0.waiting.popFirst() }) { body() }

@@ -1,13 +1,13 @@
-/// When a loop lets those go first whom it has given work.
+/// Decides when a loop yields the processor to the threads that it has given work.
 ///
-/// The loop wakes for each event, and whoever wakes takes the processor from who runs. On a processor that the loop shares with the
-/// threads it works for, it would interrupt them over and over, to bring them little each time. Having given way it finds more at
-/// once. Where each has a processor of its own, giving way costs a system call that does nothing.
+/// The loop wakes for each event, and a thread that wakes preempts the running one. If the loop shares a processor with the threads that it
+/// serves, it would interrupt them again and again for a small amount of work. After a yield, the loop finds more events at once. If each
+/// thread has its own processor, a yield costs one system call without effect.
 package struct YieldPolicy {
-    /// Smaller batches are not worth the call: there is little more to come.
+    /// Number of events from which a yield is worth the system call. After a smaller batch, few further events are expected.
     private static let minimumEvents = 4
-    /// Others than those may be waiting for the processor, and keep it for long. So when it comes back later than the work can
-    /// explain, it is not given away again for a while.
+    /// The time that the work of a turn can explain: per turn, and per event. Unrelated threads may also wait for the processor and keep it
+    /// for long. If the loop gets the processor back later than this, it does not yield for the time of `pause`.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(20))
     private static let pause = Duration.seconds(1)
 
@@ -15,12 +15,12 @@ package struct YieldPolicy {
 
     package init() {}
 
-    /// Whether to give way at the end of a turn that brought so many events.
+    /// Whether the loop should yield at the end of a turn with `eventCount` events.
     package func isDue(eventCount: Int, at now: Duration) -> Bool {
         eventCount >= Self.minimumEvents && now >= nextTime
     }
 
-    /// The loop gave way, and has the processor again.
+    /// Records how long the loop waited for the processor after a yield.
     package mutating func note(eventCount: Int, from began: Duration, to end: Duration) {
         if end - began > Self.patience.atAll + Self.patience.anEvent * eventCount { nextTime = end + Self.pause }
     }
