@@ -5,13 +5,13 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// What a listener advertises, from when it is ready until it ends.
+/// The Bonjour advertisement of one listener, from the ready state of the listener to its end. May be called from any thread.
 final class ListenerAdvertisement: Sendable {
     private struct Progress {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// Somebody is about to bring the registration.
+        /// A call of `follow()` is registering the service and will store its identifier.
         var isRegistering = false
         var hasEnded = false
     }
@@ -22,7 +22,7 @@ final class ListenerAdvertisement: Sendable {
     private let failed: @Sendable (NWError) -> Void
 
     /// - Parameters:
-    ///   - failed: Called when the service cannot be registered, or not any more.
+    ///   - failed: Called when the service cannot be registered, or when its registration is lost.
     ///   - report: Called on the engine's loop.
     init(
         failed: @escaping @Sendable (NWError) -> Void,
@@ -32,13 +32,13 @@ final class ListenerAdvertisement: Sendable {
         self.report = report
     }
 
-    /// The port is open: what is to be advertised can be.
+    /// Registers the service. Called when the listener has opened its port.
     func begin(port: UInt16) {
         progress.withLock { $0.port = port }
         follow()
     }
 
-    /// Advertises another service, or none. One of the same name and type only says something else of itself.
+    /// Advertises another service, or none. A service with the same name and type keeps its registration and only replaces its TXT record.
     func change(to service: NWListener.Service?) {
         let (id, text) = progress.withLock { progress -> (RegistrationID?, [UInt8]?) in
             defer { progress.service = service }
@@ -105,8 +105,9 @@ extension NWListener.Service {
 
     fileprivate var text: [UInt8] { txtRecord.map { [UInt8]($0) } ?? [] }
 
-    /// - Throws: `kDNSServiceErr_BadParam` for a type that is none and a name that no service can have, `ENOTSUP` for a domain beyond
-    ///   the link.
+    /// Creates the description that the engine registers.
+    ///
+    /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or name, `ENOTSUP` for a domain other than `local`.
     func description(port: UInt16) throws(NWError) -> ServiceDescription {
         guard try NWEndpoint.serviceDomain(type, domain).domain == .local else { throw .posix(.ENOTSUP) }
         let label = name.flatMap { $0.isEmpty ? nil : $0 } ?? BonjourEngine.systemHostLabel()

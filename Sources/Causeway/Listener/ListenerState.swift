@@ -1,25 +1,25 @@
 extension NWListener {
-    /// Where a listener is in its life. It only moves forward.
+    /// The state of a listener. It never returns to an earlier state.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// The listener is not started.
         case setup
-        /// There is no usable network yet.
+        /// There is no usable network yet. Causeway never reports this state: a listener needs no network.
         case waiting(NWError)
-        /// Accepts connections; ``NWListener/port`` is valid.
+        /// The listener accepts connections; ``NWListener/port`` is valid.
         case ready
-        /// Ended by an error, such as `.posix(.EADDRINUSE)`. The program still has to cancel it.
+        /// An error ended the listener, for example `.posix(.EADDRINUSE)`. The program must still cancel it.
         case failed(NWError)
-        /// Ended. Nothing more is delivered.
+        /// The listener has ended. No callback follows.
         case cancelled
     }
 
-    /// Something that happened to the registration of a listener's service.
+    /// A change to the registration of a listener's service.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ServiceRegistrationChange: Sendable {
-        /// The service is registered. Its name may have changed to avoid a conflict.
+        /// The service is registered. Its name can differ from the requested one, to avoid a conflict.
         case add(NWEndpoint)
         /// The service is no longer registered.
         case remove(NWEndpoint)

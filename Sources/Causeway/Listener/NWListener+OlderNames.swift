@@ -1,9 +1,9 @@
 public import CausewayTypes
 
 extension NWListener {
-    /// Makes a listener for a port; `.any` lets the system choose one. The spelling of Apple's first presentation of the interface.
+    /// Creates a listener for a port; `.any` lets the system choose one. This is an older spelling of ``init(using:on:)``.
     ///
-    /// - Throws: `EINVAL` when the parameters name a local endpoint with a port and `port` is given as well.
+    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` if both `parameters` and `port` specify a local port.
     public convenience init(parameters: NWParameters, on port: NWEndpoint.Port = .any) throws {
         try self.init(using: parameters, on: port)
     }

@@ -5,10 +5,15 @@ internal import CausewayProtocols
 internal import Dispatch
 
 extension NWListener {
-    /// Listens until the task is cancelled or the listener fails. Each connection's `body` runs in a task of its own, on the
-    /// connection's event loop; the connection is started before and cancelled after.
+    /// Listens until the task is cancelled or the listener fails.
     ///
-    /// - Parameter startsConnections: Give `false` to leave the start to `body`.
+    /// Each connection's `body` runs in a child task on the connection's event loop. The listener starts the connection before `body` and
+    /// cancels it afterwards.
+    ///
+    /// Cancellation: cancels the listener and all tasks, and returns when they have ended.
+    ///
+    /// - Parameter startsConnections: Pass `false` if `body` starts the connection.
+    /// - Throws: The error with which the listener failed.
     package func run(
         startsConnections: Bool = true, _ body: @escaping @Sendable (NWConnection) async -> Void
     ) async throws(NWError) {
@@ -29,7 +34,7 @@ extension NWListener {
         driver.start(on: nil, observer: self)
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
-            // Where connections are accepted they are started as well: no other thread is woken.
+            // The task runs on the loop that accepts connections, so starting a connection wakes no other thread.
             await withTaskExecutorPreference(driver.executor) { await Self.serve(accepted, served, startsConnections) }
         } onCancel: {
             cancel()
@@ -41,7 +46,8 @@ extension NWListener {
     private static func serve(
         _ accepted: AcceptedConnections, _ served: ServedConnections, _ startsConnections: Bool
     ) async {
-        // No child throws. Asked for a group of those that do not, the library wraps each in one that does.
+        // No child task throws. A throwing group is cheaper: for a non-throwing group the standard library wraps each child in a throwing
+        // closure.
         try? await withThrowingDiscardingTaskGroup { group in
             while let connection = await accepted.next() {
                 if startsConnections { connection.driver.start(on: nil, observer: connection) }
@@ -57,9 +63,9 @@ extension NWListener {
     }
 }
 
-/// Connections on their way from the listener to the one task that serves them.
+/// The queue from the listener to the task that serves the connections.
 ///
-/// Not an `AsyncStream`: its generic storage costs each connection more than all the rest of its way.
+/// An `AsyncStream` is too expensive here: its generic storage costs more per connection than the other steps together.
 private final class AcceptedConnections: Sendable {
     private struct State {
         var waiting = InlineFirstQueue<NWConnection>()
@@ -88,7 +94,9 @@ private final class AcceptedConnections: Sendable {
         consumer?.resume(returning: nil)
     }
 
-    /// `nil` after the last one. It does not heed cancellation: the listener that is cancelled meanwhile says when it has ended.
+    /// Returns the next connection; `nil` after the last one.
+    ///
+    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener, whose last state change ends the wait.
     nonisolated(nonsending) func next() async -> NWConnection? {
         await withUnsafeContinuation { consumer in
             let (connection, isDecided) = state.withLock { state -> (NWConnection?, Bool) in
@@ -101,7 +109,9 @@ private final class AcceptedConnections: Sendable {
     }
 }
 
-/// The connections whose tasks run. These tasks are cancelled together, by their group, which tells this.
+/// The connections whose tasks are running.
+///
+/// The task group cancels these tasks together; ``cancelRequests()`` then ends the requests for which they wait.
 private final class ServedConnections: Sendable {
     private struct Places {
         var taken: [NWConnection?] = []
@@ -113,7 +123,7 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Called by the connection's task.
+    /// Adds a connection and makes the current task its home task. Called by the connection's task.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -3,10 +3,10 @@ package import CausewaySystem
 public import CausewayTypes
 public import Dispatch
 
-/// Listens at a local endpoint and hands over each connection that arrives, not yet started.
+/// Listens at a local endpoint and passes each incoming connection to the program, which starts it.
 ///
-/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last. Cancelling a listener leaves the
-/// connections alone that it has handed over.
+/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. Cancelling a listener does not affect
+/// connections that the program has already received. All members may be used from any thread.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWListener: Sendable {
@@ -18,18 +18,22 @@ public final class NWListener: Sendable {
         var service: Service?
     }
 
-    /// Says that any number of connections may be handed over.
+    /// The value of ``newConnectionLimit`` that means no limit.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public static let InfiniteConnectionLimit = Int(UInt32.max)
 
-    /// The parameters given when the listener was made.
+    /// The parameters given to the initializer.
     public let parameters: NWParameters
     package let driver: ListenerDriver
     let handlers = LockedValue(Handlers())
     private let advertisement = LockedValue<ListenerAdvertisement?>(nil)
 
-    /// Makes a listener for a port; `.any` lets the system choose one.
+    /// Creates a listener for a port; `.any` lets the system choose one.
     ///
-    /// - Throws: `EINVAL` when the parameters name a local endpoint with a port and `port` is given as well.
+    /// Parameters that cannot be used and a port that is in use are reported later, by the state `failed`.
+    ///
+    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` if both `parameters` and `port` specify a local port.
     public init(using parameters: NWParameters, on port: NWEndpoint.Port = .any) throws {
         if port != .any, case .hostPort(_, let local) = parameters.requiredLocalEndpoint, local != .any {
             throw NWError.posix(.EINVAL)
@@ -43,7 +47,9 @@ public final class NWListener: Sendable {
         }
     }
 
-    /// Makes a listener that advertises a service.
+    /// Creates a listener that advertises a service.
+    ///
+    /// - Throws: Never. Errors are reported by the state `failed`.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public convenience init(service: NWListener.Service, using parameters: NWParameters) throws {
@@ -51,7 +57,10 @@ public final class NWListener: Sendable {
         self.service = service
     }
 
-    /// Makes a listener for an application service, which needs Apple's device discovery: it fails with `ENOTSUP` when started.
+    /// Creates a listener for an application service. These need Apple's device discovery, so the listener fails with `ENOTSUP` when
+    /// started.
+    ///
+    /// - Throws: Never. Errors are reported by the state `failed`.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public convenience init(
@@ -60,9 +69,9 @@ public final class NWListener: Sendable {
         try self.init(service: Service(applicationService: name), using: parameters)
     }
 
-    /// Makes a listener from a socket that the service manager has opened: systemd passes it by the name `key`.
+    /// Creates a listener that uses a socket opened by the service manager. systemd passes the socket under the name `key`.
     ///
-    /// Without such a socket the listener fails with `ENOENT` when it starts.
+    /// If there is no such socket, the listener fails with `ENOENT` when started.
     ///
     /// Counterpart: macOS 13, where launchd passes the socket.
     public init(launchdSocketKey key: String, parameters: NWParameters) {
@@ -79,7 +88,7 @@ public final class NWListener: Sendable {
         }
     }
 
-    /// The older spelling of ``init(launchdSocketKey:parameters:)``. `nil` is never returned.
+    /// Creates a listener like ``init(launchdSocketKey:parameters:)``. Never returns `nil`.
     ///
     /// Counterpart: macOS 13; deprecated in macOS 15.
     public convenience init?(launchd key: String, using parameters: NWParameters) {
@@ -88,7 +97,7 @@ public final class NWListener: Sendable {
 
     // MARK: Life
 
-    /// Begins to listen. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts the listener. All callbacks run on `queue`. Only the first call has an effect.
     ///
     /// Without a ``newConnectionHandler`` the listener fails with `EINVAL`.
     public func start(queue: DispatchQueue) {
@@ -98,20 +107,22 @@ public final class NWListener: Sendable {
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Stops listening; `cancelled` is the last callback.
+    /// Stops listening. The state `cancelled` is the last callback.
     public func cancel() { driver.cancel(observer: self) }
 
-    /// The current state. Readable from any thread.
+    /// The current state. May be read from any thread.
     public var state: State { State(driver.state) }
 
-    /// The port in use once the listener is ready; `nil` before.
+    /// The local port after the listener has become ready; `nil` before, and for a local socket.
     public var port: NWEndpoint.Port? {
         guard let address = driver.address, address.family != .unix else { return nil }
         return NWEndpoint.Port(rawValue: address.port)
     }
 
-    /// How many connections may still be handed over. It counts down; at 0 further ones wait in the system's queue until it is
-    /// raised.
+    /// Maximum number of further connections to pass to the program (default: no limit).
+    ///
+    /// The value decreases by one with each connection. At 0, new connections wait in the kernel's queue until the program raises the
+    /// limit.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var newConnectionLimit: Int {
@@ -121,19 +132,20 @@ public final class NWListener: Sendable {
 }
 
 extension NWListener {
-    /// Called at each change of state.
+    /// Called on the listener's queue at each change of state.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ newState: NWListener.State) -> Void)? {
         get { handlers.withLock { $0.state } }
         set { update { $0.state = newValue } }
     }
 
-    /// Called with each new connection, which is not started. Set it before ``start(queue:)``.
+    /// Called on the listener's queue with each new connection. The program starts the connection. Set this before ``start(queue:)``.
     @preconcurrency public var newConnectionHandler: (@Sendable (_ connection: NWConnection) -> Void)? {
         get { handlers.withLock { $0.connection } }
         set { update { $0.connection = newValue } }
     }
 
-    /// Called with each new multiplexed tunnel. No protocol here makes any yet.
+    /// Called with each new multiplexed tunnel. No protocol of Causeway creates tunnels: a listener with only this handler fails with
+    /// `ENOTSUP`.
     ///
     /// Counterpart: macOS 12, iOS 15.
     @preconcurrency public var newConnectionGroupHandler: (@Sendable (_ group: NWConnectionGroup) -> Void)? {
@@ -141,16 +153,17 @@ extension NWListener {
         set { update { $0.group = newValue } }
     }
 
-    /// The service to advertise, which may be set, changed and taken away at any time.
+    /// The service to advertise. It can be set, changed and removed (`nil`) at any time.
     ///
-    /// One that cannot be makes the listener fail, before it is ready if it is set before the start: with `kDNSServiceErr_NameConflict` where another host has
-    /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
-    /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
+    /// If the service cannot be registered, the listener fails. An invalid service that is set before the start prevents the ready state.
+    /// The errors are `kDNSServiceErr_NameConflict` if another host has the name and renaming is not allowed, `kDNSServiceErr_BadParam` for
+    /// an invalid type or name, `ENOTSUP` for a domain other than `local`, and `kDNSServiceErr_ServiceNotRunning` if another program uses
+    /// port 5353 exclusively.
     public var service: NWListener.Service? {
         get { handlers.withLock { $0.service } }
         set {
             update { $0.service = newValue }
-            // A listener that advertises nothing has nothing to tell the engine.
+            // A listener that never advertised a service need not start the Bonjour engine to withdraw one.
             if newValue != nil || advertisement.withLock({ $0 != nil }) { advertise(newValue) }
         }
     }
@@ -166,18 +179,21 @@ extension NWListener {
             return current
         }
         current.change(to: service)
-        // Nothing was there to begin when the listener became ready.
+        // When the listener became ready, there was no advertisement to begin.
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 
-    /// On the listener's queue, in order with its states. One that tasks serve has none: what it calls there hands the news on.
+    /// Calls the registration handler on the listener's queue, in order with the state changes.
+    ///
+    /// A listener that tasks serve has no queue. Its handler runs here, on the caller's thread, and forwards the change to the tasks.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
         guard let queue else { return tell() }
         SharedDelivery.on(queue).post(.call(tell))
     }
 
-    /// Called when the service has been registered or withdrawn. What cannot be registered is told by the state, `failed`.
+    /// Called on the listener's queue when the service has been registered or withdrawn. A failed registration is reported by the state
+    /// `failed` instead.
     @preconcurrency public var serviceRegistrationUpdateHandler:
         (@Sendable (_ change: NWListener.ServiceRegistrationChange) -> Void)?
     {
@@ -186,7 +202,7 @@ extension NWListener {
     }
 
     private func update(_ body: (inout Handlers) -> Void) {
-        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+        // Release the old handlers outside the lock: they may hold the last reference to an object of the program.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -208,7 +224,7 @@ extension NWListener: ListenerObserver {
     }
 
     package func listenerAccepted(_ driver: ConnectionDriver, _ peer: SocketAddress?) {
-        // A connection that nobody takes is closed when it goes out of scope here.
+        // If no handler keeps the connection, it is closed at the end of this scope.
         let connection = NWConnection(driver, destination(of: peer), parameters: parameters)
         handlers.withLock { $0.connection }?(connection)
     }
@@ -217,7 +233,7 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// A local peer that is bound to no path has an empty one.
+    /// Returns the endpoint of the peer. A local peer without a bound path gets an empty path.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
         .init(peer: peer ?? .unix(path: ""))
     }
@@ -228,7 +244,7 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // A service that cannot be registered is reported before the listener is ready, before its port is known.
+        // Checks the service before the listener opens its port. The check does not depend on the port, so any number will do.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil
@@ -237,6 +253,7 @@ extension NWListener.Handlers {
 }
 
 extension NWListener: CustomDebugStringConvertible {
+    /// The local endpoint, or `-` before the listener has one, and the state.
     public var debugDescription: String {
         "[listener on \(driver.address.map { NWEndpoint($0).debugDescription } ?? "-"), \(state)]"
     }

@@ -5,16 +5,16 @@ extension NWListener {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public struct Service: Equatable, CustomDebugStringConvertible, Sendable {
-        /// The name of the instance (RFC 6763 §4.1.1); `nil` for the host's name.
+        /// The instance name (RFC 6763 §4.1.1); `nil` for the name of the host.
         public let name: String?
 
-        /// The service type, such as `_ipp._tcp` (RFC 6763 §4.1.2). Empty for an application service.
+        /// The service type, for example `_ipp._tcp` (RFC 6763 §4.1.2). Empty for an application service.
         public let type: String
 
-        /// The domain; `nil` for the default ones.
+        /// The domain; `nil` for the default domains.
         public let domain: String?
 
-        /// Whether a conflict of names makes the registration fail instead of choosing another. Default `false`.
+        /// Whether the registration fails on a name conflict, instead of choosing another name (default: `false`).
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public var noAutoRename = false
@@ -24,7 +24,9 @@ extension NWListener {
         /// The name given to ``init(applicationService:)``.
         package let applicationService: String?
 
-        /// Describes a service with a TXT record in wire form (RFC 6763 §6.1).
+        /// Creates a service.
+        ///
+        /// - Parameter txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty one.
         public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: Data? = nil) {
             self.name = name
             self.type = type
@@ -33,14 +35,14 @@ extension NWListener {
             applicationService = nil
         }
 
-        /// Describes a service with a TXT record.
+        /// Creates a service with a TXT record.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord) {
             self.init(name: name, type: type, domain: domain, txtRecord: txtRecord.data)
         }
 
-        /// Names an application service.
+        /// Creates an application service.
         ///
         /// Counterpart: macOS 13, iOS 16.
         public init(applicationService: String) {
@@ -51,7 +53,7 @@ extension NWListener {
             self.applicationService = applicationService
         }
 
-        /// The TXT record in wire form. Setting ``txtRecordObject`` changes it.
+        /// The TXT record in wire format (RFC 6763 §6.1). To change it, set ``txtRecordObject``.
         public var txtRecord: Data? { record }
 
         /// The TXT record.
@@ -62,7 +64,7 @@ extension NWListener {
             set { record = newValue?.data }
         }
 
-        /// Name, type and domain with `*` for what is left to the system, and the size of the TXT record.
+        /// The name, type and domain, with `*` for each part that the system chooses, and the size of the TXT record in bytes.
         public var debugDescription: String {
             if let applicationService { return "application service \(applicationService)" }
             let text = record.map { " (TXT \($0.count) bytes)" } ?? ""
