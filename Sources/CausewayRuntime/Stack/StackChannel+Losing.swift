@@ -3,11 +3,11 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// The transport broke. What arrived before may still be on its way through the protocols, and some of those are the program's code: so the
-// stack goes on in turns, without reading or writing, until nothing moves any more.
+// The stack after the transport broke. Content that arrived earlier may still be inside the protocols, and some protocols are code of the
+// program. The channel therefore continues in turns, without reading or writing, until no more content moves.
 
 extension StackChannel {
-    /// The transport broke: nothing is sent any more, and every receive is answered with the failure behind what has arrived.
+    /// Ends sending because the transport broke. A receive fails with `failure` only after all content that arrived earlier was delivered.
     ///
     /// - Parameter whenRead: Called in a turn once the program has received everything, with the reason for the end.
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
@@ -24,14 +24,14 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Something may have arrived that no one has received.
+    /// Whether the stack may still hold content that the program has not received.
     fileprivate var mayDrain: Bool {
         guard phase == .open, !isDatagram, let stack else { return false }
         if case .failed = outcome { return false }
         return stack.isReady
     }
 
-    /// Whether there may be something to answer a receive with.
+    /// Whether content for a receive may be available.
     var mayDeliver: Bool {
         switch phase {
         case .open, .draining: true
@@ -40,19 +40,19 @@ extension StackChannel.State {
         }
     }
 
-    /// Everything that came was delivered.
+    /// Whether all content that arrived was delivered.
     private var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// The stack ends, and what it has decided on is kept: that is no more than it could hold.
+    /// Moves the remaining content out of the stack before the stack ends. The buffers of the stages limit its size.
     mutating func keepRest(_ now: Duration) {
         while let chunk = stack?.nextInbound(atMost: .max, at: now) { rest.append(chunk) }
     }
 
-    /// No further event arrives. Makes room behind a broken transport, and ends the stack when nothing moves for that.
+    /// Moves content through the stack after the transport broke. Ends the stack when no more content moves.
     ///
-    /// - Returns: Whether anything moved.
+    /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
-        // What the transport has read last may not be here yet.
+        // The result of the last read may still be on its way.
         guard phase == .draining, !isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while stack?.nextOutbound(at: now) != nil { hasMoved = true }
@@ -62,7 +62,7 @@ extension StackChannel.State {
         }
         if hasMoved { return true }
         stack?.abort(failure)
-        // A protocol may take the failure for an end.
+        // `abort` can make a protocol deliver an end of stream.
         keepRest(now)
         phase = .failed
         while nextDelivery(now) {}
@@ -70,7 +70,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// What to call when the program has received everything.
+    /// Returns the closure to call once the program has received everything; `nil` before that and after the first call.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
         guard phase == .failed, hasDelivered, answers.isEmpty, let failure, let report = whenRead.take() else {
             return nil

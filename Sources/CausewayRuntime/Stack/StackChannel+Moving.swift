@@ -3,11 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Content on its way: each step moves one thing, under the lock.
+/// The movement of content between program, stack and transport. Each step moves one piece under the lock.
 extension StackChannel.State {
     // MARK: From the transport
 
-    /// How much to read now, if the stack takes any.
+    /// Begins a read if the stack has room. Returns the maximum number of bytes to read; `nil` if nothing should be read now.
     mutating func nextRead(_ limit: Int) -> Int? {
         guard phase == .open || (phase == .closing && !hasSaidGoodbye), !isReadOutstanding, !transportHasEnded,
             let room = stack?.lookForInboundRoom(), room > 0
@@ -22,16 +22,19 @@ extension StackChannel.State {
             let chunk = MessageChunk([UInt8](data), endsMessage: isDatagram)
             stack?.receive(chunk, at: System.now)
         }
-        // Somebody refused an earlier datagram: the oldest receive learns of it, and the stack lives on.
+        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest receive fails with it;
+        // the stack continues.
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        // A flow that failed answers at once for ever: its owner says what becomes of the channel.
+        // A failed flow answers every read at once, so do not read again. The owner of the flow decides what happens to the channel.
         if !isDatagram, content.error != nil { transportHasEnded = true }
         if content.isFinal { noteEnd() }
     }
 
-    /// - Returns: What the oldest receive is answered.
+    /// Passes bytes of a stream to the stack.
+    ///
+    /// - Returns: The answer to the oldest receive, or `nothing`.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
         if opening.timer != nil { opening.lastHeard = now }
@@ -40,14 +43,17 @@ extension StackChannel.State {
         return answer
     }
 
-    /// Up to so many bytes, of the ciphertext or asked for, are decrypted in the thread's block and copied from there; a block of their own
-    /// costs more.
+    /// If the ciphertext or the requested content is at most this long, decrypt it into the thread's scratch block and copy the content
+    /// from there. A block of its own costs more.
     private static var copiedLength: Int { 4096 }
-    /// What a piece of ciphertext may bring beyond its own length: the rest of a record whose beginning came before (RFC 8446 §5.1).
+    /// The content of one read can be longer than its ciphertext: the read may complete a record whose first part arrived earlier (RFC 8446
+    /// §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Answers the oldest receive with what ciphertext becomes, if that waits for it and for nothing else: what goes through one
-    /// protocol need not be kept in between. Returns false if nothing was done.
+    /// Decrypts bytes directly for the oldest receive if no other work comes first. With a single protocol, the content needs no
+    /// intermediate buffer.
+    ///
+    /// - Returns: Whether the bytes were taken.
     private mutating func deliver(
         lent bytes: UnsafeRawBufferPointer, _ answer: inout StackChannel.Answer, _ now: Duration
     ) -> Bool {
@@ -68,21 +74,21 @@ extension StackChannel.State {
         return true
     }
 
-    /// - Returns: What `bytes` become, at most `limit` bytes; `nil` if something comes first.
+    /// - Returns: The content of `bytes`, at most `limit` bytes; `nil` if the stack must deliver something else first.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
         guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return nil }
         return Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
-    /// The same in memory that becomes the content.
+    /// As ``decrypt(_:_:_:)``, into memory that the returned content owns.
     private mutating func decryptInPlace(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
         guard let base = block.baseAddress, let count = stack?.receive(lent: bytes, into: block, at: now) else {
             block.deallocate()
             return nil
         }
-        // Little content in a large block would be large in memory.
+        // Copy short content: otherwise it would keep the whole block allocated.
         guard count >= limit / 4 else {
             defer { block.deallocate() }
             return Data(UnsafeRawBufferPointer(rebasing: block[..<count]))
@@ -95,7 +101,9 @@ extension StackChannel.State {
         stack?.receive(.end, at: System.now)
     }
 
-    /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
+    /// Answers the oldest receive, or moves a piece of its message from the stack to the inbox.
+    ///
+    /// - Returns: Whether something changed.
     mutating func nextDelivery(_ now: Duration) -> Bool {
         guard mayDeliver, let waiter = waiters.first else { return false }
         if inbox.hasEnded {
@@ -120,7 +128,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// A control message is delivered at once, and the message that it interrupts goes on behind it (RFC 6455 §5.4).
+    /// Delivers a control message at once. The message that it interrupts continues after it (RFC 6455 §5.4).
     private mutating func makeWay(for kind: MessageChunk.Kind) {
         guard kind != .content, inbox.kind == .content else { return }
         interrupted = kind == .control ? inbox : nil
@@ -140,10 +148,10 @@ extension StackChannel.State {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        // What is there of a message that was cut off never looks like a whole one: the end follows by itself.
+        // Deliver the received part of a truncated message as incomplete. The end follows in a separate answer.
         let isCutOff = isAll && inbox.isCutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
-        // Programs index from zero.
+        // Programs expect that the indices of content begin at zero.
         let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
         receivedByteCount += UInt64(data.count)
         let content = ReceivedContent(
@@ -161,13 +169,13 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes what the stack has for the transport, within the window.
+    /// Takes output of the stack for the transport, while fewer than `window` bytes wait there.
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
         guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
         else { return nil }
         var bytes = ByteChain()
         var isFinal = false
-        // A datagram may come in several pieces.
+        // A datagram can consist of several chunks.
         var isComplete = false
         while !isComplete {
             let maximum = isDatagram ? .max : limit - bytes.count
@@ -182,9 +190,9 @@ extension StackChannel.State {
         return StackChannel.Write(bytes: bytes, endsStream: isFinal && !isDatagram, attempt: attempt)
     }
 
-    /// Puts what the stack has for the transport into the thread's block, if that is nothing but a little of a stream.
+    /// Writes the output of the stack to the thread's scratch block, if it fits there and consists only of bytes of a stream.
     ///
-    /// - Returns: How many bytes are there.
+    /// - Returns: The number of bytes written.
     mutating func nextLoan(_ now: Duration, _ window: Int) -> Int {
         guard phase == .open, !isDatagram, unacknowledged < window, stack?.mayHaveOutbound == true,
             let count = stack?.takeOutbound(into: StackChannel.transit, at: now), count > 0
@@ -194,7 +202,7 @@ extension StackChannel.State {
         return count
     }
 
-    /// Gives the stack the program's next piece, if it has room.
+    /// Passes the program's next content to the stack, if the stack has room. Returns whether content was passed or answered.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase == .open, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0 else { return false }
         let next = messages.removeFirst()
@@ -207,14 +215,16 @@ extension StackChannel.State {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
-            // What a stack of messages refuses while it stands does not fit one: the connection goes on without it.
+            // A ready stack on datagrams refuses only a message that is too long. The connection continues without that message.
             let isTooLong = isDatagram && stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
         return true
     }
 
-    /// Answers the sends whose bytes the transport has taken. The stack has just been emptied as far as the window allows.
+    /// Answers a send whose bytes the transport has taken. Before this call, the stack has been asked for output until the window was full.
+    ///
+    /// - Returns: Whether a send was answered.
     mutating func settleSends() -> Bool {
         guard phase == .open, !taken.isEmpty else { return false }
         if unacknowledged < Self.settledWindow {
@@ -228,7 +238,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Below this the stack was asked for everything it has.
+    /// While fewer bytes than this wait in the transport, the stack has no more output.
     private static var settledWindow: Int { 256 << 10 }
 }
 
@@ -241,7 +251,7 @@ extension Data {
     fileprivate mutating func append(_ chain: ByteChain) {
         var chain = chain
         guard let first = chain.popPiece() else { return }
-        // Growing piece by piece would copy again what is there.
+        // Reserve the whole capacity: appending piece by piece would copy the existing bytes several times.
         if !chain.isEmpty { reserveCapacity(count + first.count + chain.count) }
         if isEmpty, chain.isEmpty {
             self = first.count < Self.sharedLength ? first.withUnsafeBytes { Data($0) } : Data(sharing: first)
@@ -251,12 +261,12 @@ extension Data {
         while let piece = chain.popPiece() { append(contentsOf: piece) }
     }
 
-    /// From here on copying costs more than a closure that keeps the array.
+    /// From this byte count on, a copy costs more than a closure that retains the array.
     private static var sharedLength: Int { 8 << 10 }
 
-    /// Content in the array in which it came, which lives as long.
+    /// Creates data that shares the memory of an array slice and retains it.
     private init(sharing piece: ArraySlice<UInt8>) {
-        // An array has its elements in one place until somebody changes it, and nobody else has this part of it.
+        // The elements stay at one address until the array is mutated. The closure retains this slice, and no other code mutates it.
         self = piece.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return Data() }
             return Data(

@@ -4,21 +4,21 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-// What happens while the protocols are not ready: a bound on the peer's silence, and content that does not wait for them.
+// The time before the protocols are ready: a limit for the peer's silence, and content that is sent with the handshake.
 
 extension StackChannel {
-    /// How long the peer may keep the handshakes waiting.
+    /// The time limit of the handshakes of one attempt.
     struct Opening: Sendable {
-        /// A peer that a listener accepted and that says nothing at all has less time than one that is slow.
+        /// A peer that a listener accepted must send its first bytes within this time. A slow peer has more time.
         static let silenceLimit = Duration.seconds(10)
 
         let limit: Duration
         var deadline: Duration
-        /// When the peer last sent something.
+        /// The time of the last bytes from the peer.
         var lastHeard: Duration?
         private let start: Duration
         private let isAccepted: Bool
-        /// Until the handshakes have ended.
+        /// Runs until the handshakes have ended.
         var timer: TimerID?
         var ticket: UnfinishedOpenings.Ticket?
 
@@ -29,16 +29,16 @@ extension StackChannel {
 
         mutating func end() { (timer, ticket) = (nil, nil) }
 
-        /// When the timer fires: whether the peer has said nothing, and will not begin any more.
+        /// Whether an accepted peer has sent nothing. Read when the timer fires: such a peer gets no more time.
         var isSilent: Bool { isAccepted && lastHeard == nil }
 
-        /// How long the peer has said nothing.
+        /// The time since the peer last sent something.
         func silence(at now: Duration) -> Duration { now - (lastHeard ?? start) }
     }
 
-    /// A peer that stops in the middle of a handshake must not hold the connection for ever.
+    /// Starts the timer that ends the attempt if the peer stops in the middle of a handshake.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        // It ends with the handshakes. A weak reference would make every use of this object slower.
+        // The timer ends with the handshakes, so a strong reference is enough. A weak reference would make every use of this object slower.
         let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt != attempt || state.stack?.isOpening != true
@@ -57,7 +57,7 @@ extension StackChannel {
             }
             let rest = state.opening.deadline - System.now
             if rest > .zero, !state.opening.isSilent { return rest }
-            // The program's turn takes as long as the program wants.
+            // While the program has to answer, the time does not count.
             guard stack.awaitsPeer else { return state.opening.limit }
             state.stack?.abort(Failure(errno: Errno.timedOut))
             state.opening.ticket = nil
@@ -66,7 +66,7 @@ extension StackChannel {
         if let delay { limitOpening(to: delay, attempt) } else { requestTurn() }
     }
 
-    /// Counts the handshakes among those of the listener that are not finished.
+    /// Registers the handshakes with the listener's unfinished handshakes.
     func join(_ openings: UnfinishedOpenings, _ attempt: UInt64) {
         let ticket = openings.enter { [self] patience in giveUpOpening(attempt, after: patience) }
         state.withLock { state in
@@ -76,7 +76,7 @@ extension StackChannel {
         }
     }
 
-    /// Aborts the handshakes if the peer has been silent for `patience` and is expected to send. Returns whether it did.
+    /// Aborts the handshakes if the peer has to send and has been silent for `patience`. Returns whether it aborted them.
     private func giveUpOpening(_ attempt: UInt64, after patience: Duration) -> Bool {
         let isOver = state.withLock { state -> Bool in
             guard state.attempt == attempt, state.phase == .open, let stack = state.stack, stack.awaitsPeer,
@@ -91,7 +91,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Gives the stack what the program marked as idempotent, if it was sent before everything else.
+    /// Passes the idempotent content at the head of the queue to the stack, to send it with the handshake.
     mutating func sendEarly(through stack: inout ProtocolStack) {
         takeBackEarly()
         while let next = messages.first, next.mayComeTwice, stack.sendEarly([UInt8](next.content)) {
@@ -100,7 +100,7 @@ extension StackChannel.State {
         }
     }
 
-    /// The handshake came to nothing: what went along with it waits for the next one.
+    /// Puts content that was sent with a failed handshake back into the queue, for the next attempt.
     mutating func takeBackEarly() {
         messages.prepend(contentsOf: early)
         early = []
@@ -108,7 +108,7 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Nobody is told what becomes of it: that is how a program says that it does no harm when it arrives twice.
+    /// Whether the content may arrive twice. A program marks content as idempotent by passing no completion.
     fileprivate var mayComeTwice: Bool {
         guard case .nobody = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

@@ -20,24 +20,24 @@ extension StackChannel {
 
     enum Receiver: Sendable {
         case callback(ReceiveCompletion)
-        /// With the number under which the task stops waiting.
+        /// A suspended task, with the identifier of its request for cancellation.
         case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     }
 
     enum Phase: Sendable {
-        /// No transport: requests wait.
+        /// No transport. Requests wait.
         case idle
         case open
-        /// The transport broke: what arrived before still goes to the program.
+        /// The transport broke. The program still receives the content that arrived earlier.
         case draining
         case failed
         case closing
         case closed
     }
 
-    /// What the program is told, in a turn.
+    /// The result of one request. It is reported to the program in a turn.
     enum Answer: Sendable {
-        /// Not an optional: the runtime takes a large one apart piece by piece, at each turn.
+        /// A case instead of an optional: the runtime would copy an optional of this size field by field in each turn.
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
@@ -45,35 +45,36 @@ extension StackChannel {
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
 
-    /// Everything behind the channel's lock.
+    /// The state behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Turns are done wherever there is something to do, without a queue: tasks use the connection, and no code of the program's
-        /// is called in a turn.
+        /// Whether turns run on the event loop instead of a queue. This is so if tasks use the connection and no turn calls code of the
+        /// program.
         var isDirect = false
-        /// The program's queue, if there is one.
+        /// The delivery of the program's queue, if there is one.
         var delivery: Delivery?
         var phase = Phase.idle
         var failure: Failure?
-        /// Tells the stages of one attempt from those of another.
+        /// The number of the current attempt. It identifies late answers to an earlier attempt.
         var attempt: UInt64 = 0
         var stack: ProtocolStack?
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var report: (@Sendable (Outcome) -> Void)?
         var outcome: Outcome?
-        /// Called when nothing but the peer's goodbye is awaited, and when that has come or is given up.
+        /// `whenLeft` is called when only the peer's closing message is awaited. `whenClosed` is called when that message arrived or the
+        /// wait has ended.
         var whenLeft: (@Sendable () -> Void)?
         var whenClosed: (@Sendable () -> Void)?
-        /// Called once the program has everything that came before the transport broke.
+        /// Called once the program has received all content that arrived before the transport broke.
         var whenRead: (@Sendable (Failure) -> Void)?
         var hasSaidGoodbye = false
-        /// Nothing is to leave any more, not even an end: a reset follows.
+        /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
         var isAborted = false
 
         var isTurning = false
         var alarm: (deadline: Duration, timer: TimerID)?
         var answers: Deque<Answer> = []
-        /// Answers wait until the program's queue knows that the connection is ready.
+        /// Whether answers wait until the `ready` report is in the program's queue.
         var isHeld = false
 
         var hasToldEnds = false
@@ -81,24 +82,24 @@ extension StackChannel {
         var transportHasEnded = false
         var waiters: Deque<Waiter> = []
         var inbox = Inbox()
-        /// The message that a control message has interrupted.
+        /// The message that a control message interrupted.
         var interrupted: Inbox?
-        /// What the stack had for the program when its transport broke.
+        /// Content that the stack held for the program when its transport broke.
         var rest: Deque<MessageChunk> = []
 
         var opening = Opening(limit: .zero, from: .zero, isAccepted: false)
         var goodbyeTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
-        /// Went along with the handshake. They are sent again if that comes to nothing.
+        /// Content that was sent with the handshake. If the handshake fails, it is sent again.
         var early: [StackMessage] = []
         var sendingHasEnded = false
-        /// Sends whose bytes the stack has taken, and the count of outbound bytes at which all of theirs are out; `nil` while the
-        /// stack still holds some.
+        /// Sends whose bytes the stack has taken. Each is complete when `mark` outbound bytes were written; `mark` is `nil` while the stack
+        /// holds some of the bytes.
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0
         var unacknowledged = 0
-        /// What the program received and sent.
+        /// The byte counts that the program received and sent.
         var receivedByteCount: UInt64 = 0
         var sentByteCount: UInt64 = 0
 
@@ -111,9 +112,9 @@ extension StackChannel {
         var metadata: [any StageMetadata] = []
         var isWhole = false
         var isFinal = false
-        /// The end came in the middle of the message.
+        /// The stream ended in the middle of the message.
         var isCutOff = false
-        /// The end was delivered: nothing follows.
+        /// The end was delivered. No content follows.
         var hasEnded = false
         var kind = MessageChunk.Kind.content
 
@@ -122,13 +123,13 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// A turn would find nothing to do: everybody waits for the transport, or for the program.
+    /// Whether a turn would find no work: all requests wait for the transport or for the program.
     var isQuiet: Bool {
         phase == .open && isReadOutstanding && answers.isEmpty && messages.isEmpty && taken.isEmpty && outcome == nil
             && opening.timer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
     }
 
-    /// Every request is answered with this, now and from now on; what was received goes with the first.
+    /// Fails all current and future requests with `failure`. The first receive also gets the content that arrived.
     mutating func end(with failure: Failure) {
         endSending(with: failure)
         let failure = self.failure ?? failure
@@ -141,7 +142,7 @@ extension StackChannel.State {
         waiters = []
     }
 
-    /// Whether to report that both directions have ended.
+    /// Returns whether to report now that both directions have ended. Returns `true` once.
     mutating func takeEnds() -> Bool {
         guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
             taken.isEmpty,
@@ -151,7 +152,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Every request to send is answered with this, now and from now on.
+    /// Fails all current and future sends with `failure`.
     mutating func endSending(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure

@@ -3,9 +3,11 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// Requests of tasks. As with a flow's, cancelling a task ends the one request that it waits for, and loses nothing.
+/// Requests of tasks. As with a flow, cancelling a task ends only the request that it waits for, and no content is lost.
 extension StackChannel {
-    /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer where it ends first.
+    /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
+    ///
+    /// Cancellation: the request ends with `ECANCELED` and no content is lost. The task can call again.
     nonisolated(nonsending)
         package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
     {
@@ -14,6 +16,8 @@ extension StackChannel {
     }
 
     /// Receives one whole message.
+    ///
+    /// Cancellation: the request ends with `ECANCELED` and no content is lost. The task can call again.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -42,11 +46,11 @@ extension StackChannel {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
         enqueue(Waiter(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
-        // The task may have been cancelled before its request was there to be found.
+        // If the task was cancelled before its request was queued, the cancellation handler did not find the request.
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home waits for, as cancelling any other task does.
+    /// Ends the request that the flow's home task waits for, as the cancellation of any other task does.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -56,13 +60,16 @@ extension StackChannel {
         let continuation = state.withLock { state in state.forgetReceive(id) }
         guard let continuation else { return }
         continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-        // What it had waited for may be enough for the next.
+        // The buffered content may be enough for the next request.
         requestTurn()
     }
 
-    /// Sends a piece of a message; suspends until the transport has taken it. Returns why it did not.
+    /// Sends a piece of a message, and suspends until the transport has taken it. Returns the failure, or `nil`.
     ///
-    /// Content that the transport takes at once costs no suspension, as with a flow; a cancelled task can still say goodbye with it.
+    /// If the transport takes the content at once, the call does not suspend. A cancelled task can therefore still send a short closing
+    /// message.
+    ///
+    /// Cancellation: the call returns `ECANCELED`. Content that the stack has not taken is not sent, unless `isFinal` is set.
     nonisolated(nonsending)
         package func send(
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
@@ -98,7 +105,7 @@ extension StackChannel {
         }
     }
 
-    /// Waits behind what the stack has taken already.
+    /// Suspends until the transport has taken the content that the stack already has.
     @inline(never)
     private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
         change { state in
@@ -115,15 +122,15 @@ extension StackChannel {
     }
 
     private enum SendAttempt {
-        /// The transport has everything.
+        /// The transport has taken all bytes.
         case done
-        /// The stack of that attempt has it, and the transport not all of what it becomes.
+        /// The stack of this attempt has taken the content. The transport has not yet taken all of the output.
         case taken(UInt64)
-        /// Nothing was tried.
+        /// No send was attempted.
         case unclaimed
     }
 
-    /// Sends where nothing waits and nothing else is under way: what the transport takes at once nobody has to wait for.
+    /// Sends on the caller's thread if no other work is pending. Content that the transport takes at once needs no suspension.
     @inline(never)
     private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
         guard flow.loop.isCurrent else { return .unclaimed }
@@ -165,7 +172,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Gives the stack a piece if nothing is before it. Returns whether the stack has it.
+    /// Passes a piece to the stack if no other content is ahead. Returns whether the stack took it.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
@@ -179,12 +186,12 @@ extension StackChannel.State {
         return true
     }
 
-    /// Whether all that the stack was given is with the transport.
+    /// Whether the transport has taken all output of the stack.
     fileprivate var isEmptied: Bool {
         unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
     }
 
-    /// Finds the receive of a cancelled task, unless it has been answered already.
+    /// Removes the receive of a cancelled task and returns its continuation; `nil` if the receive was already answered.
     fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
         for index in waiters.indices {
             guard case .task(id, let continuation) = waiters[index].receiver else { continue }
@@ -194,11 +201,12 @@ extension StackChannel.State {
         return nil
     }
 
-    /// Finds the send of a cancelled task, unless it has been answered already. What the stack has not taken is taken back.
+    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send was already answered. Removes the content if
+    /// the stack has not taken it.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }
-            // The last message stays: nothing can be sent behind it any more.
+            // Keep the final message: it ends the stream, and later sends already fail.
             if messages[index].isFinal { messages[index].waiter = .nobody } else { messages.remove(at: index) }
             return waiter
         }

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// What turns do with the transport, and what it answers.
+/// The reads and writes of a turn, and the transport's answers to them.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -12,7 +12,7 @@ extension StackChannel {
         }
     }
 
-    /// The flow answers a ``Read``.
+    /// Handles the flow's answer to a ``Read``.
     private func arrived(_ arrival: Arrival, _ attempt: UInt64) {
         switch arrival {
         case .content(let content): arrived(content, attempt)
@@ -28,7 +28,7 @@ extension StackChannel {
         }
     }
 
-    /// The flow answers a ``Read`` with bytes at the beginning of the thread's block.
+    /// Handles the flow's answer to a ``Read`` whose bytes lie at the beginning of the thread's scratch block.
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
@@ -41,7 +41,8 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // Reading on the program's queue is never done from within its code: a turn may call that code.
+            // A turn may call the program's code, so it must not run inside a callback. The flow never reads for a stack inside a callback,
+            // so a turn can run here if the delivery is draining.
             if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
@@ -61,9 +62,9 @@ extension StackChannel {
         }
     }
 
-    /// Writes at once what the transport takes at once; the rest is queued.
+    /// Writes as many bytes as the transport takes at once, and queues the rest.
     ///
-    /// - Returns: How much was taken and is to be counted.
+    /// - Returns: The number of bytes to subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` counts them.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.bytes.onlyPiece else {
             flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))
@@ -72,7 +73,7 @@ extension StackChannel {
         return piece.withUnsafeBytes { write($0, content.attempt) }
     }
 
-    /// The same for what lies in the thread's block.
+    /// Writes bytes that lie in the thread's scratch block (``transit``).
     func write(loan count: Int, _ attempt: UInt64) -> Int {
         write(UnsafeRawBufferPointer(rebasing: Self.transit[..<count]), attempt)
     }
@@ -95,7 +96,8 @@ extension StackChannel {
         return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
     }
 
-    /// The part of the thread's block into which nothing is read for a stack: it asks for less. For content on its way through.
+    /// The second half of the thread's scratch block, for content on its way through the stack. A read for a stack is shorter than the
+    /// first half.
     static var transit: UnsafeMutableRawBufferPointer {
         let block = ThreadLocal.scratch
         return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])
@@ -103,7 +105,8 @@ extension StackChannel {
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
         change { state in
-            // What failed here fails the flow as well, whose owner tells the channel: until then nothing counts as sent.
+            // A failed write also fails the flow, and the owner of the flow then reports the failure to the channel. Until then, do not
+            // count the bytes as sent.
             guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
             state.unacknowledged = max(0, state.unacknowledged - count)
         }

@@ -4,26 +4,27 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// Bytes that the transport may hold of the stack's: beyond them the stack fills, and its program waits.
+    /// The maximum number of bytes that the stack may have waiting in the transport. Beyond it the stack fills up and the program has to
+    /// wait.
     static let writeWindow = 256 << 10
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
 
-    /// Steps that one turn does before others on the queue get theirs.
+    /// The number of steps in one turn. After that, the other work of the queue runs.
     private static let turnBudget = 256
 
-    /// Steps done in one hold of the lock.
+    /// The maximum number of steps while the lock is held once.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Asks for a turn, on the connection's queue. Whose turn it is looks again before it ends.
+    /// Requests a turn on the connection's queue or loop. A running turn needs no request: it looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.isTurning ? nil : state.isDirect ? .loop : .queue })
     }
 
-    /// Changes something, and has done what that made possible: at once where that is allowed. The caller holds no lock, and is not in
-    /// the middle of anything.
+    /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new turn. The caller holds
+    /// no lock and has no step of a turn in progress.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
@@ -42,10 +43,10 @@ extension StackChannel {
         arrange(place)
     }
 
-    /// Ends a turn that was nothing but a write or a read, unless it brought more to do.
+    /// Ends a turn that consisted of one write or read, or continues the turn if that step created more work.
     ///
-    /// - Parameter written: Bytes that the transport has taken.
-    /// - Returns: Whether the transport has all there was.
+    /// - Parameter written: The number of bytes that the transport has taken.
+    /// - Returns: Whether the transport has taken all output.
     @discardableResult
     func endTurn(_ written: Int, _ now: Duration) -> Bool {
         var isOut = false
@@ -60,7 +61,7 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn in which a read is all there is to do. `nil` if there is more, or less.
+    /// Begins a turn that consists of one read. Returns `nil` if there is no read, or other work as well.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = takeRead(&state) else { return nil }
         guard state.isQuiet else {
@@ -88,14 +89,14 @@ extension StackChannel {
         proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Does what there is to do, in the turn that came with the first of it.
+    /// Runs the steps of a turn, of which `first` is the first.
     func proceed(_ first: consuming Work?, _ start: Duration) {
         var now = start
         var next = first
         var budget = Self.turnBudget
         while var work = next.take() {
             let isLast = work.action == nil && work.read == nil && work.loan == 0
-            // Before anything is read into the block.
+            // Write first: a read would overwrite the bytes in the scratch block.
             var written = work.loan > 0 ? write(loan: work.loan, work.attempt) : 0
             if let read = work.read { perform(read) }
             var resumption = Answer.nothing
@@ -116,7 +117,7 @@ extension StackChannel {
         }
     }
 
-    /// The program's queue has been given the word that the connection is ready: what it has asked for is answered behind that.
+    /// Releases the held answers once the `ready` report is in the program's queue, so that they run after it.
     package func readyIsTold() {
         guard state.withLock({ state in state.isHeld }) else { return }
         onQueue {
@@ -126,7 +127,7 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
+        // A program that sends from each completion would otherwise keep its queue busy, and received content would wait without end.
         state.withLock { state in
             state.unacknowledged = max(0, state.unacknowledged - written)
             state.isTurning = false
@@ -134,10 +135,10 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// The next things to do with the lock released. Without a read and an action among them, the turn ends: whoever changes something
-    /// from now on takes another.
+    /// Returns the next work to perform without the lock. If it contains neither a read nor an action, the turn ends, and later changes
+    /// request a new turn.
     ///
-    /// - Parameter answer: Comes before those that wait; there are none if it is one.
+    /// - Parameter answer: An answer to perform before the queued answers. If it is not `nothing`, no answers are queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
         state.isTurning = true
@@ -153,7 +154,8 @@ extension StackChannel {
                     work.resumption = answer
                     continue
                 }
-                // The program's code may take its time. A handshake's words are written before others are read.
+                // The program's callback may take a long time, so begin the next read before it. During a handshake, write the pending
+                // messages before the next read.
                 if work.read == nil, state.stack?.isReady == true, state.outcome == nil {
                     work.read = takeRead(&state)
                 }
@@ -188,7 +190,8 @@ extension StackChannel {
         if state.stack?.mayHaveEvent == true, let event = state.stack?.nextEvent(at: now) {
             return take(event, &state)
         }
-        // Ahead of the last words of the handshake: what the peer makes of those befalls a connection that is ready.
+        // Report `ready` before the last handshake message is written: the peer's reaction to that message then reaches a connection that
+        // is ready.
         if case .ready = state.outcome, let report = state.report {
             (state.outcome, state.early) = (nil, [])
             state.isHeld = state.delivery != nil
@@ -207,7 +210,7 @@ extension StackChannel {
             state.opening.end()
             return .perform(.dropTimer(timer))
         }
-        // What arrives is bounded, what a program sends from its completions is not: so it comes last.
+        // The program's sends come last: received content is limited, but the number of sends from completions is not.
         if state.settleSends() || state.nextDelivery(now) { return .again }
         if let read = takeRead(&state) { return .read(read) }
         if state.nextMessage(now) { return .again }
@@ -250,7 +253,9 @@ extension StackChannel {
         return .perform(.setAlarm(deadline, replacing: old))
     }
 
-    /// - Returns: How many bytes the transport has taken.
+    /// Performs one action.
+    ///
+    /// - Returns: The number of bytes that the transport has taken.
     private func perform(_ action: consuming Action) -> Int {
         switch consume action {
         case .pause: break

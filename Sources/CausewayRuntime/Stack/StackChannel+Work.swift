@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// What a turn does, between one hold of the lock and the next.
+// The steps of a turn, which run while the lock is released.
 
 extension StackChannel {
-    /// Never copied: with all that it may hold that would cost more than some of the actions.
+    /// A step. Not copyable: a copy of its payload would cost more than some of the steps.
     enum Action: ~Copyable, Sendable {
-        /// `elsewhere` where a turn must not wait for the program's code.
+        /// `elsewhere` is set if the turn must not wait for the program's code. The answer then goes to a global queue.
         case answer(Answer, elsewhere: Bool)
         case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)
@@ -15,10 +15,10 @@ extension StackChannel {
         case dropTimer(TimerID)
         case report(Outcome, @Sendable (Outcome) -> Void)
         case finish(@Sendable () -> Void)
-        /// Let go of the lock for a moment.
+        /// Release the lock for a moment.
         case pause
 
-        /// Whether it runs code of others.
+        /// Whether the action may run code outside this type, such as the program's callbacks.
         var takesTime: Bool {
             switch self {
             case .answer: true
@@ -33,43 +33,43 @@ extension StackChannel {
         }
     }
 
-    /// What the stack has room for.
+    /// A read for which the stack has room.
     struct Read: Sendable {
         var length: Int
         var attempt: UInt64
         var isDirect: Bool
     }
 
-    /// What the stack has for the transport.
+    /// Output of the stack for the transport.
     struct Write: Sendable {
         var bytes: ByteChain
         var endsStream: Bool
         var attempt: UInt64
     }
 
-    /// What is done in one release of the lock.
+    /// The work of one release of the lock.
     struct Work: ~Copyable, Sendable {
-        /// Bytes for the transport in the thread's block, which goes to it before anything else is done on the thread.
+        /// The number of output bytes in the thread's scratch block. They are written before any other work on this thread.
         var loan = 0
         var attempt: UInt64 = 0
-        /// A task to resume. That runs no code of the program's, and does not mind what else is done meanwhile.
+        /// A task to resume. This runs no code of the program, so its order relative to the read and the action does not matter.
         var resumption = Answer.nothing
-        /// With the action, and before it.
+        /// A read to perform before the action.
         var read: Read?
         var action: Action?
     }
 
-    /// What came of looking for something to do.
+    /// The result of looking for work.
     enum Step: ~Copyable {
         case write(loan: Int)
         case perform(Action)
         case read(Read)
-        /// Something moved inside.
+        /// The state changed; look again.
         case again
         case nothing
     }
 
-    /// Where a turn is to be done.
+    /// The place where a turn runs.
     enum Place {
         case loop
         case queue

@@ -4,20 +4,20 @@ package import CausewayTypes
 internal import DequeModule
 package import FoundationEssentials
 
-/// Runs a ``ProtocolStack`` over a ``Flow``: what the program sends and receives goes through the stack's protocols.
+/// Runs a ``ProtocolStack`` over a ``Flow``: content passes through the stack's protocols on its way between program and transport.
 ///
-/// All work is done in turns, one at a time, on the connection's queue: a turn takes from the stack whatever it has to say, performs it
-/// with the lock released, and looks again. Whoever changes something asks for a turn. The program's code is called in a turn only.
-/// Where tasks use the connection there is no such queue: turns are done on the event loop, by whoever has something for them.
+/// The work is done in turns, one at a time, on the connection's queue. A turn takes a step from the stack, performs it without the lock,
+/// and repeats. Every change of the state requests a turn. Only a turn calls the program's code. If tasks use the connection, there is no
+/// queue; turns then run on the event loop.
 ///
-/// Requests outlive attempts: they wait until a stack is ready, and are answered when the connection has ended.
+/// Requests outlive attempts: they wait until a stack is ready, and fail when the connection has ended.
 package final class StackChannel: Sendable {
-    /// What came of an attempt.
+    /// The result of an attempt.
     package enum Outcome: Sendable {
         case ready
-        /// Both directions have ended, and the program knows.
+        /// Both directions have ended, and all content was delivered.
         case ended
-        /// The handshake, or the conversation after it, failed.
+        /// The handshake or a later exchange failed.
         case failed(Failure)
     }
 
@@ -33,11 +33,12 @@ package final class StackChannel: Sendable {
 
     // MARK: Life
 
-    /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with each of the others.
+    /// Begins the handshakes over a ready transport.
     ///
     /// - Parameters:
-    ///   - limit: How long the peer may keep the handshakes waiting in all. What the program takes to answer does not count.
-    ///   - openings: The unfinished handshakes of the listener that accepted the connection. Then a peer that says nothing has less time.
+    ///   - limit: The total time that the handshakes may wait for the peer. Time in which the program has to answer does not count.
+    ///   - openings: The unfinished handshakes of the accepting listener. If set, a peer that sends nothing has less time.
+    ///   - report: Called in turns: once with `ready`, and at most once with each other outcome.
     package func begin(
         _ layers: [StackLayer], within limit: Duration, among openings: UnfinishedOpenings? = nil,
         _ report: @escaping @Sendable (Outcome) -> Void
@@ -53,7 +54,7 @@ package final class StackChannel: Sendable {
             state.unacknowledged = 0
             (state.inbox, state.interrupted) = (Inbox(), nil)
             state.hasToldEnds = false
-            // What an earlier stack took and did not pass on is lost with it.
+            // Content that an earlier stack took but did not send is lost.
             for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             state.taken = []
             state.report = report
@@ -75,7 +76,7 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// The attempt is over; what waits goes on waiting for the next one.
+    /// Ends the attempt. Pending requests wait for the next one.
     package func detach() {
         state.withLock { state in
             guard state.phase == .open else { return }
@@ -87,9 +88,11 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Answers every request with `ECANCELED`, lets the protocols say goodbye unless `abortively`, then calls `completion`.
+    /// Fails every request with `ECANCELED`, closes the protocols, then calls `completion`.
     ///
-    /// - Parameter left: Called before that if all that is left is to wait for the peer's goodbye.
+    /// - Parameters:
+    ///   - abortively: Whether to skip the closing messages of the protocols.
+    ///   - left: Called before `completion` if only the peer's closing message is awaited.
     package func close(
         abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -115,7 +118,7 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// A peer that does not answer must not keep the connection.
+    /// Limits the time of closing, so that a peer that does not answer cannot keep the connection open.
     private func limitGoodbye() {
         let timer = flow.loop.schedule(after: Self.goodbyeLimit) { [self] in giveUpGoodbye() }
         let isLate = state.withLock { state -> Bool in
@@ -126,7 +129,7 @@ package final class StackChannel: Sendable {
         if isLate { flow.loop.cancel(timer) }
     }
 
-    /// The longest that protocols may take to say goodbye.
+    /// The maximum time for the closing messages of the protocols.
     private static let goodbyeLimit = Duration.seconds(2)
 
     private func giveUpGoodbye() {
@@ -140,14 +143,15 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// The transport is gone for good: every request is answered with this, now and from now on, once what has arrived is read.
+    /// Ends the channel because its transport is lost. All content that arrived is delivered first; then all current and future requests
+    /// fail.
     ///
-    /// - Returns: Why the connection ends: if a protocol has failed and waits to say so, what befell the transport came after.
+    /// - Returns: The reason why the connection ends. A failure that a protocol detected earlier takes precedence over `failure`.
     @discardableResult
     package func fail(_ failure: Failure) -> Failure {
         let reason = state.withLock { state -> Failure in
             guard state.phase == .idle || state.phase == .open || state.phase == .draining else {
-                // Nobody is left to say goodbye to.
+                // The transport is gone, so no closing message can be sent.
                 state.hasSaidGoodbye = true
                 state.unacknowledged = 0
                 return failure
@@ -156,7 +160,7 @@ package final class StackChannel: Sendable {
             state.keepRest(System.now)
             let reason = if case .failed(let known) = state.outcome { known } else { failure }
             state.stack?.abort(reason)
-            // A protocol may take the failure for an end.
+            // `abort` can make a protocol deliver an end of stream.
             state.keepRest(System.now)
             (state.phase, state.isHeld) = (.failed, false)
             while state.nextDelivery(System.now) {}
@@ -169,13 +173,13 @@ package final class StackChannel: Sendable {
 
     // MARK: Requests
 
-    /// Delivers at least `minimum` and at most `maximum` bytes of one message, fewer where it ends first.
+    /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         let bounds = ReceiveQueue.bounds(minimum: minimum, maximum: maximum)
         enqueue(Waiter(minimum: bounds.minimum, maximum: bounds.maximum, receiver: .callback(completion)))
     }
 
-    /// Delivers one whole message.
+    /// Receives one whole message.
     package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
         let limit = ReceiveQueue.messageLimit
         enqueue(Waiter(minimum: limit, maximum: limit, receiver: .callback(completion)))
@@ -190,7 +194,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// Queues a piece of a message with what its protocols are to know.
+    /// Queues a piece of a message with its metadata for the protocols.
     package func send(_ message: StackMessage) {
         change { state in
             if let failure = state.failure {
@@ -206,7 +210,7 @@ package final class StackChannel: Sendable {
 
     // MARK: Stages
 
-    /// Those who answer the stages of the attempt under way, from the top down.
+    /// The delegates of the current attempt's stages, from top to bottom.
     package var delegates: [any StageDelegate] {
         state.withLock { state in
             guard let stack = state.stack else { return Array(state.delegates.values) }
@@ -214,7 +218,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// How long the handshakes of the attempt under way took, from the bottom up, by those who answer the stages.
+    /// The durations of the current attempt's handshakes, from bottom to top, with the delegates of the stages.
     package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
             (state.stack?.handshakes ?? []).compactMap { stage, duration in
@@ -223,7 +227,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// Bytes that the program received and sent so far, above all protocols.
+    /// The byte counts that the program received and sent so far, measured above all protocols.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }
@@ -258,15 +262,15 @@ package final class StackChannel: Sendable {
     }
 }
 
-/// A piece of a message for the uppermost protocol.
+/// A piece of a message for the top protocol of the stack.
 package struct StackMessage: Sendable {
     package var content: Data
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Nothing follows in this direction.
+    /// No content follows in this direction.
     package var isFinal: Bool
     package var waiter: SendWaiter
-    /// The time from which on it is not begun any more.
+    /// The message fails if it has not been started by this time.
     package var deadline: Duration?
 
     package init(

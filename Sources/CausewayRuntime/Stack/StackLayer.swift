@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// One protocol of a connection's stack, at the beginning of an attempt.
+/// One protocol of a connection's stack, in its initial state for an attempt.
 package struct StackLayer: Sendable {
     package var stage: any ProtocolStage
     package var delegate: (any StageDelegate)?
@@ -11,16 +11,16 @@ package struct StackLayer: Sendable {
     }
 }
 
-/// Answers what a stage cannot decide: the program's code stands behind it.
+/// Handles the events of a stage on behalf of the program.
 package protocol StageDelegate: AnyObject, Sendable {
-    /// The stage asks or tells something. Called on the connection's queue, one event at a time, never under a lock; the answer may come
-    /// later, from any thread.
+    /// Handles a question or a notification from the stage. Called on the connection's queue, one event at a time, without a lock. The
+    /// answer may come later, from any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
-    /// Whether ``stageReported(_:from:)`` calls the program's code itself, not by way of a queue: code that may take its time.
+    /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of posting it to a queue.
     var callsProgram: Bool { get }
 
-    /// Whether the program has said that its protocol failed. Then no other attempt is made, as one is after other failures.
+    /// Whether the program reported that its protocol failed. No other attempt is then made; after other failures one is.
     var hasGivenUp: Bool { get }
 }
 
@@ -29,7 +29,7 @@ extension StageDelegate {
     package var hasGivenUp: Bool { false }
 }
 
-/// A stage in a running stack, and the way to act on it. Once the attempt is over, nothing happens any more.
+/// A reference to a stage of a running stack. After the attempt has ended, its methods have no effect.
 package struct StagePlace: Sendable {
     package let id: ProtocolStack.StageID
     private let channel: StackChannel
@@ -41,12 +41,11 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Calls `body` with the stage under the stack's lock, then performs what this enables. Returns `nil` if the attempt is over.
+    /// Calls `body` with the stage under the stack's lock, then performs the work that this enables. `body` may call only the stage.
     ///
-    /// `body` calls the stage and nothing else.
-    ///
-    /// - Parameter isAnswer: Whether the program has answered a question. The peer then has its full time again. Other calls do not extend the
-    ///   time, or a peer that sends one byte at a time could keep a handshake open for ever.
+    /// - Parameter isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls do not
+    ///   extend the time; otherwise a peer that sends one byte at a time could keep a handshake open without end.
+    /// - Returns: The result of `body`; `nil` if the attempt is over.
     @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
@@ -54,7 +53,7 @@ package struct StagePlace: Sendable {
         channel.withStage(id, attempt, as: type, isAnswer: isAnswer, body)
     }
 
-    /// Acts on the stage with an answer of the program's.
+    /// Calls `body` with the stage to pass it an answer of the program.
     @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
@@ -62,14 +61,15 @@ package struct StagePlace: Sendable {
         withStage(as: type, isAnswer: true, body)
     }
 
-    /// Puts another protocol above this stage, which is not ready yet. Returns its place, or `nil` if it is too late.
+    /// Inserts another protocol above this stage, which is not ready yet. Returns its place; `nil` if the stage is already ready or the
+    /// attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
     }
 
-    /// Calls `body` on the connection's queue, after what is queued there.
+    /// Calls `body` on the connection's queue, after the work that is already queued.
     package func onQueue(_ body: @escaping @Sendable () -> Void) { channel.onQueue(body) }
 
-    /// What the connection leads to and comes from, as socket addresses of the attempt; `nil` when it is over.
+    /// The flow below the stack.
     package var flow: Flow { channel.flow }
 }

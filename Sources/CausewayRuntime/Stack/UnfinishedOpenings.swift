@@ -1,15 +1,16 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Bounds the handshakes that peers of one listener have begun and not finished: each keeps tens of kilobytes.
+/// Limits the unfinished handshakes of one listener, because each handshake holds tens of kilobytes.
 ///
-/// Beyond the usual number the one that has waited longest gives way if its peer has been silent for a second; a crowd whose handshakes make
-/// progress may be larger. Beyond the absolute number the oldest that waits for its peer gives way in any case. Any thread.
+/// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes that make progress
+/// may therefore exceed this count. Above the absolute count, the oldest handshake that waits for its peer is aborted in any case. Can be
+/// called from any thread.
 package final class UnfinishedOpenings: Sendable {
-    /// Aborts the handshakes if the peer has been silent for this duration. Returns whether it did.
+    /// Aborts the handshakes if the peer has been silent for this duration. Returns whether it aborted them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
-    /// A place among the unfinished, until it is released.
+    /// The registration of one connection's handshakes. They are unregistered when the ticket is released.
     package final class Ticket: Sendable {
         private let number: UInt64
         private let openings: UnfinishedOpenings
@@ -23,13 +24,13 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// From the oldest on; those that have left are dropped when they are met.
+        /// The numbers of the handshakes, oldest first. A number without an entry is dropped when it is reached.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }
 
     private static let patience = Duration.seconds(1)
-    /// How many are looked at for each that is new: those that are in the middle of a handshake go to the end of the line.
+    /// The maximum number of handshakes to check per new one. A handshake that makes progress moves to the end of the list.
     private static let looksAtOnce = 8
 
     private let usual: Int
@@ -40,7 +41,7 @@ package final class UnfinishedOpenings: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Adds one, and has another give way if there are too many.
+    /// Registers one handshake, and aborts another if there are too many.
     package func enter(_ giveUp: @escaping Abort) -> Ticket {
         let number = state.withLock { state in
             state.lastNumber += 1
