@@ -2,22 +2,22 @@ internal import CausewaySystem
 public import Dispatch
 
 extension NWProtocolWebSocket {
-    /// What kind of message it is. Attach one to a ``NWConnection/ContentContext`` to send.
+    /// Describes one WebSocket message. To send a message, attach its metadata to a ``NWConnection/ContentContext``.
     ///
     /// ```swift
     /// let metadata = NWProtocolWebSocket.Metadata(opcode: .text)
     /// let context = NWConnection.ContentContext(identifier: "greeting", metadata: [metadata])
     /// ```
     ///
-    /// The metadata of a connection tells what the handshake agreed on.
+    /// The metadata of a connection holds the result of the handshake. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: a lock protects the only mutable state.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// Told that the answer to a ping came, or why not.
+        /// Called with `nil` when the pong has arrived, or with the error that prevents it.
         package typealias PongHandler = @Sendable (NWError?) -> Void
 
-        /// What a handshake agreed on.
+        /// The result of a handshake.
         package struct Handshake: Sendable {
             package var subprotocol: String?
             package var serverHeaders: [(String, String)]?
@@ -35,12 +35,12 @@ extension NWProtocolWebSocket {
             var pongToken: UInt64?
         }
 
-        /// The kind of the message.
+        /// The type of the message.
         public let opcode: NWProtocolWebSocket.Opcode
         private let handshake: Handshake
         private let storage: LockedValue<Values>
 
-        /// Describes a message to send.
+        /// Creates metadata for a message to send.
         public convenience init(opcode: NWProtocolWebSocket.Opcode) {
             self.init(opcode: opcode, closeCode: .protocolCode(.normalClosure), handshake: Handshake())
         }
@@ -52,13 +52,17 @@ extension NWProtocolWebSocket {
             super.init(definition: NWProtocolWebSocket.definition)
         }
 
-        /// Why the conversation ends, on a message of the kind `.close`. Default normal closure.
+        /// The reason for closing the connection, on a message of type `.close` (RFC 6455 §7.4). Default: normal closure.
         public var closeCode: NWProtocolWebSocket.CloseCode {
             get { storage.withLock { $0.closeCode } }
             set { storage.withLock { $0.closeCode = newValue } }
         }
 
-        /// Sets what is called when the answer to a ping comes, or when it never will. It is called once.
+        /// Sets the handler for the pong that answers a ping.
+        ///
+        /// - Parameters:
+        ///   - queue: The queue on which the handler runs.
+        ///   - handler: Called once, with `nil` when the pong arrives, or with an error when the connection ends before.
         @preconcurrency public func setPongHandler(
             _ queue: DispatchQueue, handler: @escaping @Sendable (NWError?) -> Void
         ) {
@@ -72,7 +76,7 @@ extension NWProtocolWebSocket {
             withExtendedLifetime(old) {}
         }
 
-        /// Takes what ``setPongHandler(_:handler:)`` has set, so that it is called once.
+        /// Removes and returns the handler that ``setPongHandler(_:handler:)`` has set, so that it is called only once.
         package func takePongHandler() -> (queue: DispatchQueue, handler: PongHandler)? {
             storage.withLock { values in
                 guard let queue = values.pongQueue, let handler = values.pongHandler.take() else { return nil }
@@ -80,7 +84,7 @@ extension NWProtocolWebSocket {
             }
         }
 
-        /// The number under which the pong of a ping is awaited; `nil` if nobody waits. Parts of one message share it.
+        /// The number that identifies a ping with a pong handler; `nil` if it has none. All parts of one message share the number.
         package func pongToken() -> UInt64? {
             guard let (queue, handler) = takePongHandler() else { return storage.withLock { $0.pongToken } }
             let token = PongWaiters.shared.add(queue, handler)
@@ -88,10 +92,10 @@ extension NWProtocolWebSocket {
             return token
         }
 
-        /// The subprotocol that the server chose; `nil` for none.
+        /// The subprotocol that the server chose; `nil` for none (RFC 6455 §1.9).
         public var selectedSubprotocol: String? { handshake.subprotocol }
 
-        /// The header fields of the server's answer that are not the protocol's own.
+        /// The header fields of the server's response that do not belong to the handshake. `nil` on the server.
         public var additionalServerHeaders: [(String, String)]? { handshake.serverHeaders }
     }
 }

@@ -2,21 +2,23 @@ internal import CausewaySystem
 public import Dispatch
 
 extension NWProtocolWebSocket {
-    /// How a connection uses WebSocket. Its place in a stack is at the top.
+    /// Configures WebSocket for a connection or a listener. Insert the options at the top of the protocol stack.
     ///
     /// ```swift
     /// let parameters = NWParameters.tcp
     /// parameters.defaultProtocolStack.applicationProtocols.insert(NWProtocolWebSocket.Options(), at: 0)
     /// ```
     ///
+    /// All members may be used from any thread.
+    ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: a lock protects the only mutable state.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// Answers a client's request: the offered subprotocols and the header fields.
+        /// Returns the response to a client's request, from the offered subprotocols and the header fields.
         package typealias ClientRequestHandler =
             @Sendable (_ subprotocols: [String], _ additionalHeaders: [(name: String, value: String)]) -> Response
 
-        /// All values at one moment.
+        /// A snapshot of all option values.
         package struct Values: Sendable {
             package var autoReplyPing = false
             package var maximumMessageSize = 0
@@ -29,11 +31,11 @@ extension NWProtocolWebSocket {
             package init() {}
         }
 
-        /// Which version to speak. There is one.
+        /// The protocol version. Only one exists.
         package let version: NWProtocolWebSocket.Version
         private let storage: LockedValue<Values>
 
-        /// Makes options with every default.
+        /// Creates options with default values.
         public convenience init(_ version: NWProtocolWebSocket.Version = .version13) {
             self.init(version, values: Values())
         }
@@ -57,28 +59,30 @@ extension NWProtocolWebSocket {
             withExtendedLifetime(old) {}
         }
 
-        /// Whether pings are answered without the program, which then does not see them. Each gets one pong, in order, while at
-        /// most 64 KiB of pongs wait. Default `false`: the program answers each message of the kind `.ping`, which may come between two
-        /// parts of another message.
+        /// Whether the connection answers pings itself and does not deliver them to the program (default: `false`).
+        ///
+        /// Each ping gets one pong, in order, while at most 64 KiB of pongs wait to be sent. If `false`, the program receives each ping as
+        /// a message of type `.ping` and must answer it. Such a message can arrive between two parts of another message.
         public var autoReplyPing: Bool {
             get { values.autoReplyPing }
             set { update { $0.autoReplyPing = newValue } }
         }
 
-        /// The most bytes of one received message. 0, the default, is no limit.
+        /// Maximum size of a received message, in bytes (default: 0, no limit).
         public var maximumMessageSize: Int {
             get { values.maximumMessageSize }
             set { update { $0.maximumMessageSize = newValue } }
         }
 
-        /// Whether frames begin without an HTTP request before. Default `false`.
+        /// Whether the connection sends frames without the HTTP handshake of RFC 6455 §4 (default: `false`).
         public var skipHandshake: Bool {
             get { values.skipHandshake }
             set { update { $0.skipHandshake = newValue } }
         }
 
-        /// Sets header fields of the client's request. Of several with one name the last counts; names compare without
-        /// regard to case. Each call replaces those of the one before.
+        /// Sets header fields of the client's request. Each call replaces the fields of the previous call.
+        ///
+        /// If several fields have the same name, ignoring case, the last one is used.
         public func setAdditionalHeaders(_ headers: [(name: String, value: String)]) {
             let unique = headers.enumerated().filter { position, header in
                 !headers[(position + 1)...].contains { $0.name.lowercased() == header.name.lowercased() }
@@ -86,16 +90,16 @@ extension NWProtocolWebSocket {
             update { $0.additionalHeaders = unique }
         }
 
-        /// Sets the subprotocols that a client offers, best first.
+        /// Sets the subprotocols that a client offers, in order of preference.
         public func setSubprotocols(_ subprotocols: [String]) {
             update { $0.subprotocols = subprotocols }
         }
 
-        /// Sets what answers the requests of clients. Without it every valid request is accepted.
+        /// Sets the handler that answers the requests of clients. Without a handler, a server accepts each valid request.
         ///
         /// - Parameters:
-        ///   - queue: Where to call the handler.
-        ///   - handler: Gets the offered subprotocols and the header fields.
+        ///   - queue: The queue on which the handler runs.
+        ///   - handler: Receives the offered subprotocols and the header fields, and returns the response.
         @preconcurrency public func setClientRequestHandler(
             _ queue: DispatchQueue,
             handler:

@@ -1,82 +1,88 @@
 internal import CausewayTypes
 
-/// WebSocket (RFC 6455): a namespace.
+/// The WebSocket protocol (RFC 6455). This class is a namespace.
 ///
-/// Messages of text and of bytes over a stream, in either direction. Extensions of the protocol, such as compression, are not
-/// offered and not accepted.
+/// WebSocket carries text and binary messages over a byte stream, in both directions. Protocol extensions, for example compression, are
+/// neither offered nor accepted.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
-// SAFETY: no stored properties.
+// SAFETY: the class has no stored properties.
 public class NWProtocolWebSocket: NWProtocol, @unchecked Sendable {
-    /// The identity of WebSocket.
+    /// The definition that identifies WebSocket in a protocol stack.
     public static let definition = NWProtocolDefinition(name: "websocket")
 
     /// A version of the protocol.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public enum Version: Equatable, Hashable, Sendable {
-        /// That of RFC 6455 §4.1.
+        /// Version 13 (RFC 6455 §4.1).
         case version13
     }
 
-    /// A kind of frame (RFC 6455 §5.2).
+    /// The type of a frame (RFC 6455 §5.2).
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public enum Opcode: UInt8, Equatable, Hashable, Sendable {
-        /// The rest of a message. Programs never see it: messages are put together for them.
+        /// A continuation frame. Programs never receive this type, because the connection reassembles messages.
         case cont = 0
-        /// A message that is UTF-8 text.
+        /// A UTF-8 text message.
         case text = 1
-        /// A message of any bytes.
+        /// A binary message.
         case binary = 2
-        /// The end of the conversation.
+        /// A request to close the connection, or the reply to one.
         case close = 8
-        /// A question whether the peer is there.
+        /// A request for a pong, to check that the peer responds.
         case ping = 9
-        /// The answer to a ping.
+        /// The reply to a ping.
         case pong = 10
     }
 }
 
 extension NWProtocolWebSocket {
-    /// Why a conversation ended (RFC 6455 §7.4).
+    /// The reason for closing a connection (RFC 6455 §7.4).
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum CloseCode: Equatable, Sendable {
-        /// A code that the protocol defines.
+        /// A code that RFC 6455 defines.
         case protocolCode(NWProtocolWebSocket.CloseCode.Defined)
-        /// A registered code: 3000 to 3999.
+        /// A registered code, from 3000 to 3999 (RFC 6455 §7.4.2).
         case applicationCode(UInt16)
-        /// A code of the program's own: 4000 to 4999.
+        /// A private code of the application, from 4000 to 4999 (RFC 6455 §7.4.2).
         case privateCode(UInt16)
 
         /// The codes that the protocol defines (RFC 6455 §7.4.1).
+        ///
+        /// Counterpart: macOS 10.15, iOS 13.
         public enum Defined: UInt16, Equatable, Hashable, Sendable {
-            /// All is done.
+            /// The connection has served its purpose.
             case normalClosure = 1000
-            /// The server stops, or the page was left.
+            /// The server is shutting down, or the browser has left the page.
             case goingAway = 1001
-            /// The peer broke the protocol.
+            /// The peer violated the protocol.
             case protocolError = 1002
-            /// The peer sent a kind of message that cannot be used.
+            /// The peer sent a type of message that the receiver does not support.
             case unsupportedData = 1003
-            /// The close frame had no code. Never sent.
+            /// The close frame contained no code. This code is never sent.
             case noStatusReceived = 1005
-            /// There was no close frame. Never sent.
+            /// The connection ended without a close frame. This code is never sent.
             case abnormalClosure = 1006
-            /// The bytes of a message were not what its kind says, such as no UTF-8.
+            /// The content of a message did not match its type, for example a text message that is not valid UTF-8.
             case invalidFramePayloadData = 1007
-            /// The peer broke a rule that has no code of its own.
+            /// The peer violated a policy for which there is no more specific code.
             case policyViolation = 1008
             /// A message was too large.
             case messageTooBig = 1009
-            /// The server did not agree to an extension that the client needs.
+            /// The server did not agree to an extension that the client requires.
             case mandatoryExtension = 1010
-            /// The server cannot go on.
+            /// An unexpected condition prevents the server from continuing.
             case internalServerError = 1011
-            /// TLS could not be established. Never sent.
+            /// The TLS handshake failed. This code is never sent.
             case tlsHandshake = 1015
         }
 
-        /// Finds the case of a number.
+        /// Creates the close code for a number.
         ///
-        /// - Throws: `.posix(.EINVAL)` for numbers below 3000 that the protocol does not define, and for those from
+        /// - Throws: ``NWError/posix(_:)`` with `EINVAL` for numbers below 3000 that the protocol does not define, and for numbers from
         ///   5000.
         public init(rawValue: UInt16) throws {
             switch rawValue {
@@ -97,26 +103,33 @@ extension NWProtocolWebSocket {
         }
     }
 
-    /// A server's answer to a client's request.
+    /// A server's response to a client's handshake request.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Response: Sendable {
-        /// Whether the client is let in.
+        /// Whether the server accepts the client.
+        ///
+        /// Counterpart: macOS 10.15, iOS 13.
         public enum Status: Equatable, Hashable, Sendable {
-            /// Yes: 101 Switching Protocols.
+            /// The server accepts the client: 101 Switching Protocols.
             case accept
-            /// No: 400 Bad Request.
+            /// The server rejects the client: 400 Bad Request.
             case reject
         }
 
-        /// Whether the client is let in.
+        /// Whether the server accepts the client.
         public let status: NWProtocolWebSocket.Response.Status
-        /// The chosen one of the subprotocols that the client offered; `nil` for none.
+        /// The subprotocol that the server chose from the client's offer; `nil` for none.
         public let subprotocol: String?
-        /// Header fields to add to the answer.
+        /// Additional header fields for the response.
         public let additionalHeaders: [(name: String, value: String)]?
 
-        /// Makes an answer.
+        /// Creates a response.
+        ///
+        /// - Parameters:
+        ///   - status: Whether the server accepts the client.
+        ///   - subprotocol: One of the subprotocols that the client offered; `nil` for none.
+        ///   - additionalHeaders: Additional header fields.
         public init(
             status: NWProtocolWebSocket.Response.Status, subprotocol: String?,
             additionalHeaders: [(name: String, value: String)]? = nil

@@ -1,9 +1,9 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Who waits for the answers to pings, under the numbers by which stages know the pings.
+/// The pong handlers of all pings that wait for an answer, by the number that the stages use for each ping.
 ///
-/// One for the process: a ping is described before it is known which attempt of which connection will send it.
+/// There is one instance per process: when a program describes a ping, the connection attempt that will send it is not known yet.
 final class PongWaiters: Sendable {
     static let shared = PongWaiters()
 
@@ -28,9 +28,9 @@ final class PongWaiters: Sendable {
         }
     }
 
-    /// Calls the handler on its queue; the second time nothing happens.
+    /// Calls the handler on its queue. A second call for the same ping has no effect.
     ///
-    /// - Parameter error: Why no answer comes; `nil` if it came.
+    /// - Parameter error: The reason why no pong arrived; `nil` if one arrived.
     func finish(_ token: UInt64, _ error: NWError?) {
         guard let waiter = state.withLock({ $0.waiters.removeValue(forKey: token) }) else { return }
         waiter.queue.async { waiter.handler(error) }

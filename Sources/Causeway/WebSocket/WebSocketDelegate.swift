@@ -3,7 +3,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Lets the program answer requests, tells who pinged, and keeps what the handshake agreed on.
+/// Passes handshake requests to the program, calls pong handlers, and keeps the result of the handshake.
 final class WebSocketDelegate: ProgramDelegate {
     private let values: NWProtocolWebSocket.Options.Values
     private let isServer: Bool
@@ -14,7 +14,7 @@ final class WebSocketDelegate: ProgramDelegate {
         self.isServer = isServer
     }
 
-    /// What the handshake agreed on; `nil` before.
+    /// The result of the handshake; `nil` before its end.
     var connectionMetadata: NWProtocolMetadata? {
         handshake.withLock { $0 }.map {
             NWProtocolWebSocket.Metadata(opcode: .binary, closeCode: .protocolCode(.normalClosure), handshake: $0)
@@ -36,7 +36,7 @@ final class WebSocketDelegate: ProgramDelegate {
         case .opened(let response): opened(response)
         case .pingAnswered(let token): PongWaiters.shared.finish(token, nil)
         case .pingLost(let token): PongWaiters.shared.finish(token, .posix(.ECANCELED))
-        // The stage's status is what the connection fails with.
+        // The connection reports the failure that the stage's status contains.
         case .failed, nil: break
         }
     }
@@ -63,7 +63,7 @@ final class WebSocketDelegate: ProgramDelegate {
 }
 
 extension UpgradeResponse {
-    /// The wire's form of a program's answer.
+    /// Creates the wire representation of a program's response.
     init(_ response: NWProtocolWebSocket.Response) {
         let fields = (response.additionalHeaders ?? []).map { HeaderField($0.name, $0.value) }
         switch response.status {

@@ -3,13 +3,13 @@ internal import CausewayRuntime
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Makes the layer of WebSocket, for one attempt to establish a connection.
+/// Creates the WebSocket layer for one connection attempt.
 ///
 /// - Parameters:
-///   - isServer: Whether the connection was accepted by a listener.
-///   - endpoint: Of a client, what it connects to: it names the resource.
-///   - isSecure: Whether TLS stands beneath; it decides which port a request need not name. A scheme `wss` says so too.
-/// - Throws: `.posix(.EINVAL)` if a client's request cannot be written, because of a header field for one.
+///   - isServer: Whether a listener accepted the connection.
+///   - endpoint: For a client, the endpoint of the connection. It determines the requested resource.
+///   - isSecure: Whether TLS is below WebSocket. This selects the default port, which a request omits. The scheme `wss` has the same effect.
+/// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false
 ) throws(NWError) -> StackLayer {
@@ -38,7 +38,7 @@ extension NWProtocolWebSocket.Options.Values {
         let request = UpgradeRequest(
             target: target, authority: authority, subprotocols: subprotocols,
             additionalFields: additionalHeaders.map { HeaderField($0.name, $0.value) })
-        // Found now rather than after the transport was established. Any key will do.
+        // Report an invalid field before the transport connects. Any key is good enough for the check.
         var sample = request
         sample.key = "AAAAAAAAAAAAAAAAAAAAAA=="
         do { _ = try sample.serialized() } catch { throw .posix(.EINVAL) }
@@ -47,7 +47,7 @@ extension NWProtocolWebSocket.Options.Values {
 }
 
 extension NWEndpoint {
-    /// What a request to the endpoint names: the `Host` field, and the path with its query (RFC 6455 §3).
+    /// The value of the `Host` field, and the request target: the path with its query (RFC 6455 §3).
     fileprivate func resource(isSecure: Bool) throws(NWError) -> (authority: String, target: String) {
         let defaultPort: UInt16 = isSecure ? 443 : 80
         switch self {
@@ -55,7 +55,7 @@ extension NWEndpoint {
             let authority = UpgradeRequest.authority(host: host, port: port.rawValue, defaultPort: defaultPort)
             return (authority, "/")
         case .url(let url): return (try Self.authority(of: url, isSecure: isSecure), Self.target(of: url))
-        // A path in the file system is no host, and a host there must be (RFC 9112 §3.2).
+        // A file system path contains no host name, but the `Host` field is required (RFC 9112 §3.2).
         case .unix: return ("localhost", "/")
         case .service(let name, _, let domain, _):
             let labels = [name] + domain.split(separator: ".").map(String.init)
@@ -85,7 +85,7 @@ extension NWEndpoint {
         return (path.first == "/" ? path : "/" + path) + query
     }
 
-    /// A service's name as a label of a host's name, as devices form theirs.
+    /// Converts a service name to a host name label, with `-` for each character that a label does not allow.
     private static func hostLabel(_ name: String) -> String {
         String(
             name.unicodeScalars.map { scalar in

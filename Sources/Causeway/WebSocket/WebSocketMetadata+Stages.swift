@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension NWProtocolWebSocket.Metadata {
-    /// What the stage is told of a message to send.
+    /// Creates the stage's metadata for a message to send.
     func makeStageMetadata() -> WebSocketMetadata {
         let closing = WebSocketClosing(code: WebSocketCloseCode(rawValue: closeCode.number))
         return switch opcode {
         case .text: WebSocketMetadata(opcode: .text)
-        // A continuation continues what was begun, and begins nothing that has no kind.
+        // A continuation frame belongs to a message that has begun. A message that starts with one is sent as a binary message.
         case .binary, .cont: WebSocketMetadata(opcode: .binary)
         case .close: WebSocketMetadata(opcode: .close, closing: closing)
         case .ping: WebSocketMetadata(opcode: .ping, pingToken: pongToken())
@@ -15,7 +15,7 @@ extension NWProtocolWebSocket.Metadata {
         }
     }
 
-    /// What the program is told of a received message.
+    /// Creates the program's metadata for a received message.
     convenience init(_ metadata: WebSocketMetadata, _ handshake: Handshake = Handshake()) {
         let opcode = NWProtocolWebSocket.Opcode(rawValue: metadata.opcode.rawValue) ?? .binary
         self.init(opcode: opcode, closeCode: .init(received: metadata), handshake: handshake)
@@ -23,7 +23,8 @@ extension NWProtocolWebSocket.Metadata {
 }
 
 extension NWProtocolWebSocket.CloseCode {
-    /// A received code. 1012 to 1014 were registered after RFC 6455 and have no name in the API: they come as registered codes.
+    /// Creates the close code of a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API:
+    /// they become application codes.
     fileprivate init(received metadata: WebSocketMetadata) {
         guard metadata.opcode == .close else {
             self = .protocolCode(.normalClosure)
