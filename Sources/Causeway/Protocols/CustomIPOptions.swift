@@ -1,9 +1,9 @@
-/// The transport of ``NWParameters/init(customIPProtocolNumber:)``: the program's own protocol directly on IP.
+/// The transport options that ``NWParameters/init(customIPProtocolNumber:)`` stores: a custom protocol directly on IP.
 // SAFETY: all stored properties are immutable and `Sendable`.
 package final class CustomIPOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "custom-ip")
 
-    /// The number in the IP header's protocol or next header field.
+    /// The protocol number: the Protocol field of IPv4, the Next Header field of IPv6.
     package let protocolNumber: UInt8
 
     package init(protocolNumber: UInt8) {

@@ -1,6 +1,6 @@
-/// The base of the classes that group one protocol's definition, options and metadata.
+/// The base class of the protocol namespaces, such as ``NWProtocolTCP``.
 ///
-/// It has no initialiser and no state: its subclasses are namespaces.
+/// A namespace contains the definition, options and metadata types of one protocol. Programs cannot create objects of these classes.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties, here or in subclasses.
@@ -8,37 +8,37 @@ public class NWProtocol: @unchecked Sendable {
     package init() {}
 }
 
-/// The base of every protocol's options, as they stand in a ``NWParameters/ProtocolStack``.
+/// The base class of the options of one protocol, an element of a ``NWParameters/ProtocolStack``.
 ///
-/// Options are read when a connection or listener is made; later changes have no effect on it. They may be read and
-/// written from any thread.
+/// A connection or listener reads the options when it is created; later changes do not affect it. Options can be read and changed from any
+/// thread.
 ///
-/// A new protocol subclasses this, passes its definition to `init(definition:)`, keeps its values in a `Mutex` and
-/// overrides `copyOptions()`.
+/// To add a protocol, create a subclass that passes its definition to `init(definition:)`, keeps its values in a `Mutex` and overrides
+/// `copyOptions()`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
-// SAFETY: `definition` is immutable, and each subclass keeps its values in a `Mutex`. `OptionConcurrencyTests` reads
-// and writes them from many threads.
+// SAFETY: `definition` is immutable, and each subclass protects its values with a `Mutex`. `OptionConcurrencyTests` reads and writes them
+// from many threads.
 public class NWProtocolOptions: @unchecked Sendable {
-    /// The protocol these options configure.
+    /// The protocol that these options configure.
     package let definition: NWProtocolDefinition
 
     package init(definition: NWProtocolDefinition) {
         self.definition = definition
     }
 
-    /// A deep copy: changing it leaves the original as it is. Every subclass with state overrides it.
+    /// Returns a deep copy: a change of the copy does not affect the original. Each subclass with stored values overrides this method.
     package func copyOptions() -> NWProtocolOptions {
         NWProtocolOptions(definition: definition)
     }
 }
 
-/// The base of what a protocol tells about one message or one connection.
+/// The base class of the metadata of one protocol, for one message or for a whole connection.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
-// SAFETY: `definition` is immutable, and each subclass keeps its values in a `Mutex` or immutable.
+// SAFETY: `definition` is immutable, and each subclass stores its values in a `Mutex` or as constants.
 public class NWProtocolMetadata: @unchecked Sendable {
-    /// The protocol this metadata belongs to: the key of ``NWConnection/ContentContext/protocolMetadata(definition:)``.
+    /// The protocol of this metadata, and the key for ``NWConnection/ContentContext/protocolMetadata(definition:)``.
     package let definition: NWProtocolDefinition
 
     package init(definition: NWProtocolDefinition) {

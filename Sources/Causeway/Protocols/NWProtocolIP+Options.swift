@@ -1,16 +1,19 @@
 internal import CausewaySystem
 
 extension NWProtocolIP {
-    /// How a connection uses IP.
+    /// The IP options of a connection or listener.
     ///
-    /// There is no initialiser: take the object from ``NWParameters/ProtocolStack/internetProtocol`` and change it.
+    /// There is no public initializer: get the object from ``NWParameters/ProtocolStack/internetProtocol`` and change it. The properties
+    /// can be used from any thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: the only state is behind a lock.
+    // SAFETY: the only state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// Which address families may be used.
+        /// The permitted IP versions.
+        ///
+        /// Counterpart: macOS 10.14, iOS 12.
         public enum Version: Equatable, Hashable, Sendable {
-            /// Both.
+            /// IPv4 and IPv6.
             case any
             /// IPv4 only.
             case v4
@@ -18,17 +21,19 @@ extension NWProtocolIP {
             case v6
         }
 
-        /// Which kind of local IPv6 address to connect from (RFC 5014 §3).
+        /// The preferred kind of local IPv6 address (RFC 5014 §3).
+        ///
+        /// Counterpart: macOS 11, iOS 14.
         public enum AddressPreference: Equatable, Hashable, Sendable {
-            /// The system decides.
+            /// The system selects the address.
             case `default`
-            /// Temporary addresses (RFC 8981 §3), which are harder to track.
+            /// A temporary address (RFC 8981 §3), which makes it harder to track the host.
             case temporary
-            /// Addresses that stay the same.
+            /// An address that does not change.
             case stable
         }
 
-        /// All values at one moment.
+        /// The values of all options, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var version: Version = .any
             package var hopLimit: UInt8 = 0
@@ -54,39 +59,40 @@ extension NWProtocolIP {
             Options(values: values)
         }
 
-        /// Restricts remote and local addresses to one family, DNS answers included. Default `.any`.
+        /// The permitted IP versions. Applies to local and remote addresses, also to those from DNS. Default `.any`.
         public var version: Version {
             get { storage.withLock { $0.version } }
             set { storage.withLock { $0.version = newValue } }
         }
 
-        /// The time to live (IPv4) or hop limit (IPv6) of sent packets. 0, the default, leaves the system's.
+        /// The time to live (IPv4) or hop limit (IPv6) of packets to send. The default 0 keeps the system's value.
         public var hopLimit: UInt8 {
             get { storage.withLock { $0.hopLimit } }
             set { storage.withLock { $0.hopLimit = newValue } }
         }
 
-        /// Whether IPv6 packets keep to 1,280 bytes, which every link carries (RFC 8200 §5). Default `false`.
+        /// Whether to limit IPv6 packets to 1,280 bytes, the minimum MTU of every link (RFC 8200 §5). Default `false`.
         ///
-        /// It has no effect on IPv4.
+        /// Applies to datagrams, and limits TCP segments to 1,220 bytes. No effect on IPv4.
         public var useMinimumMTU: Bool {
             get { storage.withLock { $0.useMinimumMTU } }
             set { storage.withLock { $0.useMinimumMTU = newValue } }
         }
 
-        /// Whether packets are never fragmented: the don't-fragment bit on IPv4. Default `false`.
+        /// Whether to prevent fragmentation of sent packets: sets the Don't Fragment bit on IPv4, and `IPV6_DONTFRAG` on IPv6. Default
+        /// `false`.
         public var disableFragmentation: Bool {
             get { storage.withLock { $0.disableFragmentation } }
             set { storage.withLock { $0.disableFragmentation = newValue } }
         }
 
-        /// Whether received datagrams carry ``NWProtocolIP/Metadata/receiveTime``. Default `false`.
+        /// Whether to record the arrival time of datagrams in ``NWProtocolIP/Metadata/receiveTime``. No effect on streams. Default `false`.
         public var shouldCalculateReceiveTime: Bool {
             get { storage.withLock { $0.shouldCalculateReceiveTime } }
             set { storage.withLock { $0.shouldCalculateReceiveTime = newValue } }
         }
 
-        /// Which kind of local IPv6 address to prefer. Default `.default`.
+        /// The preferred kind of local IPv6 address. Default `.default`.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var localAddressPreference: AddressPreference {
@@ -94,7 +100,7 @@ extension NWProtocolIP {
             set { storage.withLock { $0.localAddressPreference = newValue } }
         }
 
-        /// Whether multicast datagrams are kept from receivers on this host. Default `false`.
+        /// Whether receivers on this host do not get the multicast datagrams that this socket sends. No effect on streams. Default `false`.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var disableMulticastLoopback: Bool {

@@ -1,26 +1,28 @@
-/// The Internet protocol, versions 4 and 6: a namespace.
+/// The namespace of the Internet Protocol, versions 4 (RFC 791) and 6 (RFC 8200).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
 public class NWProtocolIP: NWProtocol, @unchecked Sendable {
-    /// The identity of IP.
+    /// The definition of IP.
     public static let definition = NWProtocolDefinition(name: "ip")
 
-    /// An explicit congestion notification codepoint (RFC 3168 §5).
+    /// A codepoint of explicit congestion notification, ECN (RFC 3168 §5).
+    ///
+    /// Counterpart: macOS 10.14, iOS 12.
     public enum ECN: Equatable, Hashable, Sendable {
-        /// The transport does not take part (codepoint 00).
+        /// The transport does not support ECN (codepoint 00).
         case nonECT
-        /// ECN-capable transport, codepoint 10.
+        /// The transport supports ECN (codepoint 10).
         case ect0
-        /// ECN-capable transport, codepoint 01. RFC 9331 §4 gives it to L4S traffic.
+        /// The transport supports ECN (codepoint 01). RFC 9331 §4 assigns this codepoint to L4S traffic.
         case ect1
-        /// Congestion experienced (codepoint 11). Routers set it.
+        /// A router marked the packet because of congestion (codepoint 11).
         case ce
     }
 }
 
 extension NWProtocolIP.ECN {
-    /// The codepoint in the low two bits of a traffic class byte; the other six are ignored.
+    /// Reads the codepoint from the low two bits of a traffic class byte. The other six bits are ignored.
     package init(trafficClass: UInt8) {
         switch trafficClass & 0b11 {
         case 0b01: self = .ect1
@@ -30,7 +32,7 @@ extension NWProtocolIP.ECN {
         }
     }
 
-    /// The two bits that go into the traffic class byte.
+    /// The codepoint as the low two bits of a traffic class byte.
     package var codepoint: UInt8 {
         switch self {
         case .nonECT: 0b00

@@ -1,24 +1,26 @@
 internal import CausewaySystem
 
 extension NWProtocolQUIC {
-    /// What is known about a QUIC stream and its tunnel.
+    /// The state of a QUIC stream and of its connection, which Apple calls the tunnel.
     ///
-    /// The QUIC engine fills it. Before that it tells nothing.
+    /// QUIC is not implemented: no connection returns an object of this class. Its properties can be used from any thread.
     ///
     /// Counterpart: macOS 12, iOS 15.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: the only mutable state is protected by a lock.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// Whether packets keep an idle tunnel alive (RFC 9000 §10.1.2).
+        /// Whether to send keepalive packets on an idle QUIC connection (RFC 9000 §10.1.2).
+        ///
+        /// Counterpart: macOS 12, iOS 15.
         public enum KeepAliveBehavior: Sendable {
-            /// As often as the engine finds right.
+            /// Sends keepalive packets at the default interval of the implementation.
             case on
-            /// No.
+            /// Sends no keepalive packets.
             case off
-            /// Every so many seconds.
+            /// Sends keepalive packets at this interval, in seconds.
             case seconds(Int)
         }
 
-        /// All values at one moment.
+        /// The values of all properties, read together under the lock.
         package struct Values: Sendable {
             package var negotiatedALPN: String?
             package var streamIdentifier: UInt64 = 0
@@ -35,7 +37,7 @@ extension NWProtocolQUIC {
             package init() {}
         }
 
-        /// The handle that `sec_protocol_metadata_*` functions take.
+        /// The TLS metadata of the connection, for the `sec_protocol_metadata_*` functions.
         public let securityProtocolMetadata: sec_protocol_metadata_t
         private let storage: LockedValue<Values>
 
@@ -49,51 +51,53 @@ extension NWProtocolQUIC {
 
         package func update(_ body: @Sendable (inout Values) -> Void) { storage.withLock { body(&$0) } }
 
-        /// The application protocol that was agreed on.
+        /// The application protocol that the TLS handshake selected (ALPN, RFC 7301); `nil` if none.
         public var negotiatedALPN: String? { values.negotiatedALPN }
 
-        /// The number of the stream (RFC 9000 §2.1).
+        /// The stream ID (RFC 9000 §2.1).
         public var streamIdentifier: UInt64 { values.streamIdentifier }
 
-        /// Milliseconds without a packet after which the peer ends the tunnel (RFC 9000 §10.1).
+        /// The peer's idle timeout: milliseconds without a packet after which the peer closes the connection (RFC 9000 §10.1).
         public var remoteIdleTimeout: Int { values.remoteIdleTimeout }
 
-        /// One-way streams that the program may open (RFC 9000 §4.6).
+        /// The maximum number of unidirectional streams that this host may open (RFC 9000 §4.6).
         public var remoteMaxStreamsUnidirectional: Int { values.remoteMaxStreamsUnidirectional }
 
-        /// Two-way streams that the program may open (RFC 9000 §4.6).
+        /// The maximum number of bidirectional streams that this host may open (RFC 9000 §4.6).
         public var remoteMaxStreamsBidirectional: Int { values.remoteMaxStreamsBidirectional }
 
-        /// The largest datagram that can be sent now, in bytes; 0 for none (RFC 9221 §3).
+        /// The maximum size of a datagram that can be sent now, in bytes; 0 if the peer accepts none (RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var usableDatagramFrameSize: Int { values.usableDatagramFrameSize }
 
-        /// Set: why the program ends the tunnel. Read: why the peer did.
+        /// The error that closes the connection (RFC 9000 §20.2). A program sets its own error before it closes the connection; after the
+        /// peer has closed it, the value is the peer's error.
         public var applicationError: NWProtocolQUIC.ApplicationError {
             get { values.applicationError }
             set { update { $0.applicationError = newValue } }
         }
 
-        /// Set: why the program ends the stream. Read: why the peer did (RFC 9000 §19.4).
+        /// The error code that ends the stream (RFC 9000 §19.4). A program sets its own code before it cancels the stream; after the peer
+        /// has reset it, the value is the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { values.streamApplicationErrorCode }
             set { update { $0.streamApplicationErrorCode = newValue } }
         }
 
-        /// One-way streams that the peer may open (RFC 9000 §4.6).
+        /// The maximum number of unidirectional streams that the peer may open (RFC 9000 §4.6).
         public var localMaxStreamsUnidirectional: Int {
             get { values.localMaxStreamsUnidirectional }
             set { update { $0.localMaxStreamsUnidirectional = newValue } }
         }
 
-        /// Two-way streams that the peer may open (RFC 9000 §4.6).
+        /// The maximum number of bidirectional streams that the peer may open (RFC 9000 §4.6).
         public var localMaxStreamsBidirectional: Int {
             get { values.localMaxStreamsBidirectional }
             set { update { $0.localMaxStreamsBidirectional = newValue } }
         }
 
-        /// Whether packets keep an idle tunnel alive. Default off.
+        /// Whether to send keepalive packets on an idle connection. Default `.off`.
         public var keepAlive: NWProtocolQUIC.Metadata.KeepAliveBehavior {
             get { values.keepAlive }
             set { update { $0.keepAlive = newValue } }

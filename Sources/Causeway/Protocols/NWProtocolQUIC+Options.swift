@@ -1,20 +1,26 @@
 internal import CausewaySystem
 
 extension NWProtocolQUIC {
-    /// How a connection uses QUIC. A number of 0, the default, leaves the choice to the engine.
+    /// The QUIC options of a connection or listener.
+    ///
+    /// A numeric value of 0, the default, selects the default of the QUIC implementation. The properties can be used from any thread. QUIC
+    /// is not implemented: options can be created, copied and compared, but a connection or listener that uses them fails with
+    /// `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 12, iOS 15.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: the only mutable state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// Which ways a stream goes (RFC 9000 §2.1).
+        /// The direction of a stream (RFC 9000 §2.1).
+        ///
+        /// Counterpart: macOS 12, iOS 15.
         public enum Direction: Equatable, Hashable, Sendable {
-            /// Both.
+            /// Both endpoints send data.
             case bidirectional
-            /// From whoever opened it to the other.
+            /// Only the endpoint that opened the stream sends data.
             case unidirectional
         }
 
-        /// All values at one moment.
+        /// The values of all options, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var alpn: [String]
             package var direction: Direction = .bidirectional
@@ -36,15 +42,15 @@ extension NWProtocolQUIC {
 
         private let storage: LockedValue<Values>
 
-        /// The handle that `sec_protocol_options_*` functions take: the same object on each access.
+        /// The TLS options of the connection, for the `sec_protocol_options_*` functions. Each access returns the same object.
         public let securityProtocolOptions: sec_protocol_options_t
 
-        /// Makes options that offer no application protocol.
+        /// Creates options without an application protocol. Set ``alpn`` before use.
         public convenience init() {
             self.init(alpn: [])
         }
 
-        /// Makes options that offer application protocols (RFC 7301 §3.1), best first.
+        /// Creates options with application protocols to offer (ALPN, RFC 7301 §3.1), in order of preference.
         public convenience init(alpn: [String]) {
             self.init(values: Values(alpn: alpn), securityProtocolOptions: sec_protocol_options_t())
         }
@@ -61,19 +67,19 @@ extension NWProtocolQUIC {
             Options(values: values, securityProtocolOptions: securityProtocolOptions.copy())
         }
 
-        /// The application protocols to offer, best first.
+        /// The application protocols to offer (ALPN, RFC 7301 §3.1), in order of preference.
         public var alpn: [String] {
             get { storage.withLock { $0.alpn } }
             set { storage.withLock { $0.alpn = newValue } }
         }
 
-        /// Which ways the stream goes that the connection is. Default both.
+        /// The direction of the stream that the connection represents. Default `.bidirectional`.
         public var direction: NWProtocolQUIC.Options.Direction {
             get { storage.withLock { $0.direction } }
             set { storage.withLock { $0.direction = newValue } }
         }
 
-        /// Whether the connection is the tunnel's datagram flow (RFC 9221 §5) instead of a stream. Default `false`.
+        /// Whether the connection represents the datagram flow (RFC 9221 §5) of the QUIC connection instead of a stream. Default `false`.
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var isDatagram: Bool {
@@ -81,55 +87,58 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.isDatagram = newValue } }
         }
 
-        /// Milliseconds without a packet after which the tunnel ends (RFC 9000 §10.1).
+        /// The idle timeout: milliseconds without a packet after which the connection is closed (RFC 9000 §10.1).
         public var idleTimeout: Int {
             get { storage.withLock { $0.idleTimeout } }
             set { storage.withLock { $0.idleTimeout = newValue } }
         }
 
-        /// The largest datagram to take, in bytes (RFC 9000 §18.2).
+        /// The maximum size of a UDP payload that this host accepts, in bytes (`max_udp_payload_size`, RFC 9000 §18.2).
         public var maxUDPPayloadSize: Int {
             get { storage.withLock { $0.maxUDPPayloadSize } }
             set { storage.withLock { $0.maxUDPPayloadSize = newValue } }
         }
 
-        /// Bytes that the peer may send before more are granted, on all streams together (RFC 9000 §4.1).
+        /// The number of bytes that the peer may send at first, on all streams together (`initial_max_data`, RFC 9000 §4.1).
         public var initialMaxData: Int {
             get { storage.withLock { $0.initialMaxData } }
             set { storage.withLock { $0.initialMaxData = newValue } }
         }
 
-        /// Bytes that the peer may send on each two-way stream that it opens (RFC 9000 §18.2).
+        /// The number of bytes that the peer may send at first on each bidirectional stream that the peer opens
+        /// (`initial_max_stream_data_bidi_remote`, RFC 9000 §18.2).
         public var initialMaxStreamDataBidirectionalRemote: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote = newValue } }
         }
 
-        /// Bytes that the peer may send on each two-way stream that it did not open (RFC 9000 §18.2).
+        /// The number of bytes that the peer may send at first on each bidirectional stream that this host opens
+        /// (`initial_max_stream_data_bidi_local`, RFC 9000 §18.2).
         public var initialMaxStreamDataBidirectionalLocal: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal = newValue } }
         }
 
-        /// Bytes that the peer may send on each one-way stream (RFC 9000 §18.2).
+        /// The number of bytes that the peer may send at first on each unidirectional stream (`initial_max_stream_data_uni`, RFC 9000
+        /// §18.2).
         public var initialMaxStreamDataUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamDataUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamDataUnidirectional = newValue } }
         }
 
-        /// Two-way streams that the peer may open (RFC 9000 §4.6).
+        /// The number of bidirectional streams that the peer may open at first (`initial_max_streams_bidi`, RFC 9000 §4.6).
         public var initialMaxStreamsBidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsBidirectional } }
             set { storage.withLock { $0.initialMaxStreamsBidirectional = newValue } }
         }
 
-        /// One-way streams that the peer may open (RFC 9000 §4.6).
+        /// The number of unidirectional streams that the peer may open at first (`initial_max_streams_uni`, RFC 9000 §4.6).
         public var initialMaxStreamsUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamsUnidirectional = newValue } }
         }
 
-        /// The largest datagram frame to take, in bytes (RFC 9221 §3).
+        /// The maximum size of a DATAGRAM frame that this host accepts, in bytes (`max_datagram_frame_size`, RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var maxDatagramFrameSize: Int {

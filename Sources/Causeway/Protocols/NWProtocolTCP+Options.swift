@@ -1,14 +1,16 @@
 internal import CausewaySystem
 
 extension NWProtocolTCP {
-    /// How a connection uses TCP. Everything is off by default; a number of 0 leaves the system's value.
+    /// The TCP options of a connection or listener.
     ///
-    /// Negative numbers make the connection fail with `.posix(.EINVAL)`.
+    /// All Boolean options are `false` by default. A numeric value of 0, the default, keeps the system's value. A negative value makes the
+    /// connection fail with `.posix(.EINVAL)`; a value above the kernel's maximum is lowered to it. The properties can be used from any
+    /// thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: the only state is behind a lock.
+    // SAFETY: the only state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// All values at one moment.
+        /// The values of all options, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var noDelay = false
             package var noPush = false
@@ -31,7 +33,7 @@ extension NWProtocolTCP {
 
         private let storage: LockedValue<Values>
 
-        /// Makes options with every default.
+        /// Creates options with default values.
         public convenience init() {
             self.init(values: Values())
         }
@@ -47,92 +49,98 @@ extension NWProtocolTCP {
             Options(values: values)
         }
 
-        /// Whether small segments leave at once instead of waiting for acknowledgements (`TCP_NODELAY`).
+        /// Whether to send small segments immediately, without Nagle's algorithm (`TCP_NODELAY`, RFC 9293 §3.7.4).
         public var noDelay: Bool {
             get { storage.withLock { $0.noDelay } }
             set { storage.withLock { $0.noDelay = newValue } }
         }
 
-        /// Whether only full segments leave (`TCP_CORK`). The kernel sends the rest after 200 ms.
+        /// Whether to send only full segments (`TCP_CORK`). The kernel sends a partial segment after 200 ms.
         public var noPush: Bool {
             get { storage.withLock { $0.noPush } }
             set { storage.withLock { $0.noPush = newValue } }
         }
 
-        /// Whether to send no TCP options. Linux cannot: the value is kept and ignored.
+        /// Whether to send no TCP options. No effect: Linux has no such socket option.
         public var noOptions: Bool {
             get { storage.withLock { $0.noOptions } }
             set { storage.withLock { $0.noOptions = newValue } }
         }
 
-        /// Whether to probe an idle peer (`SO_KEEPALIVE`).
+        /// Whether to send keepalive probes to an idle peer (`SO_KEEPALIVE`, RFC 9293 §3.8.4).
         public var enableKeepalive: Bool {
             get { storage.withLock { $0.enableKeepalive } }
             set { storage.withLock { $0.enableKeepalive = newValue } }
         }
 
-        /// How many probes go unanswered before the connection fails (`TCP_KEEPCNT`).
+        /// The number of unanswered keepalive probes after which the connection fails (`TCP_KEEPCNT`). Maximum 127.
         public var keepaliveCount: Int {
             get { storage.withLock { $0.keepaliveCount } }
             set { storage.withLock { $0.keepaliveCount = newValue } }
         }
 
-        /// Seconds of silence before the first probe (`TCP_KEEPIDLE`).
+        /// The idle time before the first keepalive probe, in seconds (`TCP_KEEPIDLE`). Maximum 32,767.
         public var keepaliveIdle: Int {
             get { storage.withLock { $0.keepaliveIdle } }
             set { storage.withLock { $0.keepaliveIdle = newValue } }
         }
 
-        /// Seconds between probes (`TCP_KEEPINTVL`).
+        /// The time between keepalive probes, in seconds (`TCP_KEEPINTVL`). Maximum 32,767.
         public var keepaliveInterval: Int {
             get { storage.withLock { $0.keepaliveInterval } }
             set { storage.withLock { $0.keepaliveInterval = newValue } }
         }
 
-        /// The largest segment to send or to ask for, in bytes (`TCP_MAXSEG`).
+        /// The maximum segment size in both directions, in bytes (`TCP_MAXSEG`, RFC 9293 §3.7.1). Values from 1 to 87 make the connection
+        /// fail with `.posix(.EINVAL)`.
         public var maximumSegmentSize: Int {
             get { storage.withLock { $0.maximumSegmentSize } }
             set { storage.withLock { $0.maximumSegmentSize = newValue } }
         }
 
-        /// Seconds that a handshake may take. Then the attempt ends with `.posix(.ETIMEDOUT)`.
+        /// The maximum duration of the handshake with one address, in seconds. After this time the attempt fails with `.posix(.ETIMEDOUT)`.
         public var connectionTimeout: Int {
             get { storage.withLock { $0.connectionTimeout } }
             set { storage.withLock { $0.connectionTimeout = newValue } }
         }
 
-        /// Seconds that the peer may keep its window closed (RFC 6429 §5).
+        /// The maximum time that the peer may keep its receive window closed, in seconds (RFC 6429 §5).
+        ///
+        /// Sets `TCP_USER_TIMEOUT`, as ``connectionDropTime`` does. If both are set, the smaller value applies to both.
         public var persistTimeout: Int {
             get { storage.withLock { $0.persistTimeout } }
             set { storage.withLock { $0.persistTimeout = newValue } }
         }
 
-        /// Seconds that sent data may stay unacknowledged (RFC 5482 §2, `TCP_USER_TIMEOUT`).
+        /// The maximum time that sent data may stay unacknowledged, in seconds (`TCP_USER_TIMEOUT`, RFC 5482 §2). Then the connection
+        /// fails.
+        ///
+        /// If ``persistTimeout`` is set too, the smaller value applies to both.
         public var connectionDropTime: Int {
             get { storage.withLock { $0.connectionDropTime } }
             set { storage.withLock { $0.connectionDropTime = newValue } }
         }
 
-        /// Whether an unanswered FIN ends the connection sooner.
+        /// Whether to limit the wait for the peer's FIN after the connection is closed to 5 s (`TCP_LINGER2`).
         public var retransmitFinDrop: Bool {
             get { storage.withLock { $0.retransmitFinDrop } }
             set { storage.withLock { $0.retransmitFinDrop = newValue } }
         }
 
-        /// Whether segments are acknowledged at once (`TCP_QUICKACK`).
+        /// Whether to acknowledge segments immediately (`TCP_QUICKACK`). The kernel may return to delayed acknowledgements later.
         public var disableAckStretching: Bool {
             get { storage.withLock { $0.disableAckStretching } }
             set { storage.withLock { $0.disableAckStretching = newValue } }
         }
 
-        /// Whether the first bytes may ride on the SYN (RFC 7413 §4): those of the protocol above, such as TLS. Where TCP is the
-        /// top of the stack, ``NWParameters/allowFastOpen`` has to be set as well.
+        /// Whether to send the first bytes with the SYN (TCP Fast Open, RFC 7413 §4): the first message of the protocol above TCP, such as
+        /// a TLS ClientHello. If there is no protocol above TCP, ``NWParameters/allowFastOpen`` must be set too.
         public var enableFastOpen: Bool {
             get { storage.withLock { $0.enableFastOpen } }
             set { storage.withLock { $0.enableFastOpen = newValue } }
         }
 
-        /// Whether ECN is not negotiated (RFC 3168 §6.1).
+        /// Whether to disable ECN negotiation (RFC 3168 §6.1). No effect: Linux has no such socket option.
         public var disableECN: Bool {
             get { storage.withLock { $0.disableECN } }
             set { storage.withLock { $0.disableECN = newValue } }

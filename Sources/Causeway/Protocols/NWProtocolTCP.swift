@@ -1,15 +1,15 @@
-/// The transmission control protocol: a namespace.
+/// The namespace of TCP, the Transmission Control Protocol (RFC 9293).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
 public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
-    /// The identity of TCP.
+    /// The definition of TCP.
     public static let definition = NWProtocolDefinition(name: "tcp")
 
-    /// The state of a connection's TCP buffers.
+    /// The current state of a connection's socket buffers.
     ///
-    /// Read it from ``NWConnection/metadata(definition:)``. The values are live: each read asks the socket. They are 0
-    /// once the connection has ended.
+    /// Get the object from ``NWConnection/metadata(definition:)``. Each access to a property reads the value from the socket; after the end
+    /// of the connection all values are 0.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is an immutable weak reference to a `Sendable` object.
@@ -21,38 +21,36 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
             super.init(definition: NWProtocolTCP.definition)
         }
 
-        /// How many bytes have arrived and were not read yet.
+        /// The number of received bytes that the program has not read yet (`FIONREAD`).
         public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
 
-        /// How many bytes were sent and are not acknowledged yet.
+        /// The number of sent bytes that the peer has not acknowledged yet (`SIOCOUTQ`).
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
 
-        /// The subflows of a connection that speaks Multipath TCP (RFC 8684), the oldest first, at most eight.
+        /// The subflows of a Multipath TCP connection (RFC 8684), oldest first, at most eight.
         ///
-        /// Empty if the connection speaks TCP: it was not to use several paths
-        /// (``NWParameters/multipathServiceType-swift.property``), or the peer, something on the way or the kernel does not know how.
-        ///
-        /// Apple's metadata has no counterpart.
+        /// Empty if the connection uses plain TCP: because ``NWParameters/multipathServiceType-swift.property`` is `.disabled`, or because
+        /// the peer, a device on the path or the kernel does not support Multipath TCP. An addition of Causeway.
         public var subflows: [Subflow] {
             (source?.subflowAddresses ?? []).map { Subflow(localEndpoint: $0.local, remoteEndpoint: $0.remote) }
         }
 
-        /// One of the TCP connections that a Multipath TCP connection consists of. Apple's metadata has no counterpart.
+        /// One of the TCP connections that make up a Multipath TCP connection. An addition of Causeway.
         public struct Subflow: Hashable, Sendable {
-            /// Where it begins: an address of one of the host's interfaces.
+            /// The local end of the subflow: an address of one of this host's interfaces.
             public let localEndpoint: NWEndpoint
-            /// Where it ends.
+            /// The remote end of the subflow: an address of the peer.
             public let remoteEndpoint: NWEndpoint
         }
     }
 }
 
-/// Where ``NWProtocolTCP/Metadata`` reads its values: the flow over a TCP socket.
+/// The source of the values of ``NWProtocolTCP/Metadata``: the flow of a TCP socket.
 package protocol TCPMetadataSource: AnyObject, Sendable {
-    /// Bytes in the receive buffer (`FIONREAD`).
+    /// The number of bytes in the receive buffer (`FIONREAD`).
     var availableReceiveBuffer: UInt32 { get }
-    /// Bytes in the send buffer (`SIOCOUTQ`).
+    /// The number of bytes in the send buffer (`SIOCOUTQ`).
     var availableSendBuffer: UInt32 { get }
-    /// Of Multipath TCP.
+    /// The addresses of the Multipath TCP subflows; empty for plain TCP.
     var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] { get }
 }

@@ -1,23 +1,23 @@
-/// Transport layer security over a stream, or DTLS over datagrams: a namespace.
+/// The namespace of TLS (over a stream transport) and DTLS (over datagrams).
 ///
-/// The engine is the system's OpenSSL 3, loaded when the first connection needs it; the rules by which a peer is trusted are this
-/// library's own. A connection that cannot have what its options ask for fails: it never falls back to clear text.
+/// TLS is done by the system's OpenSSL 3 library, which is loaded when the first connection needs it. Causeway itself decides whether a
+/// peer's certificate is trusted. If a connection cannot meet its options, it fails; it never continues without encryption.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
 public class NWProtocolTLS: NWProtocol, @unchecked Sendable {
-    /// The identity of TLS.
+    /// The definition of TLS.
     public static let definition = NWProtocolDefinition(name: "tls")
 
-    /// How a connection uses TLS or DTLS.
+    /// The TLS or DTLS options of a connection or listener.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is an immutable reference to a `Sendable` object.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// The handle that `sec_protocol_options_*` functions take: the same object on each access.
+        /// The options object for the `sec_protocol_options_*` functions. Each access returns the same object.
         public let securityProtocolOptions: sec_protocol_options_t
 
-        /// Makes options with every default.
+        /// Creates options with default values.
         public convenience init() {
             self.init(securityProtocolOptions: sec_protocol_options_t())
         }
@@ -32,12 +32,12 @@ public class NWProtocolTLS: NWProtocol, @unchecked Sendable {
         }
     }
 
-    /// What a TLS handshake negotiated.
+    /// The result of a TLS or DTLS handshake.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is an immutable reference to a `Sendable` object.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// The handle that `sec_protocol_metadata_*` functions take.
+        /// The metadata object for the `sec_protocol_metadata_*` functions.
         public let securityProtocolMetadata: sec_protocol_metadata_t
 
         package init(securityProtocolMetadata: sec_protocol_metadata_t) {

@@ -1,21 +1,21 @@
 internal import CausewaySystem
 
-/// The user datagram protocol: a namespace.
+/// The namespace of UDP, the User Datagram Protocol (RFC 768).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
 public class NWProtocolUDP: NWProtocol, @unchecked Sendable {
-    /// The identity of UDP.
+    /// The definition of UDP.
     public static let definition = NWProtocolDefinition(name: "udp")
 
-    /// How a connection uses UDP.
+    /// The UDP options of a connection or listener.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: the only state is behind a lock.
+    // SAFETY: the only state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
         private let storage: LockedValue<Bool>
 
-        /// Makes options with every default.
+        /// Creates options with default values.
         public convenience init() {
             self.init(preferNoChecksum: false)
         }
@@ -29,19 +29,20 @@ public class NWProtocolUDP: NWProtocol, @unchecked Sendable {
             Options(preferNoChecksum: preferNoChecksum)
         }
 
-        /// Whether IPv4 datagrams go without a checksum (RFC 768 allows 0). Default `false`. IPv6 needs one.
+        /// Whether to send IPv4 datagrams without a checksum, as RFC 768 permits. Default `false`. No effect on IPv6, where the checksum is
+        /// mandatory (RFC 8200 §8.1).
         public var preferNoChecksum: Bool {
             get { storage.withLock { $0 } }
             set { storage.withLock { $0 = newValue } }
         }
     }
 
-    /// Marks a context as one UDP datagram. It has no values.
+    /// Marks a content context as one UDP datagram. It contains no values.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: no stored properties.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// Makes a marker.
+        /// Creates the metadata.
         public init() {
             super.init(definition: NWProtocolUDP.definition)
         }

@@ -1,18 +1,24 @@
 public import FoundationEssentials
 
-/// Encodes values to bytes.
+/// A type that encodes values as bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkEncoder {
     /// Encodes a value.
+    ///
+    /// - Returns: The bytes of one message.
+    /// - Throws: An error of the encoder if it cannot encode the value.
     func encode<T>(_ value: T) throws -> Data where T: Encodable
 }
 
-/// Decodes values from bytes.
+/// A type that decodes values from bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkDecoder {
-    /// Decodes a value.
+    /// Decodes a value of the given type.
+    ///
+    /// - Parameter data: The bytes of one message.
+    /// - Throws: An error of the decoder if the bytes are not a valid encoding of the type.
     func decode<T>(_ type: T.Type, from data: Data) throws -> T where T: Decodable
 }
 
@@ -21,7 +27,7 @@ extension JSONDecoder: NetworkDecoder {}
 extension PropertyListEncoder: NetworkEncoder {}
 extension PropertyListDecoder: NetworkDecoder {}
 
-/// Creates the encoders and decoders of a ``Coder``.
+/// A factory for the encoders and decoders of a ``Coder``.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkCoder: Sendable {
@@ -30,7 +36,7 @@ public protocol NetworkCoder: Sendable {
     /// The type that decodes values.
     associatedtype Decoder: NetworkDecoder
 
-    /// Creates a coder.
+    /// Creates a factory with default settings.
     init()
     /// Creates an encoder.
     func makeEncoder() -> Self.Encoder
@@ -39,37 +45,51 @@ public protocol NetworkCoder: Sendable {
 }
 
 extension NetworkCoder where Self == NetworkJSONCoder {
-    /// A coder for JSON (RFC 8259).
+    /// A coder that uses JSON (RFC 8259).
+    ///
+    /// Counterpart: macOS 26, iOS 26.
     public static var json: NetworkJSONCoder { NetworkJSONCoder() }
 }
 
 extension NetworkCoder where Self == NetworkPropertyListCoder {
-    /// A coder for property lists.
+    /// A coder that uses property lists.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
     public static var propertyList: NetworkPropertyListCoder { NetworkPropertyListCoder() }
 }
 
-/// Encodes and decodes values as JSON (RFC 8259).
+/// A coder that encodes and decodes values as JSON (RFC 8259).
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkJSONCoder: NetworkCoder {
+    /// The type that decodes values: Foundation's `JSONDecoder`.
     public typealias Decoder = JSONDecoder
+    /// The type that encodes values: Foundation's `JSONEncoder`.
     public typealias Encoder = JSONEncoder
 
+    /// Creates a coder.
     public init() {}
 
+    /// Creates an encoder with default settings.
     public func makeEncoder() -> JSONEncoder { JSONEncoder() }
+    /// Creates a decoder with default settings.
     public func makeDecoder() -> JSONDecoder { JSONDecoder() }
 }
 
-/// Encodes and decodes values as property lists.
+/// A coder that encodes and decodes values as property lists.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkPropertyListCoder: NetworkCoder {
+    /// The type that decodes values: Foundation's `PropertyListDecoder`.
     public typealias Decoder = PropertyListDecoder
+    /// The type that encodes values: Foundation's `PropertyListEncoder`.
     public typealias Encoder = PropertyListEncoder
 
+    /// Creates a coder.
     public init() {}
 
+    /// Creates an encoder with default settings.
     public func makeEncoder() -> PropertyListEncoder { PropertyListEncoder() }
+    /// Creates a decoder with default settings.
     public func makeDecoder() -> PropertyListDecoder { PropertyListDecoder() }
 }
