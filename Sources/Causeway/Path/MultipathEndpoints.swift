@@ -2,34 +2,35 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Addresses of this host, given to the kernel's path manager for Multipath TCP for as long as this value exists (RFC 8684 §3.2).
+/// Registers addresses of this host with the kernel's path manager for Multipath TCP, as long as this value exists (RFC 8684 §3.2).
 ///
-/// A connection with ``NWParameters/multipathServiceType-swift.property`` has one subflow until the path manager of the network
-/// namespace knows of more addresses. An administrator tells it with `ip mptcp endpoint`; a program that is permitted to may do so
-/// itself, for itself and for every other connection in the namespace:
+/// A connection with ``NWParameters/multipathServiceType-swift.property`` has one subflow until the path manager of the network namespace
+/// knows more addresses. An administrator can add them with `ip mptcp endpoint`. A program with the capability `CAP_NET_ADMIN` can add them
+/// itself; they then apply to all connections in the namespace:
 ///
 /// ```swift
 /// let endpoints = try MultipathEndpoints(for: .handover)
 /// defer { endpoints.cancel() }
 /// ```
 ///
-/// It follows the network: addresses that come are added, those that go are taken away. Endpoints that were there before are left
-/// alone. With ``NWParameters/MultipathServiceType-swift.enum/handover`` networks besides the best one are a reserve; with the other
-/// services all carry content. At most eight addresses are used, those of the best networks first: the kernel has no room for more.
+/// The set of addresses follows the network: new addresses are added, and lost addresses are removed. Endpoints that other programs
+/// registered are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one are
+/// backups; with the other services, all networks carry data. The kernel supports at most eight addresses; those of the best networks come
+/// first.
 ///
-/// Not Apple's: there the system decides. Safe to use from any thread.
+/// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.
 public final class MultipathEndpoints: Sendable {
     private let manager: MultipathEndpointManager
 
-    /// Gives the addresses of interfaces that carry packets, one of each family and interface.
+    /// Registers the addresses of interfaces that carry packets, at most one address of each family for each interface.
     ///
-    /// Returns when the kernel has them, after less than a millisecond.
+    /// Blocks until the kernel has registered the addresses, which takes less than a millisecond.
     ///
     /// - Parameters:
-    ///   - serviceType: What connections are to make of several networks.
-    ///   - interfaces: Those that may be used, recognized by their names; `nil` for all.
-    /// - Throws: `NWError.posix` with `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` where the kernel has no Multipath
-    ///   TCP, `EINVAL` where the service is ``NWParameters/MultipathServiceType-swift.enum/disabled`` or the path manager is full.
+    ///   - serviceType: How connections use several networks.
+    ///   - interfaces: The permitted interfaces, compared by name; `nil` for all.
+    /// - Throws: `NWError.posix` with `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` if the kernel has no Multipath
+    ///   TCP, `EINVAL` if the service is ``NWParameters/MultipathServiceType-swift.enum/disabled`` or the path manager is full.
     public init(
         for serviceType: NWParameters.MultipathServiceType, over interfaces: [NWInterface]? = nil
     ) throws {
@@ -47,8 +48,8 @@ public final class MultipathEndpoints: Sendable {
         }
     }
 
-    /// Takes the addresses back. Subflows that came of them are closed; connections go on over those that are left.
+    /// Removes the addresses. Subflows that use them are closed; connections continue over the remaining subflows.
     ///
-    /// It also happens when the value is released and when the process ends by `exit`; not when a signal ends it.
+    /// Also happens when the value is released and when the process ends with `exit`, but not when a signal ends the process.
     public func cancel() { manager.cancel() }
 }

@@ -1,27 +1,27 @@
-/// What the system knew, at one moment, about the way to an endpoint or to the network at large.
+/// A snapshot of the network path to an endpoint or, from a monitor, to the network in general.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Whether the path can be used.
     public let status: NWPath.Status
-    /// The interfaces that could carry it, best first.
+    /// The interfaces that the path can use, in order of preference.
     public let availableInterfaces: [NWInterface]
-    /// Whether it is metered.
+    /// Whether traffic on the path may cost money: the network is metered, such as a cellular network.
     public let isExpensive: Bool
-    /// Whether it has an IPv4 route.
+    /// Whether the path has an IPv4 route.
     public let supportsIPv4: Bool
-    /// Whether it has an IPv6 route.
+    /// Whether the path has an IPv6 route.
     public let supportsIPv6: Bool
-    /// Whether there is a DNS server to ask.
+    /// Whether a DNS server is configured.
     public let supportsDNS: Bool
-    /// The local address and port of a connection; `nil` for a path of a monitor.
+    /// The local address and port of a connection; `nil` for a path from a monitor.
     public let localEndpoint: NWEndpoint?
-    /// The remote address and port of a connection; `nil` for a path of a monitor.
+    /// The remote address and port of a connection; `nil` for a path from a monitor.
     public let remoteEndpoint: NWEndpoint?
 
     private let details: Details
 
-    /// Members that the interface declares as computed.
+    /// The values of the computed properties.
     private struct Details: Equatable, Sendable {
         var unsatisfiedReason: UnsatisfiedReason
         var isConstrained: Bool
@@ -50,40 +50,44 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
             isUltraConstrained: isUltraConstrained, gateways: gateways, linkQuality: linkQuality)
     }
 
-    /// Why the path cannot be used. It means something only for `.unsatisfied`.
+    /// The reason why the path cannot be used. Meaningful only if the status is `.unsatisfied`. On Linux always `.notAvailable`.
     ///
     /// Counterpart: macOS 11, iOS 14.2.
     public var unsatisfiedReason: NWPath.UnsatisfiedReason { details.unsatisfiedReason }
 
-    /// Whether it is in low data mode.
+    /// Whether programs should use little data on the path (Low Data Mode). On Linux `true` only if the interface is configured so in
+    /// `CAUSEWAY_INTERFACES`.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var isConstrained: Bool { details.isConstrained }
 
-    /// Whether it is as narrow as a satellite link.
+    /// Whether the path has very little bandwidth, such as a satellite link. On Linux `true` only if the interface is configured so in
+    /// `CAUSEWAY_INTERFACES`.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var isUltraConstrained: Bool { details.isUltraConstrained }
 
-    /// The addresses of the routers on it.
+    /// The addresses of the path's routers.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var gateways: [NWEndpoint] { details.gateways }
 
-    /// How good the link is.
+    /// The quality of the link. On Linux always `.unknown`.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var linkQuality: NWPath.LinkQuality { details.linkQuality }
 
-    /// Whether the path uses an interface of a type: that of its first, preferred interface; where that is a tunnel, also that of the
-    /// next one, which carries the tunnel.
+    /// Whether the path uses an interface of the given type.
+    ///
+    /// Compares the type of the preferred interface. If that interface is a tunnel (`.other`), also compares the type of the next
+    /// interface, which carries the tunnel.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
         guard let first = availableInterfaces.first else { return false }
         return first.type == type || (first.type == .other && availableInterfaces.dropFirst().first?.type == type)
     }
 
-    /// The status and what the path supports, such as
-    /// `satisfied (Path is satisfied), interface: eth0, ipv4, ipv6, dns`.
+    /// The status, the preferred interface and the properties of the path, such as `satisfied (Path is satisfied), interface: eth0, ipv4,
+    /// ipv6, dns`.
     public var debugDescription: String {
         let words = [
             (supportsIPv4, "ipv4"), (supportsIPv6, "ipv6"), (supportsDNS, "dns"), (isExpensive, "expensive"),
@@ -107,27 +111,27 @@ extension NWPath {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Status: Sendable, Equatable, Hashable {
-        /// There is a route.
+        /// The path can be used: there is a route.
         case satisfied
-        /// There is none.
+        /// The path cannot be used: there is no route.
         case unsatisfied
-        /// There is none yet, and connecting would bring one up.
+        /// There is no route now, but connecting would create one. Never reported on Linux.
         case requiresConnection
     }
 
-    /// Why a path cannot be used.
+    /// The reason why a path cannot be used.
     ///
     /// Counterpart: macOS 11, iOS 14.2.
     public enum UnsatisfiedReason: Sendable, Equatable, Hashable {
-        /// For no particular reason.
+        /// No specific reason.
         case notAvailable
-        /// Cellular data is switched off for the program.
+        /// The user denied the program access to the cellular network.
         case cellularDenied
-        /// Wi-Fi is switched off for the program.
+        /// The user denied the program access to Wi-Fi.
         case wifiDenied
-        /// Access to the local network was refused.
+        /// The user denied the program access to the local network.
         case localNetworkDenied
-        /// A VPN that is required is down.
+        /// A required VPN is not connected.
         ///
         /// Counterpart: macOS 14, iOS 17.
         case vpnInactive
@@ -143,17 +147,17 @@ extension NWPath {
         }
     }
 
-    /// How good a link is, roughly.
+    /// A rough rating of a link.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum LinkQuality: Sendable, Equatable, Hashable {
-        /// Not measured.
+        /// The quality is not known.
         case unknown
-        /// Poor.
+        /// The quality is poor.
         case minimal
-        /// Fair.
+        /// The quality is fair.
         case moderate
-        /// Good.
+        /// The quality is good.
         case good
     }
 }

@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayTypes
 public import Dispatch
 
-/// Tells what the way to the network at large is, and each time that it changes.
+/// Reports the path to the network in general, and each change of it.
 ///
 /// ```swift
 /// let monitor = NWPathMonitor()
@@ -10,29 +10,29 @@ public import Dispatch
 /// monitor.start(queue: .global())
 /// ```
 ///
-/// A started monitor lives until it is cancelled.
+/// A started monitor stays alive until it is cancelled. It can be used from any thread.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     private let watch: PathWatch
     private let lifecycle = QueuedState(NWPath(status: .unsatisfied))
 
-    /// Makes a monitor of all interfaces but loopback.
+    /// Creates a monitor of all interfaces except loopback.
     public convenience init() { self.init(.any) }
 
-    /// Makes a monitor of the interfaces of one type.
+    /// Creates a monitor of the interfaces of one type.
     public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
         self.init(.only(requiredInterfaceType))
     }
 
-    /// Makes a monitor of all interfaces but loopback and those of some types.
+    /// Creates a monitor of all interfaces except loopback and those of the given types.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
         self.init(.excluding(prohibitedInterfaceTypes))
     }
 
-    /// A new monitor of the interfaces that carry Ethernet frames, whether or not a route leads over them.
+    /// Creates a monitor of the interfaces that carry Ethernet frames, with or without a route.
     ///
     /// Counterpart: macOS 13.
     public static var ethernetChannel: NWPathMonitor { NWPathMonitor(.ethernet) }
@@ -41,28 +41,29 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         watch = PathWatch(policy)
     }
 
-    /// The path as of the last look. Before the monitor is started it is unsatisfied.
+    /// The latest path. Unsatisfied before the monitor is started. The setter is deprecated; a value set by the program lasts until the
+    /// next update.
     public var currentPath: NWPath {
         get { watch.path }
         @available(*, deprecated, message: "The monitor sets it")
         set { watch.path = newValue }
     }
 
-    /// Called with the path soon after ``start(queue:)``, and at each change.
+    /// Called on the queue with the current path soon after ``start(queue:)``, and then after each change. Set it before ``start(queue:)``.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
     }
 
-    /// Begins to watch. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts the monitor. All callbacks run on `queue`. Further calls have no effect.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
-        // Cancelled meanwhile, there was no watch to stop.
+        // If the program has cancelled the monitor in the meantime, `cancel()` found no watch to stop.
         if lifecycle.hasEnded { watch.stop() }
     }
 
-    /// Ends watching. A callback that is under way may finish later; no other one follows it.
+    /// Stops the monitor. A callback that is already running finishes; no further callback is made.
     public func cancel() {
         lifecycle.abandon()
         watch.stop()
@@ -71,25 +72,25 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { lifecycle.queue }
 
-    /// The current path.
+    /// The current path as text.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public var debugDescription: String { "[path monitor, \(currentPath.debugDescription)]" }
 }
 
 extension NWPathMonitor: AsyncSequence {
-    /// A path.
+    /// The type of the elements: a path.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public typealias Element = NWPath
-    /// Goes over the paths.
+    /// The type of the iterator.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public typealias AsyncIterator = NWPathMonitor.Iterator
 
-    /// The path that is there, and each one that replaces it. To iterate starts the watch; no queue is needed.
+    /// Returns an iterator over the current path and each later one. Iteration starts the monitor; no queue is needed.
     ///
-    /// A reader that is slow finds the latest path, not those that it has missed.
+    /// A slow reader gets only the latest path, without the ones in between.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
@@ -104,16 +105,18 @@ extension NWPathMonitor: AsyncSequence {
         return Iterator(paths: paths.makeAsyncIterator())
     }
 
-    /// Goes over the paths of a monitor.
+    /// Iterates over the paths of a monitor.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public struct Iterator: AsyncIteratorProtocol {
-        /// A path.
+        /// The type of the elements: a path.
         public typealias Element = NWPathMonitor.Element
 
         fileprivate var paths: AsyncStream<NWPath>.Iterator
 
-        /// Waits for the next path. `nil` when the monitor or the task has been cancelled.
+        /// Returns the current path at the first call, and waits for a change at later calls. `nil` after the monitor was cancelled.
+        ///
+        /// Cancellation: returns `nil`, also at all later calls. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }
     }
 }
@@ -121,7 +124,7 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends a stream when the watch lets go of the listener that fed it.
+/// Ends the stream of an iterator when the watch releases the listener that feeds it.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

@@ -1,26 +1,26 @@
 package import CausewayProtocols
 package import CausewayTypes
 
-/// Which interfaces a path may use.
+/// The interfaces that a path may use.
 package enum PathPolicy: Equatable, Sendable {
-    /// Any but loopback.
+    /// All interfaces except loopback.
     case any
-    /// Those of one type only.
+    /// The interfaces of one type.
     case only(NWInterface.InterfaceType)
-    /// Any but loopback and those of some types.
+    /// All interfaces except loopback and those of the given types.
     case excluding([NWInterface.InterfaceType])
-    /// Those that carry Ethernet frames, whether or not a route leads over them.
+    /// The interfaces that carry Ethernet frames, with or without a route.
     case ethernet
 }
 
 extension NWPath {
-    /// The way to the network at large: over the interfaces that lead everywhere, the preferred one first.
+    /// Creates the path to the network in general: the interfaces with a default route, in order of preference.
     package init(_ model: NetworkModel, policy: PathPolicy) {
         var constraints = PathConstraints()
         switch policy {
         case .any: self.init(model.path(constraints))
         case .only(.loopback):
-            // Nothing leads away over loopback.
+            // No default route uses loopback, so the interface is selected without one.
             self.init(model.path(over: model.interfaces.filter { $0.isCarrying && $0.isLoopback }, []))
         case .only(let type):
             constraints.requiredType = type

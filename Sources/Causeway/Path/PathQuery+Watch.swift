@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 
 extension PathQuery {
-    /// Ends with ``cancel()``.
+    /// A subscription to changes of the network. Ends with ``cancel()``.
     package struct Watch: Sendable {
         private let subscription: NetworkStateMonitor.Subscription
 
@@ -10,7 +10,7 @@ extension PathQuery {
         package func cancel() { subscription.cancel() }
     }
 
-    /// Calls `body` when the network may have changed, one call after the other, on a thread of the network's monitor.
+    /// Calls `body` after each possible change of the network. The calls come one after the other, on a thread of the network monitor.
     package static func follow(_ body: @escaping @Sendable () -> Void) -> Watch {
         Watch(NetworkStateMonitor.shared.subscribe { _ in body() })
     }

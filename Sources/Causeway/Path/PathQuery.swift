@@ -4,37 +4,37 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import CausewayWire
 
-/// Which ways lead somewhere and why: what diagnostics show of the network model.
+/// The routes to a destination and the state of the interfaces, for diagnostic output.
 package struct PathQuery: Equatable, Sendable {
-    /// One way, over one interface.
+    /// A route to the destination over one interface.
     package struct Way: Equatable, Sendable {
         package var interface: NWInterface
-        /// `nil` where the destination is on the link itself.
+        /// The router; `nil` if the destination is on the link.
         package var gateway: NWEndpoint?
-        /// `nil` where the destination is not one address.
+        /// The local address that packets use; `nil` if the destination is not a single address.
         package var source: NWEndpoint?
         package var metric: Int
-        /// Whether the system takes it by itself.
+        /// Whether the kernel selects this route.
         package var isSystemChoice: Bool
     }
 
-    /// An interface as path evaluation sees it.
+    /// An interface with the properties that path evaluation uses.
     package struct Interface: Equatable, Sendable {
         package var interface: NWInterface
         package var isUp: Bool
         package var isCarrying: Bool
         package var isExpensive: Bool
         package var isConstrained: Bool
-        /// `192.0.2.1/24`, `fe80::1%eth0/64`.
+        /// The addresses with their prefix lengths, such as `192.0.2.1/24` or `fe80::1%eth0/64`.
         package var addresses: [String]
     }
 
     package var path: NWPath
-    /// Best first.
+    /// In order of preference.
     package var ways: [Way]
     package var interfaces: [Interface]
 
-    /// The path to everywhere, as it is now.
+    /// Returns the current path to the network in general.
     package static func everywhere() -> PathQuery {
         let model = NetworkStateMonitor.shared.model
         let path = model.path()
@@ -42,11 +42,11 @@ package struct PathQuery: Equatable, Sendable {
             path: NWPath(path), ways: path.ways.map(Way.init), interfaces: model.interfaces.map(Interface.init))
     }
 
-    /// The path to a numeric endpoint, as it is now; `nil` for a name, which is no destination.
+    /// Returns the current path to a numeric endpoint; `nil` for an endpoint with a name, which has no single path.
     ///
     /// - Parameters:
-    ///   - prohibited: Types of interfaces that are not used.
-    ///   - prohibitsExpensive: Whether interfaces that cost money are not used.
+    ///   - prohibited: The types of interfaces to exclude.
+    ///   - prohibitsExpensive: Whether to exclude metered interfaces.
     package static func destination(
         _ endpoint: NWEndpoint, prohibiting prohibited: [NWInterface.InterfaceType] = [],
         prohibitsExpensive: Bool = false
@@ -68,7 +68,7 @@ package struct PathQuery: Equatable, Sendable {
             interfaces: model.interfaces.map(Interface.init))
     }
 
-    /// Entries of ``InterfaceOverrides`` that make no sense.
+    /// The invalid entries of ``InterfaceOverrides``.
     package static var mistakes: [String] { InterfaceOverrides.current.mistakes }
 }
 

@@ -1,9 +1,9 @@
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Follows the network from the first listener on, and tells its listeners when the path has changed.
+/// Monitors the network while there are listeners, and calls them when the path changes.
 ///
-/// It keeps itself alive from ``start()`` until ``stop()``.
+/// The object keeps itself alive from ``start()`` until ``stop()``.
 final class PathWatch: Sendable {
     typealias Listener = @Sendable (NWPath) -> Void
 
@@ -12,11 +12,11 @@ final class PathWatch: Sendable {
         var hasLooked = false
         var isRunning = false
         var subscription: NetworkStateMonitor.Subscription?
-        /// With the path that each knows.
+        /// The listeners, each with the path that it was last called with.
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// As before the first listener. Returns what the watch lived by.
+        /// Returns to the state before the first listener. The caller cancels the returned subscription outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)
@@ -31,18 +31,18 @@ final class PathWatch: Sendable {
         self.policy = policy
     }
 
-    /// As of the last look. Unsatisfied before the first one.
+    /// The latest path. Unsatisfied before the first snapshot of the network.
     var path: NWPath {
         get { progress.withLock { $0.path } }
         set { progress.withLock { $0.path = newValue } }
     }
 
-    /// Adds a listener, and begins to watch if nobody did. The listener is called with the path that is there first.
+    /// Adds a listener and, if it is the first one, starts the watch. The listener is called first with the current path.
     @discardableResult
     func listen(_ listener: @escaping Listener) -> UInt64 {
         let (id, mustStart) = progress.withLock { progress in
             progress.lastID += 1
-            // Before the first look there is nothing to tell; with that look everybody is told.
+            // Before the first snapshot there is no path to report; that snapshot calls all listeners.
             progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
@@ -51,9 +51,10 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. The last one to go ends the watch, in the same step: one that comes in between would end with it.
+    /// Removes a listener. If it was the last one, the watch ends in the same critical section: otherwise a listener added in between would
+    /// lose its watch.
     func forget(_ id: UInt64) {
-        // What is removed is released outside the lock: its end may come back here.
+        // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in
             let removed = progress.listeners.removeValue(forKey: id)
             return (removed, progress.listeners.isEmpty ? progress.end() : nil)
@@ -80,7 +81,7 @@ final class PathWatch: Sendable {
         unwanted?.cancel()
     }
 
-    /// On the queue of the network's monitor, one model after the other.
+    /// Called on the queue of the network monitor, one model after the other.
     private func changed(to path: NWPath) {
         let listeners = progress.withLock { progress -> [UInt64] in
             guard progress.isRunning, !progress.hasLooked || progress.path != path else { return [] }
@@ -91,7 +92,7 @@ final class PathWatch: Sendable {
         for id in listeners { tell(id) }
     }
 
-    /// Tells one listener the path that is there, unless it knows it.
+    /// Calls one listener with the current path, unless it was already called with this path.
     private func tell(_ id: UInt64) {
         let (listener, path) = progress.withLock { progress -> (Listener?, NWPath) in
             guard progress.hasLooked, let known = progress.listeners[id], known.path != progress.path else {
