@@ -1,13 +1,13 @@
 extension NWBrowser {
-    /// One service that is there. Instances of the same name on several interfaces are one result.
+    /// A service that the browser has found. Instances with the same name on several interfaces form one result.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Result: Hashable, Sendable {
-        /// What to connect to: the argument of ``NWConnection/init(to:using:)``.
+        /// The endpoint of the service, for ``NWConnection/init(to:using:)``.
         public let endpoint: NWEndpoint
-        /// The interfaces on which it is seen.
+        /// The interfaces on which the service was found, by increasing index. Empty for services in unicast DNS domains.
         public let interfaces: [NWInterface]
-        /// What the service tells about itself.
+        /// The TXT record of the service, if the descriptor requests TXT records.
         public let metadata: NWBrowser.Result.Metadata
 
         package init(endpoint: NWEndpoint, interfaces: [NWInterface], metadata: Metadata) {
@@ -16,7 +16,7 @@ extension NWBrowser {
             self.metadata = metadata
         }
 
-        /// Equality is that of all three parts; where the service is suffices to find it in a set.
+        /// Hashes the endpoint and the interfaces. Equality also compares the metadata.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(endpoint)
             hasher.combine(interfaces)
@@ -25,16 +25,16 @@ extension NWBrowser {
 }
 
 extension NWBrowser.Result {
-    /// What a service tells about itself.
+    /// Additional data that a service publishes.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum Metadata: Equatable, CustomDebugStringConvertible, Sendable {
-        /// Nothing, or nothing was asked for.
+        /// The service publishes no data, or the descriptor does not request it.
         case none
-        /// The TXT record of a Bonjour service.
+        /// The TXT record of a Bonjour service (RFC 6763 §6).
         case bonjour(_: NWTXTRecord)
 
-        /// The entries of the record, or `none`.
+        /// The entries of the TXT record, or `none`.
         public var debugDescription: String {
             switch self {
             case .none: "none"
@@ -43,23 +43,22 @@ extension NWBrowser.Result {
         }
     }
 
-    /// The difference between two sights of one service.
+    /// The difference between two results for one service.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum Change: Hashable, Sendable {
-        /// None.
+        /// The results are equal.
         case identical
         /// The service has appeared.
         case added(NWBrowser.Result)
-        /// The service has gone.
+        /// The service has disappeared.
         case removed(NWBrowser.Result)
-        /// The service is there as before, and something about it is different.
+        /// The service is still available, but its interfaces or its metadata have changed.
         case changed(old: NWBrowser.Result, new: NWBrowser.Result, flags: NWBrowser.Result.Change.Flags)
 
-        /// Finds the difference. `nil` stands for "not there".
+        /// Computes the difference between two results. `nil` means that the service is not available.
         ///
-        /// Results of different endpoints count as one service with whatever else differs: whom to compare is the
-        /// caller's choice.
+        /// The initializer does not compare the endpoints: both results must belong to one service.
         public init(between old: NWBrowser.Result?, _ new: NWBrowser.Result?) {
             switch (old, new) {
             case (nil, nil): self = .identical
@@ -71,23 +70,25 @@ extension NWBrowser.Result {
             }
         }
 
-        /// What is different about a service.
+        /// The parts of a result that have changed.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public struct Flags: OptionSet, Hashable, Sendable {
+            /// The flags as bits. The values are those of Apple's C interface.
             public let rawValue: UInt8
 
+            /// Creates a set of flags from bits. Unknown bits are kept.
             public init(rawValue: UInt8) {
                 self.rawValue = rawValue
             }
 
-            /// Nothing.
+            /// Nothing has changed.
             public static let identical = Flags(rawValue: 0x01)
-            /// It is seen on one more interface.
+            /// The service was found on an additional interface.
             public static let interfaceAdded = Flags(rawValue: 0x08)
-            /// It is no longer seen on an interface.
+            /// The service is no longer available on one of its interfaces.
             public static let interfaceRemoved = Flags(rawValue: 0x10)
-            /// It tells something else about itself.
+            /// The metadata of the service has changed.
             public static let metadataChanged = Flags(rawValue: 0x20)
         }
     }

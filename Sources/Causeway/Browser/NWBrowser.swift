@@ -3,22 +3,23 @@ internal import CausewayWire
 public import CausewayTypes
 public import Dispatch
 
-/// Watches for services on the network and keeps the set of those that are there.
+/// Discovers services on the network and maintains the set of available services.
 ///
-/// Services are looked for by multicast DNS on every interface that the parameters allow, in other domains than `local` by the host's
-/// name servers (RFC 6763), whose results have no interface. Application services fail with `.posix(.ENOTSUP)`, a type or domain that is
-/// none fails with `kDNSServiceErr_BadParam`.
+/// The browser uses multicast DNS (RFC 6762) on all interfaces that the parameters allow. For domains other than `local` it queries the
+/// host's DNS servers (RFC 6763); these results have no interface. For application services the browser fails with `.posix(.ENOTSUP)`, for
+/// an invalid type or domain with `kDNSServiceErr_BadParam`.
 ///
-/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
+/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. All members may be used from any
+/// thread.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public final class NWBrowser: CustomDebugStringConvertible, Sendable {
-    /// What is called with the new set of results, and with what has changed in it.
+    /// Receives the new set of results and the changes since the previous call.
     typealias ResultsHandler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
 
-    /// What to look for.
+    /// The type and domain of the services to discover.
     public let descriptor: NWBrowser.Descriptor
-    /// Where to look for it: which interfaces to use.
+    /// The parameters given to the initializer. They select the interfaces to use.
     public let parameters: NWParameters
 
     private let lifecycle = QueuedState(State.setup)
@@ -26,13 +27,13 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     private let resultsHandler = LockedValue<ResultsHandler?>(nil)
     private let browse = LockedValue<ServiceBrowse?>(nil)
 
-    /// Makes a browser. Nothing happens until ``start(queue:)``.
+    /// Creates a browser. It does nothing until ``start(queue:)`` is called.
     public init(for descriptor: NWBrowser.Descriptor, using parameters: NWParameters) {
         self.descriptor = descriptor
         self.parameters = parameters
     }
 
-    /// Begins to browse. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts browsing. All callbacks run on `queue`. Only the first call has an effect.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         do throws(NWError) {
@@ -61,29 +62,30 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
         resultsHandler.withLock { $0 }?(new, changes)
     }
 
-    /// Ends browsing; `cancelled` is the last callback. A browser cannot be started again.
+    /// Stops browsing. The state `cancelled` is the last callback. A cancelled browser cannot be started again.
     public func cancel() {
-        // First the end: a start on another thread, which has not said yet what it began, stops that when it sees it.
+        // End the life cycle first: a concurrent `start(queue:)` that has not stored its search yet then notices the end and stops the
+        // search.
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
         browse.withLock { $0.take() }?.stop()
     }
 
-    /// The current state. Readable from any thread.
+    /// The current state. May be read from any thread.
     public var state: NWBrowser.State { lifecycle.current }
 
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { lifecycle.queue }
 
-    /// The services that are there now.
+    /// The currently available services. May be read from any thread.
     public var browseResults: Set<NWBrowser.Result> { results.withLock { $0 } }
 
-    /// Called at each change of state. Set it before ``start(queue:)``.
+    /// Called on the browser's queue at each change of state. Set this before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ newState: NWBrowser.State) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
     }
 
-    /// Called with all services that are there, and with what has changed since the last call.
+    /// Called on the browser's queue with all available services and the changes since the previous call.
     @preconcurrency public var browseResultsChangedHandler:
         (@Sendable (_ newResults: Set<NWBrowser.Result>, _ changes: Set<NWBrowser.Result.Change>) -> Void)?
     {
@@ -97,36 +99,36 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// What is looked for, and the state.
+    /// The descriptor and the state.
     public var debugDescription: String { "[browser for \(descriptor), \(state)]" }
 }
 
 extension NWBrowser {
-    /// What to look for.
+    /// Selects the services to discover.
     ///
     /// Counterpart: macOS 10.15, iOS 13; application services macOS 13, iOS 16.
     public enum Descriptor: Sendable {
-        /// Instances of a Bonjour service type, such as `_ipp._tcp`. A domain of `nil` means the default ones.
+        /// Instances of a Bonjour service type, for example `_ipp._tcp`. A domain of `nil` means `local`.
         case bonjour(type: String, domain: String?)
-        /// The same, with the TXT record of each in the metadata of its result.
+        /// Like ``bonjour(type:domain:)``, and each result contains the TXT record of the service in its metadata.
         case bonjourWithTXTRecord(type: String, domain: String?)
-        /// Application services of a name.
+        /// Application services with this name. Not supported: the browser fails with `.posix(.ENOTSUP)`.
         case applicationService(name: String)
     }
 
-    /// Where a browser is in its life.
+    /// The state of a browser.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// The browser is not started.
         case setup
-        /// Browsing. Results come in this state only.
+        /// The browser is browsing. Results are reported only in this state.
         case ready
-        /// Ended by an error. The program still has to cancel it.
+        /// An error ended the browser. The program must still cancel it.
         case failed(NWError)
-        /// Ended. Nothing more is delivered.
+        /// The browser has ended. No callback follows.
         case cancelled
-        /// There is no usable network now, or no name server of a unicast domain answers. Asking goes on.
+        /// There is no usable network, or no DNS server of a unicast domain replies. The browser continues to send queries.
         ///
         /// Counterpart: macOS 11, iOS 14.
         case waiting(NWError)
@@ -134,7 +136,9 @@ extension NWBrowser {
 }
 
 extension NWBrowser.Descriptor {
-    /// What to ask for.
+    /// The query for the services.
+    ///
+    /// - Throws: `.posix(.ENOTSUP)` for application services, `kDNSServiceErr_BadParam` for an invalid type or domain.
     fileprivate var search: ServiceBrowse.Query {
         get throws(NWError) {
             let (type, domain, wantsText) =
@@ -150,7 +154,7 @@ extension NWBrowser.Descriptor {
 }
 
 extension NWParameters {
-    /// Whether an interface may be used, by the parameters.
+    /// Whether the parameters allow an interface.
     fileprivate func allows(_ interface: NWInterface) -> Bool {
         if let required = requiredInterface, required != interface { return false }
         if requiredInterfaceType != .other, requiredInterfaceType != interface.type { return false }

@@ -5,14 +5,14 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// A running search for instances of one service type: what is there now, and on which interfaces.
+/// A running search for the instances of one service type.
 ///
-/// What comes from several interfaces and in several messages is collected, and told in one piece.
+/// It collects the answers from several interfaces and messages, and reports them together.
 final class ServiceBrowse: Sendable {
-    /// Called with all that is there and what has changed, one call at a time, in order.
+    /// Receives all results and the changes, one call at a time, in order.
     typealias Handler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
 
-    /// What is looked for.
+    /// The service type and the domain to search.
     struct Query: Sendable {
         var type: DNSServiceType
         var domain: DNSName
@@ -20,7 +20,7 @@ final class ServiceBrowse: Sendable {
     }
 
     private struct Instance {
-        /// Where it is seen; one entry without an interface for a service of a unicast domain.
+        /// The interfaces on which the instance was found. A service of a unicast domain has one entry, `nil`.
         var interfaces: [NWInterface?] = []
         var text: NWTXTRecord?
         var textQuestion: RecordQuestion?
@@ -28,14 +28,15 @@ final class ServiceBrowse: Sendable {
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
-        /// Instances of which something is new since the program was told.
+        /// The instances that have changed since the last report to the program.
         var changed: Set<DNSName> = []
         var question: RecordQuestion?
         var isPosted = false
         var hasEnded = false
     }
 
-    /// What the program knows. Apart from the progress, for the engine's loop never waits until a long set is made.
+    /// The results that the program has received. They have their own lock, so that the engine's loop never waits while a large set is
+    /// built.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
@@ -51,10 +52,10 @@ final class ServiceBrowse: Sendable {
     private let reported = LockedValue(Reported())
 
     /// - Parameters:
-    ///   - required: The only interface over which name servers are asked.
-    ///   - allows: Whether what is seen on an interface counts.
-    ///   - post: Calls a block on the program's queue, in order.
-    ///   - failed: Called when name servers begin to fail, and with `nil` when they answer again.
+    ///   - required: The only interface for queries to DNS servers; `nil` for all.
+    ///   - allows: Whether results from an interface are reported.
+    ///   - post: Runs a block on the program's queue, in order.
+    ///   - failed: Called when DNS servers begin to fail, and with `nil` when they reply again.
     init(
         _ query: Query, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -93,7 +94,7 @@ final class ServiceBrowse: Sendable {
         for question in questions { question.stop() }
     }
 
-    /// Instances of a subtype are listed under a name of its own (RFC 6763 §7.1).
+    /// The name whose PTR records list the instances. A subtype has a separate name (RFC 6763 §7.1).
     private var browsedName: DNSName? {
         guard let domain = query.type.name.appending(query.domain) else { return nil }
         guard let subtype = query.type.subtypes.first else { return domain }
@@ -164,7 +165,8 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
-    /// Costs what has changed, not what is there: thousands of services come in hundreds of messages.
+    /// Reports the changes. The cost depends on the number of changes, not of instances: thousands of services arrive in hundreds of
+    /// messages.
     private func tell() {
         let news = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false
@@ -181,7 +183,7 @@ final class ServiceBrowse: Sendable {
     private func change(of name: DNSName, to instance: Instance?, in reported: inout Reported) -> NWBrowser.Result
         .Change?
     {
-        // With text wanted, a service is told of together with it.
+        // If TXT records are requested, a service is reported only when its TXT record has arrived.
         let new = instance.flatMap { !query.wantsText || $0.text != nil ? result(name, $0) : nil }
         let old = reported.byName[name]
         let change = NWBrowser.Result.Change(between: old, new)

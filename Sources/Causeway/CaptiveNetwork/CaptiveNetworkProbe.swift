@@ -2,42 +2,48 @@ internal import CausewayProtocols
 internal import CausewaySystem
 public import FoundationEssentials
 
-/// Asks a web server whether the network lets questions through, or answers them itself until somebody logs in.
+/// Detects a captive portal: checks whether a web server replies itself, or the network replies instead until the user logs in.
 ///
-/// Nothing is asked unless a program does so, and only the server that it names: one of its own, that answers with status 204 for
-/// instance.
+/// The probe sends a request only when the program calls ``run(over:within:)``, and only to the server that the program names. That can be
+/// a server of the program's operator that always replies with status 204.
 ///
 /// ```swift
 /// let probe = try CaptiveNetworkProbe(url: URL(string: "http://connectivity.example.com/204")!)
 /// if case .captive(let portal) = await probe.run() { print("log in at \(portal?.absoluteString ?? "its page")") }
 /// ```
 ///
-/// Not Apple's: there the system asks a server of Apple's, and programs see the result in a path's status. Safe to use from any thread.
+/// Apple's system probes a server of Apple itself and reports the result in the status of a path; there is no counterpart of this type. A
+/// probe may be used from any thread.
 public struct CaptiveNetworkProbe: Sendable {
-    /// What the server answers if it is the server that answers.
+    /// The response that the server sends when no portal intercepts the request.
     public enum Expectation: Hashable, Sendable {
-        /// This status.
+        /// A response with this HTTP status code.
         case status(Int)
-        /// Status 200, and a page whose first 64 KiB hold this text.
+        /// A response with status 200 whose first 64 KiB of content contain this text.
         case text(String)
     }
 
+    /// The result of a probe.
     public enum Outcome: Equatable, Sendable {
-        /// The server has answered: the network is open.
+        /// The server replied as expected: there is no portal.
         case open
-        /// The network has. `portal` is the page that it leads to, if it named one; do not trust it.
+        /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. It is not
+        /// authenticated.
         case captive(portal: URL?)
-        /// It cannot be said: no way, nobody answers (`ETIMEDOUT`), or an answer that means nothing (`EPROTO`).
+        /// The probe gave no result. The error is that of the connection, `ETIMEDOUT` if there was no response in time, or `EPROTO` if the
+        /// response shows neither.
         case failed(NWError)
     }
 
     private let url: URL
     private let probe: CaptiveProbe
 
+    /// Creates a probe for a URL.
+    ///
     /// - Parameters:
-    ///   - url: Of the scheme `http`: nobody can answer for a server of `https`.
-    ///   - expectation: What that server answers.
-    /// - Throws: `NWError.posix` with `EINVAL` for any other URL.
+    ///   - url: An `http` URL. A portal cannot reply in place of an `https` server.
+    ///   - expectation: The response of the server (default: status 204).
+    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` for any other URL.
     public init(url: URL, expecting expectation: Expectation = .status(204)) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw NWError.posix(.EINVAL)
@@ -60,13 +66,13 @@ public struct CaptiveNetworkProbe: Sendable {
         }
     }
 
-    /// Asks once. No redirection is followed, and nothing is kept.
+    /// Sends one request and returns the result. The probe follows no redirection and stores nothing.
     ///
-    /// Cancelling the task ends it with ``Outcome/failed(_:)`` and `ECANCELED`.
+    /// Cancellation: returns ``Outcome/failed(_:)`` with `ECANCELED`. The call can be repeated.
     ///
     /// - Parameters:
-    ///   - interface: The network in question; `nil` for the best one.
-    ///   - limit: How long the answer may take.
+    ///   - interface: The interface of the network to check; `nil` for the best one.
+    ///   - limit: Maximum time to wait for the response (default: 10 seconds).
     public func run(over interface: NWInterface? = nil, within limit: Duration = .seconds(10)) async -> Outcome {
         let parameters = NWParameters.tcp
         parameters.requiredInterface = interface
@@ -107,7 +113,7 @@ public struct CaptiveNetworkProbe: Sendable {
         }
     }
 
-    /// Only what a browser is to be shown.
+    /// Returns the URL if a browser can show it: only `http` and `https`.
     private static func page(_ url: URL) -> URL? {
         ["http", "https"].contains(url.scheme?.lowercased() ?? "") ? url : nil
     }

@@ -2,12 +2,12 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import Dispatch
 
-/// The state of an object that reports to the program's queue: each change once, in order, the last one last.
+/// The state of an object that reports to the program's queue. Each change is reported once, in order.
 ///
-/// What is reported is whatever the handler is at that moment; handlers are called without a lock held. Blocks given to
-/// ``call(_:)`` before there is a queue wait for it.
+/// A report calls the handler that is set when the report runs, without holding a lock. Blocks given to ``call(_:)`` before the object has
+/// a queue wait for one. Thread-safe.
 final class QueuedState<State: Sendable>: Sendable {
-    /// Called at each change.
+    /// Called at each change of state.
     typealias Handler = @Sendable (State) -> Void
 
     private struct Progress {
@@ -25,20 +25,20 @@ final class QueuedState<State: Sendable>: Sendable {
         progress = LockedValue(Progress(state: state))
     }
 
-    /// The current state. Readable from any thread.
+    /// The current state. May be read from any thread.
     var current: State { progress.withLock { $0.state } }
 
-    /// The queue of ``start(on:)``; `nil` before.
+    /// The queue given to ``start(on:)``; `nil` before.
     var queue: DispatchQueue? { progress.withLock { $0.queue } }
 
-    /// Whether ``end(in:finally:)`` was called.
+    /// Whether ``end(in:finally:)`` or ``abandon()`` was called.
     var hasEnded: Bool { progress.withLock { $0.hasEnded } }
 
-    /// Called at each change, until the end.
+    /// Called on the queue at each change of state, up to the last one.
     var handler: Handler? {
         get { progress.withLock { $0.handler } }
         set {
-            // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+            // Release the old handler outside the lock: it may hold the last reference to an object of the program.
             let old = progress.withLock { progress in
                 defer { progress.handler = newValue }
                 return progress.handler
@@ -47,9 +47,9 @@ final class QueuedState<State: Sendable>: Sendable {
         }
     }
 
-    /// Takes the queue of all callbacks, and calls what waited for it.
+    /// Sets the queue for all callbacks, and runs the blocks that wait for it.
     ///
-    /// - Returns: `false` at all calls but the first one, and after the end.
+    /// - Returns: `true` for the first call, unless the state has already ended.
     func start(on queue: DispatchQueue) -> Bool {
         let delivery = SharedDelivery.on(queue)
         let began = progress.withLock { progress in
@@ -64,25 +64,25 @@ final class QueuedState<State: Sendable>: Sendable {
         return began.isFirst
     }
 
-    /// Goes to another state and reports it. Without effect after the end.
+    /// Changes the state and reports the change. Has no effect after the end.
     func move(to state: State) {
         change(to: state, ends: false) {}
     }
 
-    /// Goes to the last state, reports it, and lets go of the handler.
+    /// Changes to the last state, reports it, and releases the handler.
     ///
-    /// - Parameter finally: Called after the report, on the queue; at once if there is none.
+    /// - Parameter finally: Called on the queue after the report; without a queue, called on a global queue.
     func end(in state: State, finally: @escaping @Sendable () -> Void = {}) {
         change(to: state, ends: true, finally)
     }
 
-    /// Lets go of the handler, and reports nothing any more.
+    /// Releases the handler. No further changes are reported.
     func abandon() {
         progress.withLock { $0.hasEnded = true }
         handler = nil
     }
 
-    /// Calls a block on the queue, after everything before it. Before there is a queue the block waits for one.
+    /// Runs a block on the queue, after all earlier blocks. Without a queue, the block waits for one.
     func call(_ body: @escaping @Sendable () -> Void) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             if let delivery = progress.delivery { return delivery.add(.call(body)) ? delivery : nil }
@@ -109,7 +109,7 @@ final class QueuedState<State: Sendable>: Sendable {
             return (nil, progress.waiting + [{ [self] in handler = nil }, finally])
         }
         delivery?.dispatch()
-        // Nobody named a queue, and nobody will: what waited for one is called on a global one.
+        // The object has no queue and will not get one. Run the waiting blocks on a global queue.
         guard !unheard.isEmpty else { return }
         DispatchQueue.global().async { for body in unheard { body() } }
     }

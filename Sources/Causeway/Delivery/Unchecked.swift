@@ -1,9 +1,9 @@
-/// A value of the program's that the API declares without `Sendable`, on its way to the one place that uses it.
+/// Holds a value of the program whose type the API does not declare `Sendable`, so that it can be passed to the thread that uses it.
 ///
-/// It has an identity, by which two holders of the same block are known to be equal.
-// SAFETY: the value is not touched here. A block is called only on the queue that the program gave with it; a value kept
-// under a key is handed back as it came, and what the program does with it on which thread is the program's affair, as
-// on Apple platforms. `FramerTests` and `SecProtocolTests` show that values come back as they went in.
+/// As a class it has an identity: two holders of one block compare as equal by reference.
+// SAFETY: this class does not use the value. A block runs only on the queue that the program supplied with it. A value stored under a key
+// is returned unchanged, and the program is responsible for the thread that uses it, as on Apple platforms. `FramerTests` and
+// `SecProtocolTests` check that values are returned unchanged.
 package final class Unchecked<Value>: @unchecked Sendable {
     package let value: Value
 
