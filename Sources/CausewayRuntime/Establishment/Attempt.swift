@@ -3,11 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// One socket that is trying to connect. Confined to its connector's loop.
+/// One connection attempt with its socket. Confined to its connector's loop.
 final class Attempt: ReadinessHandler {
     private let candidate: Int
     private let address: SocketAddress
-    // SAFETY: everything below is touched on the connector's loop only.
+    // SAFETY: The variables below are accessed on the connector's loop only.
     nonisolated(unsafe) private weak var connector: Connector?
     nonisolated(unsafe) private var fd: CInt?
     nonisolated(unsafe) private var registration: Registration?
@@ -22,13 +22,16 @@ final class Attempt: ReadinessHandler {
         loop = connector.loop
     }
 
-    /// Returns whether the socket is connected at once, as datagram and local sockets are, and those whose first write opens them.
+    /// Starts to connect the socket.
+    ///
+    /// - Returns: Whether the socket is connected at once: datagram and local sockets are, and TCP sockets that connect with their first
+    ///   write.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
         beginning.time = System.now
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        // Parameters that a listener shares have its path as their local one.
+        // Parameters that are shared with a listener have the listener's path as their local address. Do not bind the socket to it.
         if address.family != .unix || settings.localAddress != address {
             try settings.bindLocal(descriptor.rawValue, address.family)
         }
@@ -45,10 +48,10 @@ final class Attempt: ReadinessHandler {
         return isConnected
     }
 
-    /// When it began.
+    /// The start time of the attempt.
     var started: Duration { beginning.time }
 
-    /// The local address; `nil` once the socket is gone.
+    /// The local address; `nil` once the socket is closed.
     var source: SocketAddress? { fd.flatMap { Socket.localAddress($0) } }
 
     private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {
@@ -78,7 +81,7 @@ final class Attempt: ReadinessHandler {
         connector?.failed(candidate, code)
     }
 
-    /// Gives the socket away.
+    /// Transfers ownership of the socket to the returned winner; `nil` if the socket is closed.
     func win(_ facts: EstablishmentFacts, _ untried: [SocketAddress]) -> Connector.Winner? {
         stopTimer()
         guard let fd = fd.take() else { return nil }

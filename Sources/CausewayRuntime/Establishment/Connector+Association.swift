@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Datagrams that a proxy relays: first it is asked where it takes them, then the race goes there.
+/// Datagrams through a proxy: the proxy first returns the address of its relay, then the race connects to that address.
 extension Connector {
     func associate(_ request: RelayRequest) {
         let association = request.associate(progress.settings, loop, progress.resolver)

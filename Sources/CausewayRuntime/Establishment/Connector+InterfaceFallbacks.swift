@@ -2,32 +2,32 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Every interface that the program permits is a candidate: a race that has no winner when the second address would have its turn is
-/// joined by the same race over each of the others.
+/// Races over other interfaces. If a race has no winner by the time of its second attempt, it also starts over each other interface that
+/// the program permits.
 ///
-/// What connects at once never comes here, and the network is looked at only then. A race over another interface is a connector of
-/// its own, which this one owns: it stops with it, and its winner is this one's.
+/// A target that connects at once needs no such race, and the network state is not read before. Each race over another interface is a
+/// connector that this connector owns: both stop together, and this connector reports its winner.
 extension Connector {
     struct InterfaceFallbacks {
-        /// This race is one of them.
+        /// Whether this connector itself is a race over another interface.
         var isOne = false
         var timer: TimerID?
         var wereTaken = false
-        /// By the interface's index.
+        /// The connectors by interface index.
         var racing: [Int: Connector] = [:]
-        /// The race over the system's own choice is lost.
+        /// Whether the race over the default interface has failed.
         var isExhausted = false
-        /// Of the network, while the race takes long.
+        /// The subscription to network changes, while the race takes long.
         var watch: NetworkStateMonitor.Subscription?
     }
 
-    /// A little more than another address is given (RFC 8305 §5): two attempts never start at once.
+    /// A little longer than the delay before the next address (RFC 8305 §5), so that two attempts never start at once.
     static var fallbackDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
-    /// Without any address by then, names are asked for over the other interfaces too.
+    /// If no address is known after this time, the name is also resolved over the other interfaces.
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// The network may matter before there is an outcome.
+    /// Whether the outcome can depend on changes of the network. This is so for TCP, except to loopback and local addresses.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, progress.settings.transport == .tcp, progress.completion != nil else {
             return false
@@ -43,7 +43,7 @@ extension Connector {
         return true
     }
 
-    /// The first attempt, or else the first question, decides when.
+    /// Schedules the races over other interfaces, counted from the first attempt, or from the first DNS query while there is no attempt.
     func scheduleFallbacks(after delay: Duration) {
         let isFirst = progress.race.startedCount <= 1
         guard isFirst, mayTakeLong else { return }
@@ -54,11 +54,11 @@ extension Connector {
         }
     }
 
-    /// Returns whether a race goes on over another interface.
+    /// Starts the races over other interfaces after this race has failed. Returns whether any of them is running.
     func awaitFallbacks() -> Bool {
         guard !progress.fallbacks.isOne else { return false }
         progress.fallbacks.isExhausted = true
-        // A host that refuses was reached: there is no need of another way.
+        // A refused connection means that the host was reached, so another interface does not help.
         if progress.failure?.wasAnswered != true { startFallbacks() }
         return !progress.fallbacks.racing.isEmpty
     }
@@ -79,7 +79,7 @@ extension Connector {
         }
     }
 
-    /// For each other interface the addresses that it leads to, in the order of the race.
+    /// The other interfaces, each with the addresses that it reaches in the order of the race.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
@@ -123,7 +123,7 @@ extension Connector {
         }
     }
 
-    /// What happened on another interface belongs to this race's history, at the time of this race.
+    /// Adds the history of a race over another interface to this race's history, with times relative to this race.
     private func adopt(_ facts: EstablishmentFacts) {
         let offset = facts.started - progress.facts.started
         progress.startedBefore += facts.attemptCount
@@ -136,14 +136,13 @@ extension Connector {
         for var attempt in facts.attempts {
             attempt.started += offset
             if let ended = attempt.ended { attempt.ended = ended + offset }
-            // Its number is another race's.
+            // The candidate number belongs to the other race.
             attempt.candidate = -1
             progress.facts.attempts.append(attempt)
         }
     }
 
-    /// The attempt at the only address was not worth a note until there are others.
-    /// Writes down the one attempt of a race for a given address, which is recorded only if it has something to report.
+    /// Records the attempt of a race with a single address. Such a race keeps no history until it fails, is reported, or has fallbacks.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
             let started = progress.attempts[0]?.started
@@ -162,7 +161,7 @@ extension Connector {
 }
 
 extension Failure {
-    /// The peer's host itself has refused.
+    /// Whether the peer's host refused the connection.
     fileprivate var wasAnswered: Bool { domain == .posix && code == Errno.connectionRefused }
 }
 

@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// A network that is exchanged for another one while a race goes on: an attempt whose source address is gone will never be answered, and
-/// the kernel goes on with it for minutes.
+/// Reacts to a change of the network during a race. An attempt whose source address was removed gets no answer, but the kernel would retry
+/// it for minutes.
 ///
-/// What connects at once never comes here. Whether another network is better is the business of connections that wait or are ready.
+/// A target that connects at once is not affected. Waiting and ready connections themselves check whether another network is better.
 extension Connector {
-    /// Follows the network from now on, for a race that takes long.
+    /// Subscribes to network changes, for a race that takes long.
     func watchForLoss() {
         guard mayTakeLong, progress.fallbacks.watch == nil, progress.settings.localAddress == nil else { return }
         progress.fallbacks.watch = NetworkStateMonitor.shared.subscribe { [weak self] model in
@@ -16,7 +16,7 @@ extension Connector {
         }
     }
 
-    /// Attempts that have lost their address have failed, those over other interfaces too.
+    /// Fails all attempts whose source address was removed, including those over other interfaces.
     private func dropLost(in model: NetworkModel) {
         for candidate in progress.attempts.keys.sorted() {
             guard let attempt = progress.attempts[candidate], attempt.hasLostAddress(in: model) else { continue }
@@ -32,7 +32,7 @@ extension Attempt {
         guard let source, let address = source.internetAddress, model.holder(of: address) == nil,
             let probe = try? Socket.open(source.family, .datagram)
         else { return false }
-        // The model may be older than the attempt; the kernel knows.
+        // The model can be older than the attempt, so ask the kernel.
         do throws(SystemError) {
             try Socket.bind(probe.rawValue, to: source.with(port: 0))
             return false

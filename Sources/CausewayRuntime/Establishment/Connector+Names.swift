@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// How a name becomes candidates, and what is learnt from what becomes of them.
+/// Turns a name into candidates, and records the outcomes of attempts for later races.
 extension Connector {
-    /// What earlier connections of this process have taught.
+    /// The results of earlier connections of this process.
     static let memory = LockedValue(EstablishmentMemory())
 
-    /// Forgets what earlier connections have taught.
+    /// Discards the results of earlier connections.
     package static func forgetConnections() { memory.withLock { $0.removeAll() } }
 
     func lookUp(_ name: String) {
@@ -26,7 +26,7 @@ extension Connector {
         }
     }
 
-    /// - Parameter isComplete: Everything is known already: nothing is waited for.
+    /// - Parameter isComplete: Whether all results are known already, so that no further event follows.
     private func heard(_ event: NameEvent, isComplete: Bool) {
         guard progress.completion != nil else { return }
         switch event {
@@ -90,7 +90,7 @@ extension Connector {
 
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
-        // An address that the program gave is tried once, and there is nothing to tell of it but what the report has anyway.
+        // A race with a single address that the program gave has one attempt. The report contains all facts about it anyway.
         guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.fallbacks.isOne else {
             return
         }
@@ -101,7 +101,9 @@ extension Connector {
                 interface: progress.fallbacks.isOne ? progress.settings.requiredInterface : nil))
     }
 
-    /// - Parameter isLesson: Whether later races for names learn from a failure.
+    /// Records the end of an attempt.
+    ///
+    /// - Parameter isLesson: Whether a failure affects the order of addresses in later races.
     func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome, isLesson: Bool = true) {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
         progress.facts.attempts[index].ended = System.now - progress.facts.started

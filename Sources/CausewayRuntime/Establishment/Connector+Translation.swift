@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// IPv4 hosts from a network of IPv6 alone: behind a translator they have IPv6 addresses, which are made here (RFC 6052). Under which
-/// prefix, the routers say (RFC 8781), which counts first, or the DNS (RFC 7050).
+/// Connections to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which are synthesized
+/// here (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or from the DNS (RFC 7050).
 ///
-/// Only a race that was lost for want of any IPv4 route comes here, so a network that has both pays nothing.
+/// This code runs only after a race has failed because there is no IPv4 route. A dual-stack network therefore has no extra cost.
 extension Connector {
-    /// Finds the translator's prefix, once. Returns whether the race goes on, at once or when the DNS has answered.
+    /// Finds the translator's prefix, once. Returns whether the race continues, at once or after the DNS query.
     func translate() -> Bool {
         guard progress.completion != nil, !progress.isTranslated, progress.settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
@@ -20,16 +20,16 @@ extension Connector {
             let source = Self.globalSource(over: interface)
         else { return false }
         progress.isTranslated = true
-        // Routers repeat themselves: what they say is heard from the first time on that somebody needs it.
+        // Receive router advertisements only from the first time that a prefix is needed. Routers repeat their advertisements.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)
             return true
         }
-        // The last dot: domains of resolv.conf are not added.
+        // The trailing dot disables the search domains of resolv.conf.
         var request = NameRequest("\(TranslationPrefix.wellKnownName).", families: [.ipv6])
         request.scope = progress.settings.resolutionScope
-        // Another network has another translator: what one of them answered is not remembered for the other (RFC 7050 §3).
+        // Each network has its own translator. Therefore do not reuse an answer that was cached on another network (RFC 7050 §3).
         request.partition = progress.settings.resolution.partition ^ source.networkNumber
         if let events = progress.resolver.known(request) {
             for event in events { heardOfTranslator(event, stranded) }
@@ -41,7 +41,7 @@ extension Connector {
         return true
     }
 
-    /// The address that packets to the rest of the world would carry; `nil` without a way there.
+    /// The source address of packets to the internet; `nil` without a route.
     private static func globalSource(over interface: String?) -> InternetAddress? {
         let somewhere = SocketAddress.ipv6(high: 0x0064_FF9B_0000_0000, low: 0, port: 9, scope: 0)
         return SourceAddress.toward([somewhere], over: interface)[0]?.address
@@ -63,7 +63,7 @@ extension Connector {
                 if case .ipv6(let address) = address.internetAddress { address } else { nil }
             }
             let discovered = TranslationPrefix.discovered(in: answers)
-            // A router may have spoken while the DNS was asked.
+            // A router advertisement may have arrived during the DNS query.
             race(stranded, through: discovered.isEmpty ? advertised : discovered)
         }
     }
@@ -89,7 +89,7 @@ extension Connector {
 }
 
 extension Failure {
-    /// No attempt found a way to begin.
+    /// Whether no attempt could start for lack of a route or a local address.
     fileprivate var lacksRoute: Bool {
         domain == .posix
             && [Errno.networkUnreachable, Errno.addressNotAvailable, Errno.networkDown].contains(code)
@@ -97,7 +97,7 @@ extension Failure {
 }
 
 extension InternetAddress {
-    /// What hosts of one link have in common.
+    /// The bits that the addresses of all hosts on one link share.
     fileprivate var networkNumber: UInt64 {
         switch self {
         case .ipv4: 0

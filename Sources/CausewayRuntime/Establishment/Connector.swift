@@ -4,20 +4,21 @@ package import CausewayTypes
 package import CausewayWire
 package import FoundationEssentials
 
-/// Runs an ``AttemptRace`` against real sockets, once: it resolves, races and reports one outcome.
+/// Runs an ``AttemptRace`` with real sockets: it resolves the target, races the addresses, and reports one outcome. Use each connector
+/// once.
 ///
-/// Everything happens on one loop's thread. It starts, skips and cancels from anywhere.
+/// All work runs on one loop's thread. ``start()``, ``skip()`` and ``cancel()`` can be called from any thread.
 package final class Connector: Sendable {
     package enum Target: Sendable {
         case addresses([SocketAddress])
         case name(String, port: UInt16, interface: NWInterface?)
-        /// A Bonjour service, wherever it is now.
+        /// A Bonjour service at its current addresses.
         case service(DNSName, interface: NWInterface?)
-        /// Wherever a SOCKS proxy takes the datagrams that it relays.
+        /// The relay for datagrams that a SOCKS proxy provides.
         indirect case relay(RelayRequest)
     }
 
-    /// A socket that is connected.
+    /// A connected socket.
     package struct Winner: Sendable {
         package var fd: CInt
         package var registration: Registration?
@@ -25,17 +26,17 @@ package final class Connector: Sendable {
         package var facts: EstablishmentFacts
         /// Addresses that were not tried.
         package var untried: [SocketAddress]
-        /// Bytes of the early content that have left.
+        /// The number of early content bytes that were sent.
         package var sentEarly = 0
-        /// What has to live on for the socket to be of use.
+        /// The relay that must live as long as the socket.
         var association: (any DatagramRelay)?
     }
 
     package typealias Outcome = Result<Winner, Failure>
-    /// Told the outcome, and how it came about.
+    /// Called with the outcome and the history of the attempts.
     package typealias Completion = @Sendable (Outcome, EstablishmentFacts) -> Void
 
-    // SAFETY: touched on the loop's thread only: every public method goes there first.
+    // SAFETY: Accessed on the loop's thread only. Every public method switches to it first.
     nonisolated(unsafe) var progress: Progress
     let loop: any EventLoop
 
@@ -43,25 +44,25 @@ package final class Connector: Sendable {
         var target: Target
         var settings: SocketSettings
         let resolver: any NameResolver
-        /// What may leave with the first packet of each attempt.
+        /// Content that may be sent with the first packet of each attempt.
         let early: Data
         var completion: Completion?
         var race: AddressRace
-        /// By the race's numbers.
+        /// The addresses, indexed by the race's candidate numbers.
         var addresses: [SocketAddress] = []
         var attempts: [Int: Attempt] = [:]
         var failure: Failure?
         var facts = EstablishmentFacts()
         var timer: TimerID?
         var resolution: (any NameResolving)?
-        /// IPv4 addresses led nowhere, and their translations are tried.
+        /// Whether the IPv4 addresses were unreachable and their translations are tried.
         var isTranslated = false
         var translatorAnswers: [SocketAddress] = []
-        /// Attempts of the race before that.
+        /// The number of attempts in earlier races of this connector.
         var startedBefore = 0
-        /// With the proxy that relays, if there is one.
+        /// The relay at the proxy, if there is one.
         var association: (any DatagramRelay)?
-        /// The same race over other interfaces, if this one takes long.
+        /// The same race over other interfaces, if this race takes long.
         var fallbacks = InterfaceFallbacks()
     }
 
@@ -79,7 +80,7 @@ package final class Connector: Sendable {
 
     package func start() { loop.execute { self.begin() } }
 
-    /// Gives up what is being tried and goes on with the next address.
+    /// Abandons the current attempts and continues with the next address.
     package func skip() {
         loop.execute {
             guard case .relay = self.progress.target else {
@@ -89,7 +90,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Tells how it goes so far, attempts without an outcome included, on the loop's thread.
+    /// Calls `body` on the loop's thread with the history so far, including pending attempts.
     package func report(_ body: @escaping @Sendable (EstablishmentFacts) -> Void) {
         loop.execute {
             self.noteOnlyAttempt()
@@ -97,7 +98,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Ends without an outcome.
+    /// Stops without calling the completion.
     package func cancel() {
         loop.execute {
             self.progress.completion = nil
@@ -112,7 +113,7 @@ package final class Connector: Sendable {
         approach()
     }
 
-    /// Goes for the target.
+    /// Resolves the target, or starts the race if the target has addresses.
     func approach() {
         switch progress.target {
         case .addresses(let addresses): use(addresses)
@@ -126,7 +127,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Addresses whose order is the caller's.
+    /// Starts the race with addresses in the order of the caller.
     private func use(_ addresses: [SocketAddress]) {
         progress.addresses = addresses.filter(progress.settings.permits)
         if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
@@ -189,7 +190,7 @@ package final class Connector: Sendable {
         perform(progress.race.failed(candidate, at: System.now))
     }
 
-    /// Keeps the failure that tells most: an answer from the peer's host tells more than the lack of a route to it.
+    /// Keeps the most informative failure: an answer from the peer's host takes precedence over a missing route.
     private func note(_ code: CInt) {
         let lacksRoute = [
             Errno.networkUnreachable, Errno.hostUnreachable, Errno.addressNotAvailable, Errno.noDevice,
@@ -221,7 +222,7 @@ package final class Connector: Sendable {
         completion?(outcome, progress.facts)
     }
 
-    /// Attempts so far, over all interfaces.
+    /// The number of attempts so far, over all interfaces.
     var startedCount: Int { progress.startedBefore + progress.race.startedCount }
 
     private func stop() {
@@ -271,7 +272,7 @@ extension SocketAddress {
 }
 
 extension [SocketAddress] {
-    /// Families take turns, the preferred one first (RFC 8305 §4).
+    /// Returns the addresses with alternating families, beginning with the preferred family (RFC 8305 §4).
     fileprivate func interleavingFamilies() -> [SocketAddress] {
         guard let first else { return [] }
         let preferred = filter { $0.family == first.family }

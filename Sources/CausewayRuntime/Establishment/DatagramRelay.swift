@@ -1,27 +1,27 @@
 package import CausewayTypes
 
-/// A relay for datagrams that a proxy has been asked for. It lasts as long as the connection to the proxy.
+/// A datagram relay that a proxy provides. It lasts as long as the connection to the proxy.
 ///
 /// Confined to a loop except for ``cancel()``.
 package protocol DatagramRelay: AnyObject, Sendable {
-    /// How the connection to the proxy was established, or failed to be.
+    /// The history of the connection to the proxy, also if it failed.
     var facts: EstablishmentFacts { get }
 
-    /// Connects to the proxy. Calls `opened` once.
+    /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
 
-    /// Calls `ended` when the proxy stops relaying: at once if it has stopped already.
+    /// Calls `ended` when the proxy stops relaying; at once if it has already stopped.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void)
 
-    /// Ends the connection to the proxy. From any thread.
+    /// Closes the connection to the proxy, and with it the relay. Can be called from any thread.
     func cancel()
 }
 
-/// Takes the address that relayed datagrams are sent to, or the reason why there is none.
+/// Called with the address to which the datagrams for the relay are sent, or with the failure.
 package typealias RelayOpened = @Sendable (Result<Connector.Target, Failure>) -> Void
 
-/// A request to a proxy for a relay. The code that speaks with the proxy uses whole connections, so it lies above this folder and supplies
-/// the closure.
+/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer above this folder,
+/// which supplies the closure.
 package struct RelayRequest: Sendable {
     typealias Associate = @Sendable (SocketSettings, any EventLoop, any NameResolver) -> any DatagramRelay
 

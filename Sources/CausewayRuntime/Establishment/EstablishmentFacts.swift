@@ -3,45 +3,45 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// When and how a connection came about. Times are of the monotonic clock.
+/// The history of the establishment of a connection. Times are those of the monotonic clock.
 package struct EstablishmentFacts: Sendable {
     package struct Resolution: Sendable {
-        /// Until the first addresses were there.
+        /// The time until the first addresses were known.
         package var duration: Duration
         package var addressCount: Int
         package var origin: AddressOrigin
     }
 
-    /// One question that was answered.
+    /// One DNS query with its answer.
     package struct Query: Sendable {
         package var type: DNSRecordType
         package var answer: DNSAnswer
         package var origin: AddressOrigin
-        /// Since ``EstablishmentFacts/started``.
+        /// Time since ``EstablishmentFacts/started``.
         package var answered: Duration
     }
 
-    /// One address that was tried.
+    /// One attempt to connect to an address.
     package struct Attempt: Sendable {
         package enum Outcome: Equatable, Sendable {
             case pending
             case connected
             case failed(CInt)
-            /// Another one was faster, or the program left it.
+            /// Another attempt won, or the program skipped or cancelled it.
             case abandoned
         }
 
         package var candidate: Int
         package var address: SocketAddress
-        /// Since ``EstablishmentFacts/started``.
+        /// Time since ``EstablishmentFacts/started``.
         package var started: Duration
         package var ended: Duration?
         package var outcome = Outcome.pending
-        /// Where it is another one than the system would take.
+        /// The interface, if it is not the system's default choice.
         package var interface: NWInterface?
     }
 
-    /// What the transport had counted when the connection became ready.
+    /// The transport's counters at the time when the connection became ready.
     package struct Baseline: Sendable {
         package var information: TCPInformation?
         package var received: UInt64
@@ -50,18 +50,18 @@ package struct EstablishmentFacts: Sendable {
 
     package var started: Duration = .zero
     package var attemptStarted: Duration = .zero
-    /// When the transport was connected; `nil` for what a listener accepted.
+    /// The time when the transport was connected; `nil` for an accepted connection.
     package var connected: Duration?
-    /// When every protocol was ready.
+    /// The time when all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// Only where protocols above the transport talked before.
+    /// `nil` unless protocols above the transport exchanged bytes before the connection was ready.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// An attempt has lost its source address on the way: the network is another one now. It stands here because here it takes no room.
+    /// Whether an attempt lost its source address because the network changed. Declared here because it fits into padding of the layout.
     package var lostNetwork = false
     package var resolution: Resolution?
-    /// Of names: what was asked, and every attempt, in order.
+    /// The DNS queries and the attempts in order. Both can be empty if the endpoint is an address.
     package var queries: [Query] = []
     package var attempts: [Attempt] = []
     package var attemptCount = 0

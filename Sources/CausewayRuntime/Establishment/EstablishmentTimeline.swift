@@ -3,18 +3,18 @@ internal import CausewaySystem
 package import CausewayTypes
 
 extension EstablishmentFacts {
-    /// One step on the way to a connection, in plain values. Times are seconds since the start.
+    /// One step of the establishment, in plain values. Times are seconds since the start.
     package struct TimelineEntry: Sendable {
         package var kind: String
         package var label: String
         package var start: Double
         package var end: Double?
         package var outcome: String
-        /// Why an attempt failed.
+        /// The reason why an attempt failed.
         package var failure: Failure?
     }
 
-    /// Questions and attempts in the order of their beginning.
+    /// The DNS queries and the attempts, each in chronological order.
     package var timeline: [TimelineEntry] {
         var entries = queries.map { query in
             let end = query.answered / .seconds(1)
@@ -42,7 +42,7 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// Of an endpoint that is an address, nothing else was written down.
+    /// The attempt of a connection to a single address, which keeps no history.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

@@ -1,20 +1,20 @@
 package import CausewayTypes
 
-/// Creates the protocols above a connected flow, from the bottom up, or returns the failure.
+/// Creates the protocols above a connected flow, from bottom to top, or returns the failure.
 package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 
 /// Settings that several connections share, such as all connections that one listener accepts.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
-    /// A copy of the value's property. It is read before each content, and the value is large to copy.
+    /// A copy of ``SocketSettings/connectsWithContent``, because it is read before each content and `value` is large to copy.
     package let connectsWithContent: Bool
-    /// Creates the protocols above the transport for one attempt; `nil` when there are none.
+    /// Creates the protocols above the transport for one attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?
-    /// The routes to try in order; empty if there is only the direct one.
+    /// The routes in the order of attempts; empty if there is only the direct route.
     package let routes: [Route]
-    /// Determines the routes when a connection starts, if they are not known earlier.
+    /// Determines the routes when a connection starts; `nil` if they are already known.
     package let planner: (any RoutePlanner)?
-    /// The unfinished handshakes of connections that a listener has accepted.
+    /// The unfinished handshakes of the listener whose connections share these settings.
     package let openings: UnfinishedOpenings?
 
     package init(

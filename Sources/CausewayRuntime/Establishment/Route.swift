@@ -1,13 +1,13 @@
 package import CausewayTypes
 
-/// One way to an endpoint: through a proxy, or directly where there are proxies that may be passed over.
+/// A route to an endpoint: through a proxy, or directly if the proxies may be bypassed.
 package struct Route: Sendable {
     package let target: Connector.Target
-    /// Makes the protocols above the transport, the tunnel through the proxy among them.
+    /// Creates the protocols above the transport, including the tunnel through the proxy.
     package let makeLayers: LayerMaker
-    /// The proxy that is connected to; `nil` for the direct way.
+    /// The proxy to connect to; `nil` for the direct route.
     package let proxy: NWEndpoint?
-    /// Bytes that the way takes of each datagram.
+    /// The number of bytes that the route adds to each datagram.
     package let overhead: Int
 
     package init(

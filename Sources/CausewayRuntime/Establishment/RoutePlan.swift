@@ -1,23 +1,24 @@
 internal import CausewaySystem
 package import CausewayTypes
 
-/// Finds the ways to an endpoint, where that takes longer than looking at the parameters.
+/// Determines the routes to an endpoint if this needs more than the parameters, such as a PAC script.
 package protocol RoutePlanner: Sendable {
-    /// Calls `completion` once, on any thread, unless it is cancelled before: with one way at least.
+    /// Determines the routes and calls `completion` once on any thread, unless it is cancelled first. A success contains at least one
+    /// route.
     func plan(
         on loop: any EventLoop, _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
     ) -> any RoutePlanning
 }
 
-/// Planning under way.
+/// A computation of routes that is in progress.
 package protocol RoutePlanning: Sendable {
     func cancel()
 }
 
-/// Why there is no way.
+/// The reason why there is no route.
 package struct RouteProblem: Error, Sendable {
     package var failure: Failure
-    /// For a person.
+    /// A description for people.
     package var reason: String
 
     package init(_ failure: Failure, _ reason: String) {
@@ -26,7 +27,7 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// The ways of one chapter of a connection's making, from when they are asked for.
+/// The routes of one establishment of a connection, from the request on.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?
@@ -44,7 +45,7 @@ final class RoutePlan: Sendable {
         return problem
     }
 
-    /// Calls `completion` once the plan is made, on any thread.
+    /// Starts the planner. Calls `completion` on any thread when the routes are known or have failed; not after ``cancel()``.
     func begin(
         _ planner: any RoutePlanner, on loop: any EventLoop, _ completion: @escaping @Sendable (RoutePlan) -> Void
     ) {
