@@ -2,32 +2,32 @@ internal import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
-/// Calls the program's code on one queue, in order, with one dispatch for all that one batch of events brings.
+/// Calls the program's code in order on one queue. All calls of one event batch need only one dispatch.
 ///
-/// Items go to the end of a list; a dispatched block drains it. What the drained items themselves add is drained in the same
-/// block, up to a budget, after which the queue's other work gets its turn.
+/// Items go to the end of a list, which a dispatched block drains. Items that are added while the block runs are drained by the same block,
+/// up to a limit; then the queue's other work runs first.
 package final class Delivery: Sendable {
     package enum Item: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case call(@Sendable () -> Void)
-        /// Calls that the closure makes itself. It returns how many.
+        /// Several calls that the closure makes. It returns their number.
         case calls(@Sendable () -> Int)
     }
 
     fileprivate struct State {
         let items = Ring<Item>()
-        /// A block that will drain the list is queued, or promised at the end of an event batch.
+        /// Whether a block that will drain the list is queued, or will be at the end of an event batch.
         var isDispatched = false
-        /// On a concurrent queue: items for which no block is queued yet.
+        /// The number of items on a concurrent queue that have no block yet.
         var undispatched = 0
     }
 
-    /// Items that one block drains before it lets the queue's other work pass.
+    /// The number of items that one block drains before the queue's other work runs.
     private static let budget = 256
 
     package let queue: DispatchQueue
-    /// A block per item: on a concurrent queue the program may wait, inside one callback, for another.
+    /// A concurrent queue needs one block per item: the program may wait inside one callback for another.
     private let isConcurrent: Bool
     private let state = LockedValue(State())
 
@@ -36,13 +36,14 @@ package final class Delivery: Sendable {
         isConcurrent = Self.isGlobal(queue)
     }
 
-    /// Calls one closure after the other.
+    /// Whether calls never overlap.
     var isSerial: Bool { !isConcurrent }
 
-    /// Dispatch does not tell whether a queue is concurrent, but its global queues have well-known labels.
+    /// Whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues have a
+    /// fixed prefix.
     static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
 
-    /// Where the answers of a flow go that has no queue of the program's.
+    /// The delivery for flows without a queue of the program.
     static let fallback = Delivery(.global())
 
     // MARK: Adding
@@ -62,7 +63,7 @@ package final class Delivery: Sendable {
         }
     }
 
-    /// Whether the caller is code that this delivery is calling.
+    /// Whether the current code was called by this delivery.
     package var isDraining: Bool { ThreadLocal.delivery == Unmanaged.passUnretained(self).toOpaque() }
 
     package func dispatch() {
@@ -74,12 +75,12 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
-    /// The same, on an event loop's thread at the end of the batch in hand.
+    /// Dispatches at the end of the current event batch on the loop's thread; at once on any other thread.
     func dispatch(behindBatchOf loop: any EventLoop) {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
 
-    /// Adds an item and dispatches, from a place that holds no lock.
+    /// Adds an item and dispatches. The caller must hold no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
     }
@@ -98,7 +99,7 @@ package final class Delivery: Sendable {
         }
         while batch > 0 {
             for _ in 0..<batch {
-                // One by one: the program may run its main queue within a callback, and so this function within itself.
+                // Take one item at a time: a callback may run the main queue, which calls this function again.
                 guard let item = state.withLock({ state in state.items.popFirst() }) else { break }
                 remaining -= run(item)
             }
@@ -111,7 +112,7 @@ package final class Delivery: Sendable {
         if let item = state.withLock({ state in state.items.popFirst() }) { _ = run(item) }
     }
 
-    /// Returns what it takes from the budget.
+    /// Performs an item. Returns the number of calls to subtract from the budget.
     private func run(_ item: Item) -> Int {
         switch item {
         case .received(let completion, let content): completion(content)
@@ -124,7 +125,7 @@ package final class Delivery: Sendable {
 }
 
 extension Delivery.State {
-    /// How many items the block in hand drains next: none if another block will.
+    /// The number of items that the current block drains next; 0 if another block drains them.
     fileprivate mutating func nextBatch(isSpent: Bool, _ mustDispatch: inout Bool) -> Int {
         guard !items.isEmpty, !isDispatched else { return 0 }
         guard isSpent else { return items.count }
@@ -135,6 +136,6 @@ extension Delivery.State {
 }
 
 extension EventLoop {
-    /// Dispatches `delivery` at the end of the batch of events in hand. Only on the loop's thread.
+    /// Dispatches `delivery` at the end of the current event batch. Call it on the loop's thread only.
     package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatch() } }
 }

@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// The result of one receive.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's block until the
+    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's scratch block until the
     /// completion returns, and `data` is empty.
     var lentCount = 0
     /// The kernel's information about a datagram.

@@ -1,10 +1,10 @@
 internal import CausewaySystem
 package import Dispatch
 
-/// The delivery of a queue, shared by all connections that use it: it is there as long as one of them holds this.
+/// The delivery of one queue, shared by all connections that use the queue. It exists while one of them holds a reference.
 ///
-/// Not the delivery itself is found through the queue: it would be referenced weakly, and each use of such an object costs several times
-/// as much for ever after.
+/// The registry refers weakly to this object and not to the delivery: after the first weak reference, each use of a Swift object costs
+/// several times as much.
 package final class SharedDelivery: Sendable {
     private final class Reference: Sendable {
         private struct Box { weak var shared: SharedDelivery? }
@@ -15,7 +15,7 @@ package final class SharedDelivery: Sendable {
 
     private static let known = LockedValue<[ObjectIdentifier: Reference]>([:])
 
-    /// Finds or makes the one of a queue. A global queue keeps no order that could be shared.
+    /// Finds or creates the shared delivery of a queue. A global queue has no order to preserve, so each call creates a new one.
     package static func on(_ queue: DispatchQueue) -> SharedDelivery {
         if Delivery.isGlobal(queue) { return SharedDelivery(queue) }
         let id = ObjectIdentifier(queue)
@@ -34,12 +34,12 @@ package final class SharedDelivery: Sendable {
     deinit {
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
-            // Another one may have taken this one's place already.
+            // Another object may already have replaced this one.
             let successor = known[id]?.shared
             if successor == nil { known[id] = nil }
             return successor
         }
-        // This may be its last reference: its own end must not come under the lock.
+        // This may be the last reference to the successor, whose `deinit` must not run under the lock.
         withExtendedLifetime(successor) {}
     }
 
