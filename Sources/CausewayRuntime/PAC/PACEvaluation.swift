@@ -2,17 +2,17 @@ package import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Has one proxy script evaluated, in a process of its own, and looks up the names that it asks for.
+/// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for it.
 ///
-/// Confined to a loop, but for ``cancel()``. The completion is called once, when nothing is left of the process; never after ``cancel()``.
+/// Confined to a loop except for ``cancel()``. The completion is called once, after the process is gone; never after ``cancel()``.
 package final class PACEvaluation: Sendable {
     package struct Job: Sendable {
-        /// In UTF-8.
+        /// The source text in UTF-8.
         package var script: [UInt8]
         package var subject: PACSubject
-        /// What names are looked up with, and which address is this host's.
+        /// The settings for resolving names and for choosing this host's address.
         package var settings: SocketSettings
-        /// For starting, computing and looking up together.
+        /// The time limit for starting the process, running the script and resolving names together.
         package var limit: Duration = .seconds(5)
 
         package init(_ script: [UInt8], for subject: PACSubject, _ settings: SocketSettings) {
@@ -34,7 +34,7 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether the turn came, and the process is being made.
+        /// Whether the evaluation has its turn and the process is being started.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?
@@ -64,7 +64,7 @@ package final class PACEvaluation: Sendable {
 
     package func start() { loop.execute { self.begin() } }
 
-    /// Ends the process. From any thread.
+    /// Kills the process. The completion is not called. Can be called from any thread.
     package func cancel() {
         loop.execute {
             self.state.value.completion = nil
@@ -86,7 +86,7 @@ package final class PACEvaluation: Sendable {
         state.value.isLaunching = true
         let job = job
         do throws(SystemError) {
-            // Loading a library waits for a disk, and a large program takes its time to be copied.
+            // Loading the script engine from disk and forking a large program can block, so both run on a separate thread.
             try System.startThread(named: "causeway-script") {
                 let outcome = Self.makeProcess(job)
                 self.loop.execute { self.launched(outcome) }
@@ -109,9 +109,9 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// The addresses that packets to the rest of the world carry. Nothing is sent to find out.
+    /// The source addresses of packets to the internet. Nothing is sent to determine them.
     private static func ownAddresses(_ job: Job) -> String {
-        // Addresses for documentation, which are nobody's (RFC 5737 §3, RFC 3849).
+        // Addresses for documentation, which no host has (RFC 5737 §3, RFC 3849).
         let far: [SocketAddress] = [
             .ipv4(bits: 0xC000_0201, port: 9), .ipv6(high: 0x2001_0DB8_0000_0000, low: 1, port: 9, scope: 0),
         ]
@@ -124,7 +124,7 @@ package final class PACEvaluation: Sendable {
         switch outcome {
         case .failure(let problem):
             end(.failure(problem))
-            // For an evaluation that ended before, too: it waited for this.
+            // This also completes an evaluation that ended while its process was starting.
             finish()
         case .success(let (process, channel)):
             state.value.process = watch(process) { self.checkEnd() }
@@ -141,7 +141,7 @@ package final class PACEvaluation: Sendable {
         Watched(fd: fd, registration: try? loop.register(fd, for: .readable, ReadinessCall(body)))
     }
 
-    /// The process may have ended.
+    /// Completes the evaluation if the process has exited; otherwise waits for its exit.
     private func checkEnd() {
         guard let process = state.value.process else { return }
         guard PACProcess.reap(process.fd) else {
@@ -152,7 +152,7 @@ package final class PACEvaluation: Sendable {
             }
             return
         }
-        // Its last words may not have been read.
+        // Messages that the process sent before its exit may not have been read yet.
         listen()
         perform(state.value.conversation.ended())
         close(&state.value.process)
@@ -180,7 +180,7 @@ package final class PACEvaluation: Sendable {
                 if case .moved(let moved) = result { count = moved } else { count = 0 }
             }
             switch result {
-            // The end of the process says more.
+            // `checkEnd()` sets the result once the process has exited.
             case .moved(0), .failed: return
             case .moved: perform(state.value.conversation.received(message))
             case .wouldBlock:
@@ -222,7 +222,7 @@ package final class PACEvaluation: Sendable {
             state.value.resolution = nil
             let answer = state.value.conversation.found(state.value.found)
             guard let channel = state.value.channel else { return }
-            // The process waits for it: there is room.
+            // The process waits for this answer, so the socket has room for it.
             if case .moved = answer.withUnsafeBytes({ Socket.send(channel.fd, $0) }) { return }
             end(.failure(.broken))
         }
@@ -242,7 +242,7 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Nothing is left of the process.
+    /// Reports the result after the process is gone.
     private func finish() {
         PACTurns.shared.giveBack()
         report()
@@ -256,7 +256,7 @@ package final class PACEvaluation: Sendable {
     }
 }
 
-/// Calls a closure when something is ready.
+/// Calls a closure when a descriptor is ready.
 private final class ReadinessCall: ReadinessHandler {
     private let body: @Sendable () -> Void
 

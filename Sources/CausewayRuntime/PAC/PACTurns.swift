@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Bounds how many scripts run at a time, over all connections of the process: each takes a process and up to 16 MiB.
+/// Limits the number of scripts that run at a time in this program. Each script needs a process and up to 16 MiB.
 final class PACTurns: Sendable {
     static let shared = PACTurns(limit: 8)
 
@@ -15,7 +15,7 @@ final class PACTurns: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Calls `body`, now or when it is its turn. It has to call ``giveBack()`` in the end.
+    /// Calls `body` at once, or when an earlier script has finished. `body` must lead to one call of ``giveBack()``.
     func take(_ body: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             guard state.runningCount < limit else {
