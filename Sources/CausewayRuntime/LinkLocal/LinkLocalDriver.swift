@@ -4,31 +4,31 @@ package import CausewayTypes
 package import CausewayWire
 internal import Dispatch
 
-/// Keeps a link-local IPv4 address on one interface, as long as it has none that reaches further (RFC 3927).
+/// Maintains a link-local IPv4 address on one interface, while the interface has no routable IPv4 address (RFC 3927).
 ///
-/// Everything happens on its loop; every method may be called from any thread, and the handler is called on the loop.
-/// Needs `CAP_NET_RAW` and `CAP_NET_ADMIN`.
+/// All work runs on the driver's loop, which also calls the handler. Every method can be called from any thread. Requires `CAP_NET_RAW` and
+/// `CAP_NET_ADMIN`.
 package final class LinkLocalDriver: ReadinessHandler {
     package enum Event: Sendable, Equatable {
         case waiting(Idleness)
         case probing(IPv4Address)
-        /// Somebody else has it.
+        /// Another host uses the candidate address.
         case conflicted(IPv4Address, with: LinkAddress)
         case assigned(IPv4Address)
-        /// Taken off the interface, because of somebody else who has it.
+        /// The address was removed from the interface because another host uses it.
         case lost(IPv4Address, to: LinkAddress)
-        /// Taken off because the link is down, or at the end.
+        /// The address was removed from the interface because the link is down or the driver was stopped.
         case released(IPv4Address)
-        /// Whether it is for new connections.
+        /// Whether new connections should use the address.
         case preferred(IPv4Address, Bool)
-        /// Nothing follows.
+        /// The driver has stopped because of an error. No event follows.
         case failed(SystemError)
     }
 
-    /// What is waited for.
+    /// The state that the driver waits for.
     package enum Idleness: Sendable, Equatable {
         case link
-        /// The interface has an address that reaches further: nothing is wanting.
+        /// The interface has a routable address, so it needs no link-local address.
         case nothing
     }
 
@@ -41,7 +41,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         var hasEnded = false
     }
 
-    /// Frames read in one turn of the loop.
+    /// The maximum number of frames to read before other work of the loop runs.
     private static let budget = 64
 
     private let interface: NWInterface
@@ -51,9 +51,9 @@ package final class LinkLocalDriver: ReadinessHandler {
     private let state: LoopBound<State>
 
     /// - Parameters:
-    ///   - remembered: The address of the last time.
-    ///   - loop: `nil` for one of the process's.
-    /// - Throws: ``SystemError``, `EPERM` where the process may not have raw sockets.
+    ///   - remembered: The last address on this interface, which is tried first; `nil` if there is none.
+    ///   - loop: The loop to run on; `nil` for one of the process's loops.
+    /// - Throws: ``SystemError``, with `EPERM` if the process may not open raw sockets.
     package init(
         _ interface: NWInterface, _ link: LinkAddress, remembered: IPv4Address?, on loop: (any EventLoop)? = nil,
         _ handler: @escaping @Sendable (Event) -> Void
@@ -78,7 +78,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// Takes the address off the interface. `completion` is called when that is done.
+    /// Removes the address from the interface, then calls `completion`.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         loop.execute {
             self.perform(self.state.value.claim.end())
@@ -104,7 +104,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     // MARK: The interface
 
-    /// The kernel is asked elsewhere: that may take a moment, and a loop never waits.
+    /// Reads the state of the interfaces. This can block, so it runs on a global queue.
     private func look() {
         DispatchQueue.global().async { [weak self] in
             guard let self, let snapshot = try? NetworkSnapshot.current() else { return }
@@ -131,7 +131,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {
             let result = frame.withUnsafeMutableBytes { Socket.receive(descriptor, into: $0) }
-            // A link that goes down is an error once, and heard of elsewhere.
+            // When the link goes down, the socket reports one error. Ignore it: the network monitor reports the change.
             guard case .moved(let count) = result else {
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }
                 return
@@ -144,7 +144,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         loop.execute { self.ready(for: .readable) }
     }
 
-    /// Lets something happen to the claim, does what it asks for, and sets the clock.
+    /// Passes an event to the claim, performs the resulting actions, and sets the timer.
     private func settle(_ event: (inout LinkLocalClaim) -> [LinkLocalClaim.Action]) {
         perform(event(&state.value.claim))
         guard !state.value.hasEnded else { return }
@@ -157,7 +157,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// What is told again only when something else was told between.
+    /// Reports an event, unless it equals the last reported event.
     private func tell(_ event: Event) {
         guard state.value.told != event else { return }
         state.value.told = event
@@ -168,7 +168,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         for action in actions {
             switch action {
             case .send(let packet):
-                // A frame that cannot be sent is lost, as on the wire.
+                // Treat a frame that cannot be sent as lost on the link.
                 _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(descriptor, $0) }
             case .assign(let address):
                 if change(.putLinkLocal(address, on: interface.index, isPreferred: true)) { tell(.assigned(address)) }
@@ -176,7 +176,7 @@ package final class LinkLocalDriver: ReadinessHandler {
                 let request = NetlinkRequest.putLinkLocal(address, on: interface.index, isPreferred: isPreferred)
                 if change(request) { tell(.preferred(address, isPreferred)) }
             case .release(let address, let reason):
-                // It may be gone with the interface, or by somebody's hand.
+                // The address may already be gone, with the interface or by an administrator's command.
                 try? request(.takeLinkLocal(address, from: interface.index))
                 if case .conflict(let other) = reason {
                     tell(.lost(address, to: other))
@@ -205,7 +205,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 }
 
 extension NetworkSnapshot.Interface {
-    /// Whether it has an IPv4 address that reaches further than the link.
+    /// Whether the interface has an IPv4 address that is valid beyond the link.
     package var hasRoutableIPv4: Bool {
         addresses.contains { own in
             guard case .ipv4(let address) = own.address else { return false }
