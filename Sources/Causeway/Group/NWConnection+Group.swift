@@ -1,7 +1,7 @@
 extension NWConnection {
-    /// Makes the sender of a received group message a connection of its own, as
-    /// ``NWConnectionGroup/Message/extractConnection()`` does. `nil` if the message was not received, or its sender is a
-    /// connection already.
+    /// Creates a connection to the sender of a received group message, as ``NWConnectionGroup/Message/extractConnection()`` does.
+    ///
+    /// `nil` if the message was not received, or if there already is a connection to its sender.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init?(message: NWConnectionGroup.Message) {
@@ -9,7 +9,8 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Opens a flow to one endpoint out of a group, as ``NWConnectionGroup/extract(connectionTo:using:)`` does.
+    /// Creates a connection to one endpoint over the port of a group, as ``NWConnectionGroup/extract(connectionTo:using:)`` does; `nil` in
+    /// the same cases.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init?(from group: NWConnectionGroup, to: NWEndpoint? = nil, using: NWProtocolOptions? = nil) {
@@ -17,7 +18,7 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Wraps what a group gave.
+    /// Creates a connection from the driver that a group extracted.
     convenience init(_ extracted: NWConnectionGroup.Extracted) {
         self.init(extracted.driver, .init(peer: extracted.peer), parameters: extracted.parameters)
     }

@@ -4,18 +4,20 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NWConnectionGroup {
-    /// A message to or from a group.
+    /// A message that a group sends or has received.
+    ///
+    /// The class adds the endpoints and the path of a received message to ``NWConnection/ContentContext``.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: all stored properties added here are immutable and `Sendable`.
     public final class Message: NWConnection.ContentContext, @unchecked Sendable {
         private let arrival: Arrival?
 
-        /// Where a received message came from, and how.
+        /// The datagram of a received message and its group.
         private final class Arrival: Sendable {
             let datagram: GroupDatagram
             let group: NWConnectionGroup
-            /// Whether it may still be answered.
+            /// Whether the program has not yet replied to the message.
             let mayReply = LockedValue(true)
 
             init(_ datagram: GroupDatagram, _ group: NWConnectionGroup) {
@@ -24,10 +26,18 @@ extension NWConnectionGroup {
             }
         }
 
-        /// An ordinary message to send.
+        /// The context of a message to send with default properties.
         public static let `default` = NWConnectionGroup.Message(sharedAs: "default group message")
 
-        /// Describes a message to send. The parameters are those of ``NWConnection/ContentContext``.
+        /// Creates the context of a message to send.
+        ///
+        /// - Parameters:
+        ///   - identifier: A name for logs.
+        ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
+        ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
+        ///   - isFinal: No effect for a group, which has no end of stream.
+        ///   - antecedent: The message that must be sent before this one.
+        ///   - metadata: Metadata for the protocols. If there are several for one protocol, the last one is used.
         public override init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -38,7 +48,7 @@ extension NWConnectionGroup {
                 antecedent: antecedent, metadata: metadata)
         }
 
-        /// Describes a received message.
+        /// Creates the context of a received message.
         package init(_ datagram: GroupDatagram, of group: NWConnectionGroup) {
             arrival = Arrival(datagram, group)
             super.init(shared: "group message", isFinal: false, header: DatagramHeader(datagram.mark))
@@ -49,13 +59,13 @@ extension NWConnectionGroup {
             super.init(shared: identifier, isFinal: false)
         }
 
-        /// Who sent a received message; `nil` for one to send.
+        /// The sender of a received message; `nil` for a message to send.
         public var remoteEndpoint: NWEndpoint? { arrival.map { NWEndpoint($0.datagram.peer) } }
 
-        /// Where a received message was sent to, the group or this host; `nil` for one to send.
+        /// The destination of a received message: the group, or an address of this host. `nil` for a message to send.
         public var localEndpoint: NWEndpoint? { arrival?.datagram.destination.map { NWEndpoint($0) } }
 
-        /// The path that a received message took; `nil` for one to send. It is looked up when it is asked for.
+        /// The path of a received message, determined at each access; `nil` for a message to send.
         public var path: NWPath? {
             guard let datagram = arrival?.datagram else { return nil }
             return NWPath(
@@ -63,14 +73,14 @@ extension NWConnectionGroup {
                 interface: NWInterface(index: datagram.interfaceIndex))
         }
 
-        /// The metadata of one protocol, or `nil` if there is none.
+        /// Returns the metadata of one protocol, or `nil` if there is none.
         ///
         /// Counterpart: macOS 12, iOS 15.
         public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
             protocolMetadata(definition: definition)
         }
 
-        /// Unpacks the object form.
+        /// Creates the context of a message to send with the properties of a context object.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public init(nw: nw_content_context_t) {
@@ -82,17 +92,19 @@ extension NWConnectionGroup {
                 metadata: context.protocolMetadata)
         }
 
-        /// Answers the sender of a received message, from the group's port, once. Without effect on a message to send, and on one
-        /// that was answered.
+        /// Replies to the sender of a received message, from the group's port. Only the first reply is sent.
         ///
-        /// An answer to what was sent to this host comes from the address that it was sent to.
+        /// If the message was sent to an address of this host, the reply comes from that address. On a message to send, the method has no
+        /// effect. Errors are not reported.
         public func reply(content: Data?, message: NWConnectionGroup.Message = .default) {
             guard let arrival, arrival.mayReply.withLock({ $0.take() }) else { return }
             arrival.group.answer(arrival.datagram, content, message)
         }
 
-        /// Makes the sender of a received message a connection of its own, not started, over the group's port: from now on what it
-        /// sends goes there. `nil` for a message to send, and for a sender that is a connection already.
+        /// Creates a connection to the sender of a received message, over the group's port. The connection is not started.
+        ///
+        /// From then on, the connection receives the sender's datagrams instead of the group. `nil` for a message to send, and if there
+        /// already is a connection to the sender.
         public func extractConnection() -> NWConnection? { NWConnection(message: self) }
 
         func extract() -> NWConnectionGroup.Extracted? { arrival.flatMap { $0.group.extracted($0.datagram) } }
@@ -100,14 +112,16 @@ extension NWConnectionGroup {
 }
 
 extension Bool {
-    /// What it was; `false` afterwards.
+    /// Returns the value and sets it to `false`.
     fileprivate mutating func take() -> Bool {
         defer { self = false }
         return self
     }
 }
 
-/// A ``NWConnection/ContentContext`` as an object of Apple's C interface. No function here makes one.
+/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. No function of Causeway creates one.
+///
+/// Counterpart: macOS 10.14, iOS 12.
 public final class OS_nw_content_context: Sendable {
     package let context: NWConnection.ContentContext
 
@@ -116,7 +130,7 @@ public final class OS_nw_content_context: Sendable {
     }
 }
 
-/// The name by which programs refer to a context object.
+/// The C name of a context object.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

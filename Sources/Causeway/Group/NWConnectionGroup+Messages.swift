@@ -5,15 +5,17 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NWConnectionGroup {
-    /// Sends a message to one endpoint, or to all members. It leaves when the group is ready.
+    /// Sends a message to one endpoint or to all members. Before the group is ready, the message waits.
     ///
-    /// To a member it goes on every interface that the member is joined on.
+    /// A message to a member is sent on every interface on which the group has joined that member. Can be called from any thread.
     ///
     /// - Parameters:
-    ///   - content: The bytes of the message. `nil` sends nothing, empty content an empty message.
-    ///   - endpoint: The receiver, a numeric address with a port; `nil` for all members.
-    ///   - message: The message's context. ECN and service class are those of its ``NWProtocolIP/Metadata``.
-    ///   - completion: Called once, on the queue of the group: with an error if it has not left for one of the receivers.
+    ///   - content: The bytes of the message. `nil` sends nothing; empty data sends an empty message.
+    ///   - endpoint: The destination, a numeric address with a port; `nil` for all members.
+    ///   - message: The context of the message. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the service class.
+    ///   - completion: Called once on the queue of the group. The error is not `nil` if the message was not sent to all
+    ///     destinations: `EINVAL` for an endpoint that is not a numeric address with a port, `EAFNOSUPPORT` for an address family
+    ///     without a member, `ETIMEDOUT` for an expired message, `ECANCELED` if the group was cancelled or the antecedent failed.
     @preconcurrency public func send(
         content: Data?, to endpoint: NWEndpoint? = nil, message: NWConnectionGroup.Message = .default,
         completion: @escaping (_ error: NWError?) -> Void
@@ -37,7 +39,7 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // What a received message says of its header is not meant for an answer that is sent with it.
+        // The header fields of a received message do not apply to a reply that is sent with its context.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -51,20 +53,22 @@ extension NWConnectionGroup {
 }
 
 extension NWConnectionGroup {
-    /// What becomes a connection.
+    /// The parts of a connection that a group has extracted.
     struct Extracted {
         var driver: ConnectionDriver
         var peer: SocketAddress
         var parameters: NWParameters
     }
 
-    /// Opens a flow to one host over the group's port, not started: from now on what that host sends goes there.
+    /// Creates a connection to one host over the group's port. The connection is not started.
+    ///
+    /// From then on, the connection receives the host's datagrams instead of the group. The connection may outlive the group.
     ///
     /// - Parameters:
     ///   - endpoint: A numeric address with a port.
-    ///   - options: `nil`; a multicast group has no protocol that takes any.
-    /// - Returns: `nil` before the group has been ready and after its end, without an endpoint, and for a host that is a
-    ///   connection already.
+    ///   - options: Must be `nil`: a multicast group has no protocol with such options.
+    /// - Returns: `nil` before the group has been ready and after its end, without an endpoint, with options, and if there already
+    ///   is a connection to the host.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func extract(connectionTo endpoint: NWEndpoint? = nil, using options: NWProtocolOptions? = nil)
@@ -73,8 +77,11 @@ extension NWConnectionGroup {
         NWConnection(from: self, to: endpoint, using: options)
     }
 
-    /// Gives back what ``extract(connectionTo:using:)`` gave out: the connection is cancelled, and what its peer sends comes to the
-    /// group again. `false` if the connection is not from here, or has ended.
+    /// Returns an extracted connection to the group: cancels the connection, and the group receives the peer's datagrams again.
+    ///
+    /// Data that the connection has received and the program has not read is lost.
+    ///
+    /// - Returns: `false` if the connection does not belong to this group or has ended.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func reinsert(connection: NWConnection) -> Bool {
@@ -95,7 +102,7 @@ extension NWConnectionGroup {
 }
 
 extension NWEndpoint {
-    /// The address of a numeric endpoint; `nil` for all others. An IPv4 address in IPv6's clothes is taken out of them.
+    /// The socket address of a numeric endpoint; `nil` for other endpoints. An IPv4-mapped IPv6 address is converted to IPv4.
     var address: SocketAddress? {
         switch self {
         case .hostPort(.ipv4(let address), let port): SocketAddress(address, port: port.rawValue)

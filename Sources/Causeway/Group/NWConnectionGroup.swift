@@ -4,18 +4,18 @@ public import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-/// A session with several peers, or with several streams to one.
+/// A session with the members of a multicast group, or with several streams to one peer.
 ///
-/// With a ``NWMulticastGroup`` it joins the groups on every interface that can carry them, or on the one that the parameters
-/// require, and again when an interface comes; without one it waits. Tunnels (``NWMultiplexGroup``) fail with
-/// `.posix(.ENOTSUP)`.
+/// With an ``NWMulticastGroup``, the group joins the multicast addresses on every interface that supports multicast, or on the interface
+/// that the parameters require. It joins again when an interface appears, and waits while there is none. With an ``NWMultiplexGroup``, it
+/// fails with `.posix(.ENOTSUP)`, because QUIC is not implemented.
 ///
-/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last. Once started, a group lives until
-/// it is cancelled or has failed.
+/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started group stays alive until it
+/// is cancelled or has failed. All methods can be called from any thread.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
-    /// What to do with received messages.
+    /// The receive handler with its limits.
     package struct Receiving: Sendable {
         package var maximumMessageSize: Int
         package var rejectsOversizedMessages: Bool
@@ -28,16 +28,16 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         var connection: (@Sendable (NWConnection) -> Void)?
     }
 
-    /// Whom the group talks to.
+    /// The members of the group.
     public let descriptor: any NWGroupDescriptor
-    /// As given at creation.
+    /// The parameters that the group was created with.
     public let parameters: NWParameters
 
     package let driver: GroupDriver
     private let mistake: NWError?
     let handlers = LockedValue(Handlers())
 
-    /// Makes a group. Nothing happens until ``start(queue:)``.
+    /// Creates a group. It does nothing before ``start(queue:)``. Invalid parameters make it fail when it is started.
     public init(with descriptor: any NWGroupDescriptor, using parameters: NWParameters) {
         self.descriptor = descriptor
         self.parameters = parameters
@@ -50,12 +50,13 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// Begins. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts the group. All callbacks run on `queue`. Further calls have no effect.
     public func start(queue: DispatchQueue) {
         driver.start(on: queue, observer: self, mistake: mistake.map { Failure($0) })
     }
 
-    /// Ends the group; `cancelled` is the last callback. Connections that were taken out of it live on.
+    /// Ends the group; `cancelled` is the last callback. Messages that were not sent complete with `ECANCELED`. Extracted connections
+    /// continue.
     public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. Readable from any thread.
@@ -64,15 +65,16 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Called at each change of state. Set it before ``start(queue:)``.
+    /// Called at each state change. Set it before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWConnectionGroup.State) -> Void)? {
         get { handlers.withLock { $0.state } }
         set { update { $0.state = newValue } }
     }
 
-    /// Called with each connection that a peer opens, which is not started.
+    /// Called with each connection that a peer opens. The connection is not started.
     ///
-    /// Of a multicast group every sender is one, if there is no receive handler; with one that gets all messages.
+    /// In a multicast group without a receive handler, each new sender becomes a connection, at most 65,536 at a time. If there is a
+    /// receive handler, it gets all messages instead.
     ///
     /// Counterpart: macOS 12, iOS 15.
     @preconcurrency public var newConnectionHandler: (@Sendable (_ connection: NWConnection) -> Void)? {
@@ -80,14 +82,14 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         set { update { $0.connection = newValue } }
     }
 
-    /// Sets what is called with each received message. Set it before ``start(queue:)``.
+    /// Sets the handler of received messages. Set it before ``start(queue:)``.
     ///
-    /// Messages that the queue does not take in time are dropped: 4 MiB or 8,192 of them wait at most.
+    /// At most 8,192 messages or 4 MiB wait for the queue; further messages are dropped.
     ///
     /// - Parameters:
-    ///   - maximumMessageSize: The most bytes to deliver of one message.
-    ///   - rejectOversizedMessages: Whether larger messages are dropped, instead of being delivered in part.
-    ///   - handler: Gets the message, its content, and whether that is all of it.
+    ///   - maximumMessageSize: The maximum number of bytes to deliver from one message.
+    ///   - rejectOversizedMessages: Whether to drop larger messages. Otherwise their first bytes are delivered.
+    ///   - handler: Called with the message, its content, and whether the content is complete; `nil` removes the handler.
     @preconcurrency public func setReceiveHandler(
         maximumMessageSize: Int = Int.max, rejectOversizedMessages: Bool = true,
         handler:
@@ -104,18 +106,18 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// The metadata of one protocol of the group's tunnel; multicast groups have none.
+    /// The metadata of one protocol of the group's tunnel. Always `nil` for a multicast group.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? { nil }
 
-    /// The members and the state.
+    /// The members and the state as text.
     public var debugDescription: String {
         "[group of \(descriptor.members.map(\.debugDescription).joined(separator: ", ")), \(state)]"
     }
 
     func update(_ body: (inout sending Handlers) -> Void) {
-        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+        // Release the replaced value outside the lock: it may own the last reference to an object of the program.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -143,7 +145,8 @@ extension NWConnectionGroup: GroupObserver {
 
     package func groupReleased() { update { $0 = Handlers() } }
 
-    /// The most senders that become connections by themselves: a bound against forged source addresses.
+    /// The maximum number of connections that are created automatically for senders. Limits the memory that datagrams with forged source
+    /// addresses can use.
     private static let connectionLimit = 65_536
 
     private func deliver(_ datagram: GroupDatagram, to receiving: Receiving) {
@@ -156,19 +159,19 @@ extension NWConnectionGroup: GroupObserver {
 }
 
 extension NWConnectionGroup {
-    /// Where a group is in its life.
+    /// The state of a group.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// The group is not started.
         case setup
-        /// There is no usable network now.
+        /// The group waits for a usable network. The error is the reason.
         case waiting(NWError)
-        /// The groups are joined, or the tunnel is up.
+        /// The multicast groups are joined, or the tunnel is established.
         case ready
-        /// Ended by an error. The program still has to cancel it.
+        /// The group ended with an error. The program must still cancel it.
         case failed(NWError)
-        /// Ended. Nothing more is delivered.
+        /// The group has ended. No further callback is made.
         case cancelled
 
         init(_ state: GroupDriver.State) {

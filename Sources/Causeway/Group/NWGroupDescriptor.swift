@@ -1,28 +1,32 @@
 internal import CausewayTypes
 
-/// Whom a connection group talks to.
+/// The members of a connection group.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public protocol NWGroupDescriptor: AnyObject, Sendable {
-    /// The endpoints of the group.
+    /// The endpoints of the members.
     var members: [NWEndpoint] { get }
 }
 
-/// Multicast groups to join (RFC 1112, RFC 4291 §2.7), which share one port.
+/// Multicast addresses to join (RFC 1112, RFC 4291 §2.7). All of them use one port.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWMulticastGroup: NWGroupDescriptor {
-    /// The groups.
+    /// The multicast addresses, each with the port.
     public let members: [NWEndpoint]
-    /// The only host to hear (RFC 4607 §1); `nil` for any.
+    /// The only host whose messages are received (source-specific multicast, RFC 4607 §1); `nil` for all hosts.
     public let sourceFilter: NWEndpoint?
-    /// Whether messages to the host itself, on the groups' port, are left out.
+    /// Whether to ignore messages that were sent to a unicast address of this host on the groups' port.
     public let isUnicastDisabled: Bool
 
-    /// Describes groups.
+    /// Creates a descriptor of multicast addresses.
     ///
-    /// - Throws: `.posix(.EINVAL)` unless there is a group, all are numeric multicast addresses with one port, which is
-    ///   not 0, and the source is a numeric address of one host.
+    /// - Parameters:
+    ///   - groupAddresses: Numeric multicast addresses with one common port.
+    ///   - from: The only host whose messages are received; `nil` for all hosts.
+    ///   - disableUnicast: Whether to ignore messages that were sent to a unicast address of this host.
+    /// - Throws: `.posix(.EINVAL)` if there is no address, if an address is not a numeric multicast address, if the ports differ or
+    ///   are 0, or if the source is not a numeric unicast address.
     public init(for groupAddresses: [NWEndpoint], from: NWEndpoint? = nil, disableUnicast: Bool = false) throws {
         let ports = groupAddresses.map { $0.numericAddress.map { $0.isMulticast ? $0.port : .any } ?? .any }
         guard let port = ports.first, port != .any, ports.allSatisfy({ $0 == port }) else {
@@ -37,14 +41,16 @@ public final class NWMulticastGroup: NWGroupDescriptor {
     }
 }
 
-/// One endpoint, reached by many streams.
+/// An endpoint to which a connection group opens several streams.
+///
+/// QUIC is not implemented: a group with this descriptor fails with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 12, iOS 15.
 public final class NWMultiplexGroup: NWGroupDescriptor {
-    /// The one endpoint.
+    /// The endpoint, as the only element.
     public let members: [NWEndpoint]
 
-    /// Describes a tunnel to an endpoint.
+    /// Creates a descriptor of a tunnel to an endpoint.
     public init(to endpoint: NWEndpoint) {
         members = [endpoint]
     }
