@@ -5,7 +5,7 @@ internal import CausewayWire
 internal import FoundationEssentials
 
 extension NWEndpoint {
-    /// The family of a numeric endpoint.
+    /// The address family of a numeric or local endpoint; `nil` for all others.
     var family: SocketAddress.Family? {
         switch self {
         case .hostPort(.ipv4, _): .ipv4
@@ -40,14 +40,15 @@ extension NWEndpoint.Port {
 }
 
 extension ConnectionDriver.Origin {
-    /// What to connect to for an endpoint.
+    /// Creates the origin of a connection to an endpoint.
     ///
-    /// - Throws: `EINVAL` for an endpoint that names no place, `kDNSServiceErr_BadParam` for a service whose name, type or domain cannot be.
+    /// - Throws: `EINVAL` for an endpoint without a usable address, `kDNSServiceErr_BadParam` for a service with an invalid name, type or
+    ///   domain.
     static func connecting(to endpoint: NWEndpoint) throws(NWError) -> Self {
         switch endpoint {
         case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
         case .unix(let path):
-            // `sun_path` holds 108 bytes, one of them the zero at the end (unix(7)).
+            // `sun_path` holds 108 bytes, including the terminating zero byte (unix(7)).
             guard !path.isEmpty, path.utf8.count < 108 else { throw .posix(.EINVAL) }
             return .connect(.addresses([.unix(path: path)]))
         case .url(let url):
@@ -71,9 +72,9 @@ extension ConnectionDriver.Origin {
 }
 
 extension NWEndpoint {
-    /// A service's name as DNS has it (RFC 6763 §4.1).
+    /// The DNS name of a service instance (RFC 6763 §4.1).
     ///
-    /// - Throws: `kDNSServiceErr_BadParam` for a type or domain that is none and a name that is too long.
+    /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or domain, and for a name that is too long.
     static func instance(_ name: String, _ type: String, _ domain: String) throws(NWError) -> DNSName {
         let (parsed, place) = try serviceDomain(type, domain)
         guard let parent = parsed.name.appending(place), let instance = DNSName(name, in: parent) else {
@@ -82,9 +83,9 @@ extension NWEndpoint {
         return instance
     }
 
-    /// A service type to look for, and the domain: that of the link where none is named.
+    /// Parses a service type and a domain. The default domain is `local`.
     ///
-    /// - Throws: `kDNSServiceErr_BadParam` for a type or domain that is none.
+    /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or domain.
     static func serviceDomain(
         _ type: String, _ domain: String?
     ) throws(NWError) -> (type: DNSServiceType, domain: DNSName) {
@@ -96,7 +97,7 @@ extension NWEndpoint {
 }
 
 extension NWEndpoint {
-    /// The port that a URL names, or the usual one of its scheme.
+    /// The port in a URL, or the default port of the URL's scheme; `nil` if there is neither.
     static func port(of url: URL) -> UInt16? {
         if let port = url.port { return UInt16(exactly: port) }
         switch url.scheme?.lowercased() {

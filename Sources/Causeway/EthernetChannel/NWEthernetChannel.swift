@@ -3,38 +3,38 @@ public import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-/// Ethernet frames of one type on one interface.
+/// Sends and receives Ethernet frames of one type on one interface. Not implemented.
 ///
-/// Channels are declared and not implemented: a channel fails with `.posix(.ENOTSUP)` when it is started, and what it is
-/// asked to send completes with the same error.
+/// A channel fails with `.posix(.ENOTSUP)` when it is started, and each send completes with this error.
 ///
-/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
+/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. All members may be used from any
+/// thread.
 ///
 /// Counterpart: macOS 10.15.
 public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
-    /// Gets the content of a frame, its VLAN tag, the local and the remote address.
+    /// Receives the content of a frame, its VLAN tag, the local address and the remote address.
     typealias ReceiveHandler = @Sendable (Data, UInt16, EthernetAddress, EthernetAddress) -> Void
 
-    /// The type of the frames.
+    /// The EtherType of the frames.
     public let etherType: UInt16
-    /// The interface.
+    /// The interface that the channel uses.
     public let interface: NWInterface
-    /// As given at creation.
+    /// The parameters given to the initializer; `nil` if none were given.
     package let parameters: NWParameters?
 
     private let lifecycle = QueuedState(State.setup)
     private let receiver = LockedValue<ReceiveHandler?>(nil)
 
-    /// Makes a channel. Nothing happens until ``start(queue:)``.
+    /// Creates a channel. It does nothing until ``start(queue:)`` is called.
     ///
     /// - Parameters:
     ///   - interface: The Ethernet interface.
-    ///   - etherType: A type that the system itself does not use.
+    ///   - etherType: An EtherType that the system itself does not use.
     public convenience init(on interface: NWInterface, etherType: UInt16) {
         self.init(on: interface, etherType: etherType, options: nil)
     }
 
-    /// Makes a channel with parameters. Nothing happens until ``start(queue:)``.
+    /// Creates a channel with parameters. It does nothing until ``start(queue:)`` is called.
     ///
     /// Counterpart: macOS 13.
     public convenience init(on interface: NWInterface, etherType: UInt16, parameters: NWParameters) {
@@ -47,35 +47,35 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
         parameters = options
     }
 
-    /// Begins. `queue` takes every callback from now on. Only the first call counts.
+    /// Starts the channel. All callbacks run on `queue`. Only the first call has an effect.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         lifecycle.move(to: .failed(.posix(.ENOTSUP)))
     }
 
-    /// Ends the channel; `cancelled` is the last callback.
+    /// Closes the channel. The state `cancelled` is the last callback.
     public func cancel() {
         lifecycle.end(in: .cancelled) { [self] in receiveHandler = nil }
     }
 
-    /// The current state. Readable from any thread.
+    /// The current state. May be read from any thread.
     public var state: NWEthernetChannel.State { lifecycle.current }
 
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { lifecycle.queue }
 
-    /// The most bytes of a frame's content; 0 before the channel is ready.
+    /// Maximum size of a frame's content, in bytes. 0 before the channel is ready.
     ///
     /// Counterpart: macOS 13.
     public var maximumPayloadSize: Int { 0 }
 
-    /// Called at each change of state. Set it before ``start(queue:)``.
+    /// Called on the channel's queue at each change of state. Set this before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWEthernetChannel.State) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
     }
 
-    /// Called with each received frame. Set it before ``start(queue:)``.
+    /// Called on the channel's queue with each received frame. Set this before ``start(queue:)``.
     @preconcurrency public var receiveHandler:
         (
             @Sendable (
@@ -97,10 +97,10 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
     /// Sends one frame.
     ///
     /// - Parameters:
-    ///   - content: What follows the frame's header.
-    ///   - remoteAddress: The receiver.
-    ///   - vlanTag: The tag of the virtual network; 0 for none.
-    ///   - completion: Called once, on the queue of the channel.
+    ///   - content: The payload, which follows the frame's header.
+    ///   - remoteAddress: The destination address.
+    ///   - vlanTag: The VLAN tag; 0 for none.
+    ///   - completion: Called once on the channel's queue, with `.posix(.ENOTSUP)`, or with `.posix(.ECANCELED)` after ``cancel()``.
     @preconcurrency public func send(
         content: Data, to remoteAddress: NWEthernetChannel.EthernetAddress, vlanTag: UInt16,
         completion: @escaping @Sendable (_ error: NWError?) -> Void
@@ -108,48 +108,48 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
         lifecycle.call { [lifecycle] in completion(.posix(lifecycle.hasEnded ? .ECANCELED : .ENOTSUP)) }
     }
 
-    /// The interface, the type of the frames and the state.
+    /// The interface, the EtherType and the state.
     public var debugDescription: String {
         "[ethernet channel on \(interface.name) 0x\(String(etherType, radix: 16)), \(state)]"
     }
 }
 
 extension NWEthernetChannel {
-    /// Where a channel is in its life.
+    /// The state of a channel.
     ///
     /// Counterpart: macOS 10.15.
     public enum State: Equatable, Sendable {
-        /// Made and not started.
+        /// The channel is not started.
         case setup
-        /// The interface cannot be used now.
+        /// The interface is currently not usable.
         case waiting(NWError)
-        /// Being opened.
+        /// The channel is opening the interface.
         case preparing
-        /// Frames flow.
+        /// The channel sends and receives frames.
         case ready
-        /// Ended by an error. The program still has to cancel it.
+        /// An error ended the channel. The program must still cancel it.
         case failed(NWError)
-        /// Ended. Nothing more is delivered.
+        /// The channel has ended. No callback follows.
         case cancelled
     }
 
-    /// The address of a network adapter.
+    /// The MAC address of a network interface.
     ///
     /// Counterpart: macOS 10.15.
     public struct EthernetAddress: Hashable, CustomDebugStringConvertible, Sendable {
         private let bytes: [UInt8]
 
-        /// Makes an address of bytes; `nil` unless there are six.
+        /// Creates an address from six bytes; `nil` for any other number of bytes.
         public init?(_ rawValue: Data) {
             guard rawValue.count == 6 else { return nil }
             bytes = Array(rawValue)
         }
 
-        /// Reads six hexadecimal numbers between colons, such as `02:00:5e:10:00:ff`; `nil` for anything else.
+        /// Parses six hexadecimal numbers separated by colons, for example `02:00:5e:10:00:ff`; `nil` for any other text.
         public init?(_ string: String) {
             let parts = string.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let bytes = parts.compactMap { part -> UInt8? in
-                // The standard library's parser would take a sign.
+                // The parser of the standard library accepts a sign, which is not part of an address.
                 guard (1...2).contains(part.count), part.first != UInt8(ascii: "+"), part.first != UInt8(ascii: "-")
                 else { return nil }
                 return UInt8(String(decoding: part, as: UTF8.self), radix: 16)
@@ -158,10 +158,10 @@ extension NWEthernetChannel {
             self.bytes = bytes
         }
 
-        /// The six bytes.
+        /// The six bytes of the address.
         public var rawValue: Data { Data(bytes) }
 
-        /// Two hexadecimal digits for each byte, between colons.
+        /// The bytes as two hexadecimal digits each, separated by colons.
         public var debugDescription: String {
             bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xf, radix: 16) }.joined(separator: ":")
         }

@@ -4,11 +4,11 @@ internal import CausewaySystem
 public import CausewayTypes
 public import FoundationEssentials
 
-/// Looks up the addresses of names, the names of addresses, and DNS records, without blocking a thread.
+/// Looks up the addresses of a name, the names of an address, and DNS records, without blocking a thread.
 ///
-/// A program that connects does not need it: `NWConnection` looks names up itself, and uses each address as soon as it is known. The
-/// resolver is for programs that show, compare or store what names stand for. It asks what a connection asks: the hosts file, a cache, the
-/// host's DNS servers, and for names in `.local` the link (multicast DNS).
+/// A program that connects does not need a resolver: `NWConnection` looks up names itself and tries each address as soon as it is known.
+/// The resolver is for programs that display, compare or store the results. It uses the sources of a connection: the hosts file, the cache,
+/// the host's DNS servers, and multicast DNS for names in `.local`.
 ///
 /// ```swift
 /// let resolver = HostResolver()
@@ -17,51 +17,55 @@ public import FoundationEssentials
 /// for record in try await resolver.records(of: "example.com", type: "MX") { print(record.content) }
 /// ```
 ///
-/// It may be used from any thread. An addition of Causeway.
+/// A resolver may be used from any thread. Apple's framework has no counterpart.
 ///
-/// Cancellation: a cancelled task gives the look-up up, and gets `.posix(.ECANCELED)`. Nothing is lost.
+/// Cancellation: every lookup ends with `.posix(.ECANCELED)` when its task is cancelled. It can be repeated.
 public struct HostResolver: Sendable {
     /// An address of a name.
     public struct Address: Hashable, Sendable {
         /// The address: `.ipv4` or `.ipv6`.
         public let host: NWEndpoint.Host
-        /// How long it is valid; `nil` where none is known, as in the hosts file.
+        /// The time for which the address may be used; `nil` if unknown, for example for an entry of the hosts file.
         public let timeToLive: Duration?
     }
 
     /// A DNS record (RFC 1035 §3.2.1).
     public struct Record: Hashable, Sendable {
-        /// The name that it belongs to: where aliases were followed, not the one that was asked for.
+        /// The owner name of the record. If aliases were followed, this is not the queried name.
         public let name: String
-        /// `A`, `MX`, `TYPE65280`.
+        /// The type, for example `A` or `MX`; `TYPE65280` for a type without a name (RFC 3597 §5).
         public let type: String
-        /// How long it is valid.
+        /// The time for which the record may be used.
         public let timeToLive: Duration
-        /// The content as zone files have it (RFC 1035 §5.1): `10 mail.example.com.`
+        /// The content in the format of zone files (RFC 1035 §5.1), for example `10 mail.example.com.`
         public let content: String
-        /// The content on the wire, with names in full.
+        /// The content in wire format, without name compression.
         public let data: Data
     }
 
-    /// A version of IP.
+    /// An IP version: `.ipv4` or `.ipv6`.
     public enum Family: Hashable, Sendable { case ipv4, ipv6 }
 
-    /// The server that is asked instead of the host's own; `nil` for those.
+    /// The DNS server to query; `nil` for the servers of the host.
     public let server: NWEndpoint?
 
-    /// Makes a resolver.
+    /// Creates a resolver.
     ///
-    /// - Parameter server: A DNS server to ask instead of the host's own: `.hostPort` with an address and mostly port 53. Neither the hosts
-    ///   file nor the link is asked then, and answers are not remembered.
+    /// - Parameter server: The DNS server to query instead of the host's servers: `.hostPort` with an IP address and usually port 53. The
+    ///   resolver
+    ///   then uses neither the hosts file nor multicast DNS, and does not cache answers.
     public init(server: NWEndpoint? = nil) { self.server = server }
 
-    /// Looks up the addresses of a name, in the order in which a connection would try them (RFC 6724).
+    /// Looks up the addresses of a name, in the order in which a connection would try them (RFC 6724 §6).
+    ///
+    /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
     ///
     /// - Parameters:
-    ///   - name: A name, or an address as text, which stands for itself.
-    ///   - family: The only version of IP to ask for; `nil` for both.
-    /// - Throws: `.dns` with `kDNSServiceErr_NoSuchRecord` (-65554) if there is none, `.dns` with `kDNSServiceErr_Timeout` (-65568) if no
-    ///   server answers, `.posix(.EINVAL)` for a server that is not an address, `.posix(.ECANCELED)`.
+    ///   - name: A name, or a numeric address, which is returned as the result.
+    ///   - family: The only IP version to look up; `nil` for both.
+    /// - Throws: `.dns` with `kDNSServiceErr_NoSuchRecord` (-65554) if the name has no address, `.dns` with `kDNSServiceErr_Timeout`
+    ///   (-65568) if no
+    ///   server replies, `.posix(.EINVAL)` if the server is not an address, `.posix(.ECANCELED)` after cancellation.
     public func addresses(of name: String, family: Family? = nil) async throws(NWError) -> [Address] {
         guard server == nil || NameQuery.reverseName(of: name) != nil else {
             return try await addressRecords(of: name, family)
@@ -74,7 +78,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// Asks the server of the program's own for both types of records.
+    /// Queries the program's server for the records of both IP versions.
     private func addressRecords(of name: String, _ family: Family?) async throws(NWError) -> [Address] {
         var found: [Address] = []
         var failure: NWError?
@@ -91,10 +95,13 @@ public struct HostResolver: Sendable {
         return found
     }
 
-    /// Looks up the names of an address: the hosts file's, or those of its PTR records (RFC 1035 §3.5). They have no dot at the end.
+    /// Looks up the names of an address in the hosts file, or otherwise in its PTR records (RFC 1035 §3.5).
     ///
-    /// - Parameter host: An address.
-    /// - Throws: `.posix(.EINVAL)` for a name; otherwise as ``addresses(of:family:)``.
+    /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
+    ///
+    /// - Parameter host: An IP address.
+    /// - Returns: The names, without a trailing dot.
+    /// - Throws: `.posix(.EINVAL)` if `host` is a name; otherwise the errors of ``addresses(of:family:)``.
     public func names(of host: NWEndpoint.Host) async throws(NWError) -> [String] {
         let text = host.debugDescription
         guard let reverse = NameQuery.reverseName(of: text) else { throw .posix(.EINVAL) }
@@ -106,11 +113,13 @@ public struct HostResolver: Sendable {
 
     /// Looks up the records of one type.
     ///
+    /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
+    ///
     /// - Parameters:
-    ///   - name: A name. International names are encoded (RFC 5891).
-    ///   - type: `A`, `AAAA`, `CNAME`, `HTTPS`, `MX`, `NS`, `PTR`, `SOA`, `SRV`, `SVCB`, `TXT` and others, or `TYPE` with a number.
-    /// - Returns: The records, behind the aliases that lead to them.
-    /// - Throws: `.posix(.EINVAL)` where the name, the type or the server cannot be asked; otherwise as ``addresses(of:family:)``.
+    ///   - name: A name. Internationalized names are encoded (RFC 5891 §4).
+    ///   - type: `A`, `AAAA`, `CNAME`, `HTTPS`, `MX`, `NS`, `PTR`, `SOA`, `SRV`, `SVCB`, `TXT` and others, or `TYPE` followed by a number.
+    /// - Returns: The alias records that lead to the result, if any, and the records of the type.
+    /// - Throws: `.posix(.EINVAL)` for an invalid name, type or server; otherwise the errors of ``addresses(of:family:)``.
     public func records(of name: String, type: String) async throws(NWError) -> [Record] {
         let address = try serverText()
         let inquiry: NameQuery
@@ -128,7 +137,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// The server as `NameQuery` takes it.
+    /// The address and port of the server, as text for `NameQuery`.
     private func serverText() throws(NWError) -> String? {
         switch server {
         case nil: return nil

@@ -5,10 +5,11 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWParameters {
-    /// Creates the factory for the protocols above the transport, which runs for each attempt; `nil` if there are none.
+    /// Creates the factory for the protocols above the transport, which runs for each connection attempt. Returns `nil` if there are none.
     ///
     /// - Parameter endpoint: The endpoint of a client's connection; `nil` for connections of a listener.
-    /// - Throws: `.posix(.ENOTSUP)` for protocols that do not exist yet, and the errors of ``TLSConfiguration``: neither is ever left out.
+    /// - Throws: `.posix(.ENOTSUP)` for protocols that are not implemented, and the errors of ``TLSConfiguration``. No protocol is ever
+    ///   omitted.
     package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
         try makeLayerMaker(to: endpoint, above: [])
     }

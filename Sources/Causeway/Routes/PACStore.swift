@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Caches fetched proxy scripts as long as their servers allow. Connections that need the same script at the same time share one fetch.
+/// Caches proxy scripts for as long as their servers allow. Connections that need one script at one time share a fetch.
 ///
 /// Thread-safe.
 final class PACStore: Sendable {
     typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
-    /// Prepares a fetch. The fetch calls the closure once, unless it is cancelled before.
+    /// Prepares a fetch. The fetch calls the closure once, unless it is cancelled first.
     typealias Fetcher =
         @Sendable (
             PACLocation, PathLimits, @escaping @Sendable (Outcome) -> Void
@@ -58,7 +58,7 @@ final class PACStore: Sendable {
     private let fetcher: Fetcher
     private let state = LockedValue(State())
 
-    /// - Parameter fetcher: Fetches a script over a connection. Connections lie above this folder.
+    /// - Parameter fetcher: Fetches a script over a connection. The code of connections is in a folder above this one.
     init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
     func forget(partition: UInt64) {
@@ -124,7 +124,7 @@ final class PACStore: Sendable {
 /// A fetch of one proxy script.
 protocol PACFetching: AnyObject, Sendable {
     func start()
-    /// From any thread. The completion is not called any more.
+    /// Cancels the fetch. May be called from any thread. The completion is not called afterwards.
     func cancel()
 }
 

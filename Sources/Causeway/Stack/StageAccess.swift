@@ -1,18 +1,18 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// The way from an delegate to its stage: a ``StagePlace`` of a connection, or a stack without one in tests.
+/// Gives a delegate access to its stage. This is a ``StagePlace`` of a connection; tests use a stack without a connection.
 protocol StageAccess: Sendable {
-    /// Acts on the stage. `body` runs under the stack's lock. `nil` once the attempt is over.
+    /// Calls `body` with the stage, under the lock of the stack. Returns `nil` if the connection attempt has ended.
     @discardableResult
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
-    /// Puts another protocol above the stage. Returns whether it was not too late.
+    /// Inserts another protocol above the stage. Returns `false` if it is too late for that.
     func insert(_ layer: StackLayer) -> Bool
 
-    /// Calls `body` on the connection's queue, after what is queued there.
+    /// Calls `body` on the connection's queue, after the blocks that are already queued.
     func onQueue(_ body: @escaping @Sendable () -> Void)
 }
 
@@ -20,14 +20,14 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// A delegate that reports facts about the whole connection.
+/// A delegate that supplies metadata about the whole connection and about its messages.
 protocol MetadataSource: AnyObject, Sendable {
-    /// What was agreed on; `nil` for nothing, or not yet.
+    /// The negotiated parameters of the connection; `nil` if there are none, or not yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 
-    /// The protocol's metadata for a message that went on to a protocol above it.
+    /// Returns the protocol's metadata for a message that was passed to a protocol above it.
     ///
-    /// - Parameter messages: The metadata of the message, the uppermost protocol first.
+    /// - Parameter messages: The metadata of the message, that of the topmost protocol first.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
@@ -35,9 +35,9 @@ extension MetadataSource {
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata? { connectionMetadata }
 }
 
-/// A delegate of a protocol that shakes hands.
+/// A delegate of a protocol that has a handshake.
 protocol HandshakeSource {
-    /// Which protocol; `nil` if it had nothing to say.
+    /// The protocol; `nil` if it exchanged no handshake messages.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 
@@ -45,7 +45,7 @@ extension TLSDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
 }
 
-/// A delegate that needs no more of a connection than ``StageAccess``.
+/// A delegate that needs no other access to a connection than ``StageAccess``.
 protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)
 }
