@@ -3,9 +3,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// How a connection that a program makes comes about: attempts, the protocols above the transport, and what is tried next.
+/// The establishment of an outbound connection: attempts, the handshakes of the protocols above the transport, and the choice of the next
+/// attempt.
 extension ConnectionDriver {
-    /// Tells how establishing goes so far: every question that was answered, and every attempt. `nil` before it begins.
+    /// Calls `body` with the progress of establishment: all DNS answers and attempts so far, or `nil` before establishment begins.
     ///
     /// - Parameter body: Called on any thread.
     package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
@@ -26,7 +27,7 @@ extension ConnectionDriver {
             let plan = frozen.planner == nil ? nil : RoutePlan()
             let connector = plan == nil ? makeConnector(frozen.routes.first?.target ?? target, resolver) : nil
             progress.establish(Establishment(connector: connector, plan: plan))
-            // A new chapter begins with the best way again.
+            // Each establishment begins with the first route.
             progress.establishments[0].route = 0
             if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = System.now }
             return (connector, plan)
@@ -35,7 +36,7 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// The kernel puts into a SYN what fits a packet.
+    /// Maximum number of bytes to offer for the first packet. The kernel adds as many of them to the SYN as fit into one packet.
     private static let maximumEarlyContent = 4 << 10
 
     func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
@@ -73,7 +74,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// The endpoint in use was left, or broke for a reason: the addresses that were never tried are next.
+    /// Tries the addresses that are left after the current endpoint was abandoned or failed.
     func tryNext(_ reason: Failure?) {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
@@ -151,7 +152,7 @@ extension ConnectionDriver {
             }
         case .ended: ended()
         case .failed(let failure):
-            // What the program's own protocol says stands, as what befalls a connection that is ready does.
+            // A failure that the program's own protocol reports is final, like the failure of a connection that is ready.
             if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)
@@ -163,7 +164,7 @@ extension ConnectionDriver {
                 progress.establishments[0].disagreement = failure
                 return true
             }
-            // A client may try again, as when the network or the peer's certificate has changed; a server's side is over.
+            // A client may try again, because the network or the peer's certificate may change. An accepted connection fails.
             if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }

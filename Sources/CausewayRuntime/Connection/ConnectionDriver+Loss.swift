@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// A connection whose transport broke. Content that arrived before is delivered first, then the failure.
+/// The end of a connection whose transport failed. The program receives the content that arrived before, then the failure.
 extension ConnectionDriver {
     package func flowFailed(_ error: Failure) {
         dropAssociation()
@@ -15,15 +15,17 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Nothing can move any more, in either direction: the connection is of no more use than one that broke. Receives go on to give the end.
-    /// Where tasks use it, they learn of the end by themselves, and their scope ends it.
+    /// Fails a connection whose two directions have both ended, because it is no longer of use. Receives still return the end of the
+    /// stream.
+    ///
+    /// A connection without a queue is not failed: the tasks that use it see the end, and their scope closes the connection.
     func ended() {
         transition { progress in
             progress.delivery == nil ? [] : progress.lifecycle.lost(Failure(errno: Errno.notConnected))
         }
     }
 
-    /// Whether it is ready, or over with a transport that is still there.
+    /// Whether the connection is ready, or has failed and still has its transport.
     package var isEstablished: Bool {
         switch state {
         case .ready: true
@@ -34,8 +36,10 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// How long a program may leave content alone before the connection fails. Many do nothing more with
-    /// one that has; but those that never receive must learn of it too.
+    /// Time without a receive after which a connection with a failed transport fails, although content is left.
+    ///
+    /// Many programs stop receiving when the connection fails, so the failure waits while they receive. Programs that never receive must
+    /// get the failure too, so the wait has a limit.
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {

@@ -2,14 +2,14 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// What becomes of a connection whose local address has gone.
+/// The reaction of a connection to the loss of its local address.
 extension ConnectionDriver {
-    /// How long an address may be away while its interface has another one: a client of DHCP that starts again gives the old one
-    /// back within that time.
+    /// Time for which the interface may have another address before a stream fails. A DHCP client that restarts restores the old address
+    /// within this time.
     private static let renumberingLimit = Duration.seconds(2)
 
-    /// Whether the connection's datagrams may leave from another address: to the peer they come from somebody else then. Protocols
-    /// above that have a session with the peer would lose it, and so would a proxy that relays them.
+    /// Whether the connection's datagrams may be sent from another local address. The peer then sees a different sender, so this is not
+    /// possible with protocols that keep a session with the peer, or with a proxy that relays the datagrams.
     var canMove: Bool {
         guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
             frozen.planner == nil, case .connect = progress.withLock({ progress in progress.origin })
@@ -17,20 +17,21 @@ extension ConnectionDriver {
         return flow.addresses?.remote?.isLoopback == false
     }
 
-    /// Datagrams go on over another network; a stream ends, if its address is not given back.
+    /// Handles the loss of the local address. A datagram connection moves to another network; a stream fails if the interface does not get
+    /// the address back in time.
     func leaveLostAddress(in model: NetworkModel, _ follower: PathFollower) {
         if settings.transport == .udp {
             guard follower.hasLostPath(in: model), canMove, move(in: model), let followed else { return }
             follower.moved(to: followed)
         } else if follower.noteRenumbering(in: model) {
             _ = flow.loop.schedule(after: Self.renumberingLimit) { [weak self] in
-                // Nothing can arrive at the old address, and the kernel would try for a quarter of an hour.
+                // No packet can arrive at the old address, and the kernel would retransmit for about 15 minutes.
                 if follower.isRenumbered { self?.flow.fail(Failure(errno: Errno.connectionAborted)) }
             }
         }
     }
 
-    /// Returns whether the datagrams have another way now.
+    /// Moves the socket to another network path. Returns whether this succeeded.
     private func move(in model: NetworkModel) -> Bool {
         guard let remote = flow.addresses?.remote, let way = settings.ways(toward: remote, in: model).first else {
             return false

@@ -3,11 +3,11 @@ package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Waiting for the network, and following the path of a connection that is ready.
+/// Waits for the network, and monitors the path of a connection that is ready.
 extension ConnectionDriver {
     // MARK: Waiting
 
-    /// What the connection needs the network for.
+    /// The requirement of the connection on the network, which depends on the kind of its target.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
         return Self.networkNeed(of: firstTarget(target))
@@ -24,17 +24,17 @@ extension ConnectionDriver {
         }
     }
 
-    /// Why nothing was reached: without any network, that; else what the attempts met.
+    /// Returns the failure to report: `ENETDOWN` if no usable network exists, else the failure of the attempts.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // Cheap where others wait already, as they do when a network is gone.
+        // This is cheap if other connections already wait for the network, which is usual when a network is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
             ? failure : Failure(errno: Errno.networkDown)
     }
 
-    /// Tries again when the network gives a new chance.
+    /// Subscribes to network changes, and tries again when a change may let the connection succeed.
     func awaitNetwork() {
         guard case .waiting(let failure) = state else { return }
         let wait = NetworkWait(
@@ -56,18 +56,18 @@ extension ConnectionDriver {
             progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
             restart()
         case .retryOnce:
-            // The network came back while the attempt failed; if it did not, the next failure is believed.
+            // The network may have come back while the attempt failed. If the retry fails too, the connection waits.
             if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) { restart() }
         }
     }
 
     // MARK: Ready
 
-    /// Begins to report the path, if the connection is ready and does not yet.
+    /// Starts to monitor the path if the connection is ready and its path is not monitored yet.
     package func followPath() {
         guard case .ready = state, progress.withLock({ progress in !progress.followsPath }) else { return }
         let follower = PathFollower(followed)
-        // With the word that the connection is ready, and before any content.
+        // The first path is reported together with `ready`, before any content.
         if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
         let unwanted = progress.withLock { progress -> NetworkStateMonitor.Subscription? in
@@ -88,18 +88,18 @@ extension ConnectionDriver {
         watch?.cancel()
     }
 
-    /// The path as it is now; `nil` unless the connection is ready.
+    /// Returns the current path; `nil` unless the connection is ready.
     package func currentPath(in model: NetworkModel) -> ConnectionPath? {
         guard case .ready = state, let followed else { return nil }
         return model.path(of: followed.map { model.follow($0) })
     }
 
-    /// The subflows of a connection that speaks Multipath TCP, now.
+    /// The current subflows of a Multipath TCP connection; `nil` for other connections.
     package var subflows: [Subflow]? {
         settings.tcp.isMultipath ? flow.withDescriptor { Socket.subflows($0) } ?? nil : nil
     }
 
-    /// What is followed: the connection, or its subflows; `nil` for a connection that needs no network.
+    /// The connections to monitor: this connection, or its subflows. `nil` for a connection that needs no network.
     var followed: [FollowedConnection]? {
         if let followedSubflows { return followedSubflows }
         guard let addresses = flow.addresses, let local = addresses.local, let remote = addresses.remote,
@@ -108,7 +108,8 @@ extension ConnectionDriver {
         return [connection]
     }
 
-    /// Subflows come and go, and for a while there may be none: the connection is not viable then.
+    /// The subflows to monitor. The list may be empty for a while, because the kernel adds and removes subflows; the connection is then not
+    /// viable.
     private var followedSubflows: [FollowedConnection]? {
         subflows?.compactMap { followed(from: $0.local, to: $0.remote) }
     }
@@ -116,7 +117,7 @@ extension ConnectionDriver {
     private func followed(from local: SocketAddress, to remote: SocketAddress) -> FollowedConnection? {
         guard let localAddress = local.internetAddress, let remoteAddress = remote.internetAddress else { return nil }
         var constraints = settings.pathConstraints
-        // The address is what the connection has, whatever it was to be.
+        // The connection already has its addresses, so the constraints on the address and its family no longer apply.
         (constraints.localAddress, constraints.family) = (nil, nil)
         constraints.port = remote.port
         let need = networkNeed
@@ -129,13 +130,13 @@ extension ConnectionDriver {
         let subflows = followedSubflows
         if subflows == nil { leaveLostAddress(in: model, follower) }
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
-        // The kernel's path manager gives each subflow its interface; their connection has none.
+        // A Multipath TCP connection is not bound: the kernel's path manager selects the interface of each subflow.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // Its packets would leave over another network with an address that belongs to this one.
+            // Without the binding, packets would leave over another network with a source address of this one.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }
-        // Added under the lock, so that nothing follows the report of the end.
+        // The report is queued under the lock, so that it cannot follow the report of the final state.
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
             else { return (nil, nil) }
@@ -150,7 +151,7 @@ extension ConnectionDriver {
 extension ConnectionDriver.Progress {
     fileprivate var followsPath: Bool { establishments.first?.pathWatch != nil }
 
-    /// Returns whether it is the first in a row.
+    /// Records whether the connection was retried at once. Returns whether this is the first such retry in a row.
     fileprivate mutating func noteRetryAtOnce(_ isAtOnce: Bool) -> Bool {
         guard !establishments.isEmpty else { return false }
         defer { establishments[0].wasRetriedAtOnce = isAtOnce }
@@ -159,7 +160,7 @@ extension ConnectionDriver.Progress {
 }
 
 extension Failure {
-    /// Whether the network may have come back just before the connection began to wait for it.
+    /// Whether the network may have come back between the failed attempt and the start of the wait.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -169,7 +170,7 @@ extension Failure {
         }
     }
 
-    /// Whether the attempts met no way at all, or nobody who knows the name.
+    /// Whether the failure may be due to a missing network: there was no route or source address, or the name was not resolved.
     fileprivate var lacksWay: Bool {
         switch domain {
         case .posix:
@@ -183,14 +184,14 @@ extension Failure {
     }
 }
 
-/// One stay in `waiting`.
+/// One period in the state `waiting`.
 private final class NetworkWait: Sendable {
     enum Verdict { case none, retry, retryOnce }
 
     private let need: NetworkNeed
     private let constraints: PathConstraints
     private let mayHavePassed: Bool
-    /// The network that the attempts were made in is another one now.
+    /// Whether the host has changed to another network since the attempts.
     private let hasMoved: Bool
     private let gate = LockedValue<RetryGate?>(nil)
 

@@ -2,19 +2,20 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// What is noted of a connection's making.
+/// Records of the connection's establishment.
 extension ConnectionDriver.Progress {
     mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
         let action = actions.popFirst()
         if action == nil {
             isPerforming = false
-            // The storage goes too: most connections only ever begin and end.
+            // This releases the storage of the queue too: most connections have transitions only when they start and end.
             actions = InlineFirstQueue()
         }
         return action
     }
 
-    /// Begins another chapter of the connection's making. The protocols above stay: requests wait with them.
+    /// Begins a new establishment, with the totals, the route, the plan and the relay of the previous one. Requests stay queued in the
+    /// protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
         establishment.firstStarted = establishments.first?.firstStarted
@@ -28,7 +29,7 @@ extension ConnectionDriver.Progress {
         establishments = [establishment]
     }
 
-    /// Attempts were made. What is known of the connection's making counts those before the last of them.
+    /// Adds to the number of attempts. The facts of the establishment contain the number of attempts before the last one.
     mutating func countAttempts(_ count: Int) {
         guard !establishments.isEmpty else { return }
         var last = establishments[0]
@@ -38,12 +39,12 @@ extension ConnectionDriver.Progress {
         establishments[0] = last
     }
 
-    /// What was tried in vain, for those who want to tell.
+    /// Records the facts of a failed establishment for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
         if !establishments.isEmpty { establishments[0].defeat = facts }
     }
 
-    /// What a listener accepted comes about by its protocols alone.
+    /// Records the start of the handshakes of an accepted connection, which has no other establishment.
     mutating func beginAgreement() {
         guard !establishments.isEmpty, establishments[0].facts == nil else { return }
         var facts = EstablishmentFacts()

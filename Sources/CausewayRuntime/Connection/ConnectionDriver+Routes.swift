@@ -1,9 +1,10 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Several ways to one endpoint: each is tried when the one before it has failed, be it for its addresses or for what the proxy says.
+/// The routes to one endpoint. Each route is tried after the previous one has failed, because of its addresses or because the proxy
+/// refused.
 extension ConnectionDriver {
-    /// The way that is taken; `nil` where there is nothing but the direct one.
+    /// The current route; `nil` if the connection has no routes except the direct one.
     package var route: Route? {
         progress.withLock { progress in
             let number = progress.establishments.first?.route ?? 0
@@ -12,7 +13,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Where the best way begins.
+    /// Returns the target of the first route, or `target` if there are no routes.
     func firstTarget(_ target: Connector.Target) -> Connector.Target {
         progress.withLock { progress in routes(progress) }.first?.target ?? target
     }
@@ -21,14 +22,14 @@ extension ConnectionDriver {
         progress.establishments.first?.plan?.routes ?? frozen.routes
     }
 
-    // MARK: Ways that have to be found
+    // MARK: Route planning
 
-    /// Why there is no way, for a person.
+    /// A readable description of why no route was found.
     package var routeProblem: String? {
         progress.withLock { progress in progress.establishments.first?.plan }?.problem?.reason
     }
 
-    /// The ways are known, or that there are none.
+    /// Continues after route planning: connects over the first route, or reports the failure of the planning.
     func planned(_ plan: RoutePlan) {
         guard let first = plan.routes?.first else {
             let failure = plan.problem?.failure ?? Failure(errno: Errno.notSupported)
@@ -47,9 +48,9 @@ extension ConnectionDriver {
         connector?.start()
     }
 
-    // MARK: What relays datagrams
+    // MARK: Datagram relay
 
-    /// Keeps an association for as long as the transport is there that it is for.
+    /// Retains an association until the transport that uses it has ended.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard !progress.lifecycle.isEnding else { return association }
@@ -68,9 +69,9 @@ extension ConnectionDriver {
         association?.cancel()
     }
 
-    // MARK: The next way
+    // MARK: The next route
 
-    /// Begins with the next way, if there is one.
+    /// Starts attempts over the next route. Returns `false` if there is none.
     func takeNextRoute() -> Bool {
         guard !frozen.routes.isEmpty || frozen.planner != nil else { return false }
         let connector = progress.withLock { progress -> Connector? in

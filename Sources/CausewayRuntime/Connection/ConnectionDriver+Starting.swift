@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// When `.ready` is reported: after the program's set-up, together with viability and path.
+/// The report of `.ready`, which follows the program's set-up and comes together with viability and path.
 extension ConnectionDriver {
-    /// As ``transition(_:)``, on the program's thread: the loop reports ready once `start` is returning. A program finishes its
-    /// set-up after the start, and its queue may be another one.
+    /// Like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only when `start` returns: a
+    /// program may finish its set-up after that call, and the reports may arrive on a different queue.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress -> Bool in
             for action in body(&progress) { progress.actions.append(action) }
@@ -22,7 +22,7 @@ extension ConnectionDriver {
             }
             progress.withLock { progress in progress.isStarting = true }
             flow.loop.execute { self.performBehindStart([action]) }
-            // The last thing that is done here: what wakes another thread may cost this one its processor.
+            // This is the last step, because waking another thread may cost this thread its processor.
             return progress.withLock { progress in progress.isStarting = false }
         }
     }
@@ -32,7 +32,7 @@ extension ConnectionDriver {
         _ = flow.loop.schedule(after: .milliseconds(1)) { self.performBehindStart(actions) }
     }
 
-    /// Performs these, and what comes about meanwhile.
+    /// Performs the given actions, then all actions that transitions add in the meantime.
     func performAll(_ first: [Lifecycle.Action]) {
         for (index, action) in first.enumerated() {
             if action == .report(.ready), awaitsModel(behind: Array(first[index...])) { return }
@@ -44,7 +44,8 @@ extension ConnectionDriver {
         }
     }
 
-    /// What a listener gave is ready as soon as its protocols have agreed and the loop has had a turn.
+    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete. Without protocols it is ready in
+    /// the next turn of the loop, or at once if it has no queue.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -68,10 +69,12 @@ extension ConnectionDriver {
 
     // MARK: The network
 
-    /// How long ready may wait for a first look at the network: a kernel that cannot be asked must not stop connections.
+    /// Maximum time that the report of `ready` waits for the first state of the network. Connections must work even if the kernel does not
+    /// answer queries about the network.
     private static let modelPatience = Duration.milliseconds(50)
 
-    /// Whether the program has path handlers and the network has not been read yet. Then the actions go on when the monitor has.
+    /// Returns whether the report of `ready` waits, because the program has path handlers and the network has not been read yet. In that
+    /// case the actions are performed when the monitor has read the network, or after ``modelPatience``.
     private func awaitsModel(behind actions: [Lifecycle.Action]) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let isOver = LockedValue(false)
@@ -91,7 +94,7 @@ extension ConnectionDriver {
         return true
     }
 
-    /// The same without waiting once more.
+    /// Performs the given actions without waiting for the network, then the queued ones.
     private func performAllNow(_ actions: [Lifecycle.Action]) {
         for action in actions { perform(action) }
         progress.withLock { progress in progress.takeWatch() }?.cancel()

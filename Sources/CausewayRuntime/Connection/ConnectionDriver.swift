@@ -5,21 +5,21 @@ package import Dispatch
 
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
-/// Transitions happen under one lock. Their actions are performed by one thread at a time, in order, with the lock released:
-/// whoever makes a transition while somebody performs leaves its actions to that one.
+/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released. If a second thread
+/// makes a transition in the meantime, the first thread performs its actions too.
 package final class ConnectionDriver: FlowOwner {
     package typealias Lifecycle = ConnectionLifecycle
     package typealias State = Lifecycle.State
 
-    /// What the connection is made of.
+    /// The source of the connection's transport.
     package enum Origin: Sendable {
         indirect case connect(Connector.Target, resolver: any NameResolver = SystemNameResolver())
-        /// A socket from a listener, until it is attached.
+        /// A socket from a listener that is not attached to the flow yet.
         case accepted(CInt)
         indirect case peer(SharedDatagramSocket, SocketAddress)
-        /// What was accepted has met its flow.
+        /// An accepted socket or datagram peer that is attached to the flow.
         case attached
-        /// Parameters or endpoint that cannot work: the connection fails when it starts.
+        /// Invalid parameters or an invalid endpoint: the connection fails when it starts.
         case mistaken(Failure)
     }
 
@@ -29,49 +29,50 @@ package final class ConnectionDriver: FlowOwner {
         var observer: (any ConnectionObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
-        /// A thread is in ``start(on:observer:)``.
+        /// Whether a thread is in ``start(on:observer:)``.
         var isStarting = false
-        /// Content was given to send, and whether establishing waits for some.
+        /// Whether the program has sent content (`hasContent`), and whether establishment waits for content (`isHeld`).
         var hasContent = false
         var isHeld = false
         var actions = InlineFirstQueue<Lifecycle.Action>()
         var isPerforming = false
-        /// At most one, and none for what a listener accepted: on the heap, where idle connections do not pay for it.
+        /// At most one element; none for an accepted connection without further protocols. The element is on the heap, so that idle
+        /// accepted connections need no memory for it.
         var establishments: [Establishment] = []
     }
 
-    /// How a connection came about, or is to.
+    /// The state of one establishment, under way or complete.
     struct Establishment: Sendable {
         var connector: Connector?
-        /// While the connection waits.
+        /// Set while the connection waits for the network, or delays `ready` until the network has been read.
         var watch: NetworkStateMonitor.Subscription?
-        /// While it is ready and the program wants to hear of its path.
+        /// Set while the connection is ready and its path is monitored.
         var pathWatch: NetworkStateMonitor.Subscription?
-        /// It failed for want of a way that is there by now, and was tried again at once.
+        /// Whether the connection was retried at once, because the network that the attempt lacked is now available.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
-        /// How the last try went, if it failed.
+        /// Facts of the last attempt to establish, if it failed.
         var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
-        /// The ways, where they have to be found first.
+        /// The plan that finds the routes, if the parameters do not contain them.
         var plan: RoutePlan?
-        /// Which of several ways is taken.
+        /// Index of the current route.
         var route = 0
-        /// What the way lives by, where a proxy relays datagrams.
+        /// The association with a proxy that relays datagrams, if the route uses one.
         var association: (any DatagramRelay)?
-        /// Why they did not agree with the peer's.
+        /// Why the handshake of the protocols above the transport failed.
         var disagreement: Failure?
-        /// The transport broke, and content waits for the program.
+        /// Whether the transport has failed while received content waits for the program.
         var isLost = false
-        /// When the first chapter began, and how many attempts there were in all.
+        /// Start of the first establishment, and the number of attempts in all establishments.
         var firstStarted: Duration?
         var attemptCount = 0
     }
 
     package let flow: Flow
-    /// The protocols above the transport, if there are any: where requests go. It serves all attempts.
+    /// The protocols above the transport, if there are any; requests go through them. One channel serves all attempts.
     package let channel: StackChannel?
-    /// The flow, where no protocols stand above it.
+    /// The flow, if there are no protocols above it; else `nil`.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
@@ -94,7 +95,7 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     deinit {
-        // Never started: nobody else will close what a listener accepted.
+        // If the connection was never started, nothing else closes the accepted socket.
         switch progress.withLock({ progress in progress.origin }) {
         case .accepted(let fd): Descriptor(adopting: fd).close()
         case .peer(let shared, let peer): if case .setup = state { shared.forget(peer) }
@@ -102,7 +103,7 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    // MARK: The program's side
+    // MARK: Interface to the program
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
@@ -110,14 +111,14 @@ package final class ConnectionDriver: FlowOwner {
         progress.withLock { progress in progress.establishments.first?.facts }
     }
 
-    /// How the last attempt to establish went, if it failed.
+    /// Facts of the last attempt to establish, if it failed.
     package var defeat: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.defeat }
     }
 
-    /// Begins; `queue` takes every callback from now on. Without one, nothing is called back.
+    /// Starts the connection. All callbacks run on `queue`; without a queue, the observer is called on any thread.
     ///
-    /// The observer is retained until the connection has ended.
+    /// The driver retains the observer until the connection has ended.
     package func start(on queue: DispatchQueue?, observer: any ConnectionObserver) {
         let delivery = queue.map { SharedDelivery.on($0) }
         begin { progress in
@@ -138,16 +139,17 @@ package final class ConnectionDriver: FlowOwner {
     package func cancel(_ ending: Lifecycle.Ending, observer: any ConnectionObserver) {
         transition { progress in
             let actions = progress.lifecycle.cancelled(ending)
-            // A failed connection has let go of its observer already.
+            // A failed connection has already released its observer.
             if !actions.isEmpty { progress.observer = observer }
             return actions
         }
     }
 
-    /// Whether establishing may wait for content: then ``contentCame()`` tells of it.
+    /// Whether establishment may wait for content. If so, the caller must call ``contentCame()`` when there is content.
     package var isContentAwaited: Bool { frozen.connectsWithContent }
 
-    /// Content was given to send: what is to leave with the first packet, if that was allowed.
+    /// Notes that there is content to send, and starts an establishment that waits for it. If the parameters allow this, the content leaves
+    /// with the first packet.
     package func contentCame() {
         guard isContentAwaited else { return }
         transition { progress in
@@ -197,7 +199,7 @@ package final class ConnectionDriver: FlowOwner {
 
     func perform(_ action: Lifecycle.Action) {
         switch action {
-        // Told with the release: a concurrent queue could otherwise let go of the handlers first.
+        // `release()` reports this state. As a separate call on a concurrent queue, it could come after the release of the handlers.
         case .report(.cancelled): break
         case .report(.ready): reportReady()
         case .report(let state): report(state)
@@ -238,7 +240,7 @@ package final class ConnectionDriver: FlowOwner {
         } else if hasStarted {
             observer.connectionChanged(to: state)
         }
-        // Nothing but `cancelled` can follow, and whoever asks for that holds the observer.
+        // Only `cancelled` can follow, and the caller of `cancel` passes the observer again.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }
@@ -251,13 +253,14 @@ package final class ConnectionDriver: FlowOwner {
         guard let observer else { return }
         let last: @Sendable () -> Void = {
             if hasStarted { observer.connectionChanged(to: .cancelled) }
-            // After the last report: the program's handlers may hold what it wants to see released.
+            // The handlers are released after the last report, because they may retain objects that the program expects to be released.
             observer.connectionReleased()
         }
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// What a listener gave is connected from the start; it meets its flow when the program starts it.
+    /// Attaches an accepted socket or datagram peer to the flow. Such a connection is connected from the beginning, but is attached only
+    /// when the program starts it.
     func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {
@@ -284,7 +287,7 @@ package final class ConnectionDriver: FlowOwner {
     func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
-        // A peer that stays silent must not delay the last report.
+        // A peer that does not respond must not delay the last report.
         let left: @Sendable () -> Void = { self.transition { progress in progress.lifecycle.closed() } }
         channel.close(abortively: ending == .abortive, left: left) { self.closeFlow(ending) }
     }

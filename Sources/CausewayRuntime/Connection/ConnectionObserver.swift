@@ -1,11 +1,11 @@
 package import CausewayProtocols
 
-/// The program's side of a connection. Its methods are called in order on the connection's queue, or on any thread if it was
-/// started without one.
+/// Receives the reports of a connection for the program. The methods are called in order on the connection's queue, or on any thread if the
+/// connection was started without a queue.
 package protocol ConnectionObserver: AnyObject, Sendable {
     func connectionChanged(to state: ConnectionDriver.State)
     var wantsPathReports: Bool { get }
     func connectionPathChanged(_ reports: PathTracker.Reports)
-    /// Nothing will be called any more.
+    /// Called last: no other method is called after this one.
     func connectionReleased()
 }

@@ -2,15 +2,15 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// One path that is reported.
+/// Monitors the path of one connection and computes the reports for the program.
 final class PathFollower: Sendable {
     private struct State: Sendable {
-        /// `nil` if it needs no network.
+        /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// Those of them that were seen before, as they were then.
+        /// The elements of `connections` that were seen before, with the routing at that time.
         var known: [FollowedConnection] = []
         var isBound = false
-        /// Its address is gone, and there is another one.
+        /// Whether the interface has lost the connection's address and has another one.
         var isRenumbered = false
         var tracker = PathTracker()
     }
@@ -21,7 +21,8 @@ final class PathFollower: Sendable {
         state = LockedValue(State(connections: connections))
     }
 
-    /// Returns what to tell, and the interface to bind the connection to, the first time that it strays.
+    /// Returns the reports for the program. The first time that the kernel routes the packets over another interface, also returns the
+    /// interface to bind the connection to.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {
@@ -40,17 +41,17 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether no packet of the connection can arrive any more.
+    /// Whether packets of the connection can no longer arrive.
     func hasLostPath(in model: NetworkModel) -> Bool {
         state.withLock { state in !state.known.isEmpty && !model.path(of: state.known).isViable }
     }
 
-    /// The connection has other addresses from now on.
+    /// Replaces the monitored connections after a change of their addresses.
     func moved(to connections: [FollowedConnection]) {
         state.withLock { state in (state.connections, state.known, state.isBound) = (connections, [], false) }
     }
 
-    /// Returns whether the connection's address was exchanged, if that is news.
+    /// Returns whether the interface has replaced the connection's address since the last call.
     func noteRenumbering(in model: NetworkModel) -> Bool {
         state.withLock { state in
             let was = state.isRenumbered
@@ -59,6 +60,6 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether it was exchanged, as far as is known.
+    /// Whether the interface has replaced the connection's address, as of the last call of ``noteRenumbering(in:)``.
     var isRenumbered: Bool { state.withLock { $0.isRenumbered } }
 }

@@ -4,13 +4,13 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// A SOCKS 5 proxy's promise to relay datagrams (RFC 1928 §7). It lasts as long as the connection over which it was given.
+/// An association with a SOCKS 5 proxy that relays datagrams (RFC 1928 §7). It lasts as long as the TCP connection that requested it.
 ///
-/// Confined to a loop, but for ``cancel()``, which letting go of it does as well.
+/// Confined to a loop, except for ``cancel()``. Releasing the association also cancels it.
 final class RelayAssociation: DatagramRelay {
     private struct Progress {
         var handshake: SOCKSHandshake?
-        /// What the proxy has said and the handshake has not taken.
+        /// Bytes from the proxy that the handshake has not consumed yet.
         var words = ByteChain()
         var opened: RelayOpened?
         var ended: (@Sendable (Failure) -> Void)?
@@ -18,7 +18,7 @@ final class RelayAssociation: DatagramRelay {
         var timer: TimerID?
     }
 
-    /// A proxy's word is read in pieces of this size. Its longest answer has 262 bytes.
+    /// Maximum number of bytes per read from the proxy. The longest SOCKS reply has 262 bytes.
     private static let readLength = 512
 
     private let credential: TunnelCredential?
@@ -41,7 +41,7 @@ final class RelayAssociation: DatagramRelay {
 
     deinit { cancel() }
 
-    /// How the connection to the proxy came about, or did not.
+    /// Facts about the establishment of the connection to the proxy, successful or not.
     var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
 
     func begin(_ opened: @escaping RelayOpened) {
@@ -49,13 +49,13 @@ final class RelayAssociation: DatagramRelay {
         control.start(on: nil, observer: RelayControlObserver(self))
     }
 
-    /// Has `ended` called once the proxy relays no more: at once if that is the case already.
+    /// Calls `ended` when the proxy stops relaying, or at once if it already has.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void) {
         if let end = progress.value.end { return ended(end) }
         progress.value.ended = ended
     }
 
-    /// From any thread. Nothing is told afterwards but what is being told.
+    /// Closes the connection to the proxy. May be called from any thread. A callback that is already in progress may still be called.
     func cancel() { control.cancel(.graceful, observer: RelayControlObserver(nil)) }
 
     // MARK: The connection to the proxy
@@ -63,7 +63,7 @@ final class RelayAssociation: DatagramRelay {
     fileprivate func controlChanged(to state: ConnectionDriver.State) {
         switch state {
         case .ready: loop.execute { self.ask() }
-        // Whether to try again is for the connection to decide that wants the relay.
+        // The connection that uses the relay decides whether to try again.
         case .waiting(let failure), .failed(let failure): loop.execute { self.end(with: failure) }
         case .setup, .preparing, .cancelled: break
         }
@@ -103,7 +103,7 @@ final class RelayAssociation: DatagramRelay {
         if progress.value.end == nil { listen() }
     }
 
-    /// What a proxy says once the association stands means nothing.
+    /// Processes bytes from the proxy. Bytes that arrive after the association is complete are ignored.
     private func take(_ bytes: [UInt8]) {
         guard progress.value.opened != nil, var handshake = progress.value.handshake else { return }
         var words = progress.value.words
@@ -143,7 +143,7 @@ final class RelayAssociation: DatagramRelay {
 }
 
 extension RelayRequest {
-    /// Asks a SOCKS 5 proxy (RFC 1928 §7).
+    /// Requests a relay from a SOCKS 5 proxy (RFC 1928 §7).
     package init(proxy: Connector.Target, credential: TunnelCredential?) {
         self.init(proxy) { settings, loop, resolver in
             RelayAssociation(proxy, credential, settings, on: loop, resolver: resolver)
@@ -151,7 +151,7 @@ extension RelayRequest {
     }
 }
 
-/// Listens for an association without keeping it alive.
+/// Observes the control connection for an association, without retaining the association.
 private final class RelayControlObserver: ConnectionObserver {
     private weak let association: RelayAssociation?
 
@@ -163,9 +163,9 @@ private final class RelayControlObserver: ConnectionObserver {
     func connectionReleased() {}
 }
 
-/// Where a proxy takes datagrams.
+/// Computes the address to which a proxy accepts datagrams.
 enum RelayPlace {
-    /// `nil` for a place that no proxy can mean. What a proxy of another host says must not lead to services of this one.
+    /// Returns `nil` for an address that cannot be a relay. A proxy on another host must not direct datagrams to services on this host.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {
@@ -175,7 +175,7 @@ enum RelayPlace {
         case .address(let address):
             let place = SocketAddress(address, port: bound.port).unmapped
             guard !place.isMulticast, !place.isLoopback || proxy.isLoopback else { return nil }
-            // An address of one link is of that which leads to the proxy.
+            // A link-local address belongs to the link that leads to the proxy.
             guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
             return .addresses([place.with(port: bound.port, scope: scope)])
         }
@@ -183,12 +183,13 @@ enum RelayPlace {
 }
 
 extension SocketSettings {
-    /// Of the connection that an association lives by: the same demands on the way, and a proxy that vanished is noticed.
+    /// Settings of an association's control connection: the same constraints on the path, and keepalive probes that detect a vanished
+    /// proxy.
     fileprivate var forRelayControl: SocketSettings {
         var control = self
         control.transport = .tcp
         control.reuseLocalAddress = false
-        // The port is the datagrams'.
+        // The local port is for the datagrams.
         control.localAddress = localAddress?.with(port: 0)
         control.tcp.keepalive = Keepalive(idleSeconds: 60, intervalSeconds: 15, count: 4)
         return control
