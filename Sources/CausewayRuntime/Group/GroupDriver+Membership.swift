@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// On the loop: sockets first, then the network is followed, then joined what can be.
+    /// Opens the sockets, subscribes to network changes, then joins the groups on the current interfaces. Runs on the loop.
     func open() {
         guard !progress.withLock({ progress in progress.lifecycle.hasEnded }) else { return }
         do throws(SystemError) {
@@ -11,7 +11,7 @@ extension GroupDriver {
         } catch {
             return transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
         }
-        // Followed before it is looked at: the other way round, what changes in between would be missed.
+        // The subscription comes before the first read of the network; otherwise a change between the two would be missed.
         let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
         progress.withLock { progress in progress.watch = watch }
         join(on: currentInterfaces())
@@ -25,14 +25,14 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }
     }
 
-    /// On the monitor's queue, where looking may take its time.
+    /// Reads the interfaces again and joins the groups on them. Runs on the monitor's queue, because the read may take some time.
     private func networkChanged() {
         let interfaces = currentInterfaces()
         loop.execute { self.join(on: interfaces) }
     }
 
     private func currentInterfaces() -> GroupInterfaces {
-        // Where the kernel cannot be asked there is nothing to join on, and the next change asks again.
+        // If the kernel does not answer, there is no interface to join on. The next change reads the interfaces again.
         guard let snapshot = try? NetworkSnapshot.current() else { return GroupInterfaces() }
         return GroupInterfaces(snapshot, for: plan.settings.value)
     }
@@ -78,15 +78,16 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// A socket bound to a group's port on every address: bound to one of this host's it would hear no group.
+    /// Opens a socket that is bound to the group's port on the wildcard address. A socket that is bound to a unicast address of this host
+    /// does not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self
-        // Interfaces are chosen membership by membership, and may come again under another index.
+        // Each membership selects its interface, and an interface may come back with another index, so the socket is not bound to one.
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue
         try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
-        // What other programs have joined is none of this one's business.
+        // The socket must not receive datagrams of groups that only other programs have joined.
         if family == .ipv6 {
             try Socket.set(.ipv6Only, to: 1, on: fd)
             try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)

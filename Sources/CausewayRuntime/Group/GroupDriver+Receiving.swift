@@ -4,10 +4,10 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension GroupDriver {
-    /// Datagrams handed over in one turn of the program's queue.
+    /// Maximum number of datagrams that one block on the program's queue delivers.
     private static let drainBudget = 64
 
-    /// On the loop: what somebody sent who is no connection of its own.
+    /// Queues the datagrams from peers that have no connection of their own, and schedules their delivery. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.hasEnded else { return nil }
@@ -23,14 +23,14 @@ extension GroupDriver {
         if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
 
-    /// The kernel has filtered what was sent to groups. What was sent to this host is filtered here.
+    /// Whether the group accepts the datagram. The kernel filters multicast datagrams; this filters the unicast datagrams to this host.
     private func welcomes(_ arrival: DatagramArrival, _ interfaces: GroupInterfaces) -> Bool {
         if let source = plan.source, !source.isSameHost(as: arrival.peer) { return false }
         if plan.isUnicastDisabled, !(arrival.info.destination?.isMulticast ?? false) { return false }
         return interfaces.permitted?.contains(Int(arrival.info.interfaceIndex)) ?? true
     }
 
-    /// On the program's queue. Others on it get their turn after a while.
+    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, other blocks on the queue get their turn.
     private func drain() {
         for _ in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
@@ -43,7 +43,7 @@ extension GroupDriver {
                 return (datagram, observer)
             }
             guard let (datagram, observer) = next else { return }
-            // Its sender may have become a connection since it arrived.
+            // The program may have extracted a connection for this sender since the datagram arrived.
             if let flow = datagram.socket.flow(of: datagram.peer) {
                 flow.arrived([datagram.train])
             } else {
@@ -55,9 +55,10 @@ extension GroupDriver {
 
     // MARK: Connections
 
-    /// A connection with one host, over the group's own port. `nil` if there is one already, or the group has no socket for it.
+    /// Makes a connection with one host, over the group's own port. Returns `nil` if such a connection exists, or if the group has no
+    /// socket for the address.
     ///
-    /// - Parameter source: The address that the host wrote to; `nil` for the kernel's choice.
+    /// - Parameter source: The local address to send from, to which the host has sent its datagrams; `nil` for the kernel's choice.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source)
@@ -65,21 +66,21 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// A connection with the sender of a datagram.
+    /// Makes a connection with the sender of a datagram.
     ///
-    /// - Parameter isFirst: The datagram is the connection's first, and was not given to the program.
+    /// - Parameter isFirst: Whether the connection receives this datagram first. The program has then not received it from the group.
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
         guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }
         return ConnectionDriver(.peer(datagram.socket, datagram.peer), plan.settings, flow: flow)
     }
 
-    /// Whether the connection came out of this group and has not ended.
+    /// Whether the connection was extracted from this group and has not ended.
     package func holds(_ connection: ConnectionDriver) -> Bool {
         progress.withLock { progress in progress.sockets }.contains { $0.socket.holds(connection.flow) }
     }
 
-    /// How many connections came out of the group and have not ended.
+    /// Number of connections that were extracted from this group and have not ended.
     package var connectionCount: Int {
         progress.withLock { progress in progress.sockets }.reduce(0) { $0 + $1.socket.peerCount }
     }

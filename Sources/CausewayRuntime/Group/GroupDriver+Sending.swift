@@ -3,10 +3,10 @@ package import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// Messages sent in one turn of the loop.
+    /// Maximum number of messages that are sent in one turn of the loop.
     private static let pumpBudget = 64
 
-    /// Queues a message. It leaves when the group is ready.
+    /// Queues a message, which is sent when the group is ready.
     package func send(_ entry: SendQueue<GroupOutbound>.Entry) {
         var mustPump = false
         let refusal = progress.withLock { progress -> Failure? in
@@ -38,7 +38,7 @@ extension GroupDriver {
 
     func answer(_ messages: [(GroupOutbound, Failure?)]) {
         guard !messages.isEmpty else { return }
-        // A group that was never started has no queue of the program's: its answers still come, on a global one.
+        // A group that was never started has no queue of the program. Its completions are called on a global queue.
         let delivery = progress.withLock { progress in progress.delivery }?.delivery ?? Delivery.fallback
         for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
     }
@@ -69,7 +69,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.passage = passage }
     }
 
-    /// The message whose turn it is.
+    /// Returns the message to send next: the one in progress, or the first in the queue that can still be sent.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
@@ -96,7 +96,7 @@ extension GroupDriver {
                 return stops(forGroup: group, progress)
             }
             guard let socket = progress.sockets.first(where: { $0.family == address.family })?.socket else { return [] }
-            // An interface that the program insists on binds what goes to single hosts as well.
+            // If the program requires an interface, unicast messages must use it too.
             let interface =
                 plan.settings.value.requiredInterface == nil ? nil : progress.interfaces.candidates.first?.index
             return [
@@ -121,7 +121,7 @@ extension GroupDriver {
 
     // MARK: Expiry
 
-    /// Has messages answered when they expire, whether or not anything can leave by then.
+    /// Sets a timer that completes messages when they expire, even if the socket is not writable until then.
     private func armExpiry() {
         let time = progress.withLock { progress -> Duration? in
             guard let next = progress.outbox.nextDeadline, progress.expiryTime.map({ next < $0 }) ?? true else {
@@ -146,14 +146,14 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// The local address that the program asks for, if it is of the family.
+    /// The local address that the program requires, if it belongs to `family`.
     fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
         localHost.flatMap { $0.family == family ? $0 : nil }
     }
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// What to tell of a message that does not leave.
+    /// Marks a message as failed and returns it with the failure for its completion.
     fileprivate func fail() -> (GroupOutbound, Failure?) {
         switch self {
         case .send(let entry): return (entry.payload, nil)

@@ -3,10 +3,10 @@ internal import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
-/// Runs a ``GroupLifecycle``: joins multicast groups wherever it can, and moves datagrams to and from them.
+/// Runs a ``GroupLifecycle``: joins multicast groups on all suitable interfaces, and sends and receives their datagrams.
 ///
-/// Transitions happen under one lock; their actions are performed by one thread at a time, in order, with the lock released.
-/// Everything that touches the sockets is done on the loop.
+/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released. All operations on
+/// the sockets run on the loop.
 package final class GroupDriver: ReadinessHandler {
     package typealias Lifecycle = GroupLifecycle
     package typealias State = Lifecycle.State
@@ -23,10 +23,10 @@ package final class GroupDriver: ReadinessHandler {
         var watch: NetworkChangeMonitor.Subscription?
         var inbox = GroupInbox()
         var outbox = SendQueue<GroupOutbound>()
-        /// The message that is being sent, while it waits for room.
+        /// The message that is partly sent and waits until the socket is writable.
         var passage: GroupTransmission?
         var isPumpPosted = false
-        /// When the timer for messages that expire goes off.
+        /// Deadline of the timer for messages that expire.
         var expiryTime: Duration?
     }
 
@@ -45,14 +45,16 @@ package final class GroupDriver: ReadinessHandler {
         progress = LockedValue(Progress(membership: GroupMembership(groups: plan.groups.compactMap(\.group))))
     }
 
-    // MARK: The program's side
+    // MARK: Interface to the program
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
-    /// Groups on interfaces, as they are joined now.
+    /// Number of current memberships: one for each group on each interface where it is joined.
     package var membershipCount: Int { progress.withLock { progress in progress.membership.joined.count } }
 
-    /// Begins; `queue` takes every callback from now on. The observer is retained until the group has ended.
+    /// Starts the group. All callbacks run on `queue`. The driver retains the observer until the group has ended.
+    ///
+    /// - Parameter mistake: The failure to report at once, if the parameters are invalid.
     package func start(on queue: DispatchQueue, observer: any GroupObserver, mistake: Failure? = nil) {
         let delivery = SharedDelivery.on(queue)
         transition { progress in
@@ -86,16 +88,16 @@ package final class GroupDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // The sockets are used on the loop. Closed elsewhere meanwhile, a number could be somebody else's.
+            // The sockets are in use on the loop. If another thread closed them, the kernel could reuse a descriptor number meanwhile.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // What follows waits until the port is free.
+            // The actions after `close` wait until the port is free.
             return
         }
     }
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // Told with the release: a concurrent queue could otherwise let go of the handlers first.
+        // `release()` reports this state. As a separate call on a concurrent queue, it could come after the release of the handlers.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
@@ -110,7 +112,7 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // Unless the program has asked for the end meanwhile, and is to be told of it.
+            // If the program has cancelled the group meanwhile, the observer stays for the report of `cancelled`.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -127,7 +129,7 @@ package final class GroupDriver: ReadinessHandler {
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// Leaves, answers and closes; then goes on with the actions behind the closing.
+    /// Leaves the groups, completes the unsent messages and closes the sockets. Then performs the actions after `close`.
     private func close() {
         let watch = progress.withLock { progress in progress.watch.take() }
         watch?.cancel()
@@ -136,7 +138,8 @@ package final class GroupDriver: ReadinessHandler {
             progress.inbox.removeAll()
             return (progress.sockets, progress.membership.leaveAll(), progress.takeUnsent())
         }
-        // A socket lives on with the connections taken out of the group, and must not hear for it any more.
+        // A socket stays open for the connections that were extracted from the group. It must leave the groups, so that it receives no
+        // further multicast datagrams.
         for membership in left { leave(membership, sockets) }
         answer(dropped)
         closeNext(sockets[...])
@@ -149,7 +152,7 @@ package final class GroupDriver: ReadinessHandler {
 }
 
 extension GroupDriver.Progress {
-    /// Why messages are refused: the group has ended.
+    /// The failure with which messages are refused after the group has ended; else `nil`.
     var refusal: Failure? {
         switch lifecycle.state {
         case .failed(let failure): failure
@@ -158,7 +161,7 @@ extension GroupDriver.Progress {
         }
     }
 
-    /// Everything that was not sent, with the reason.
+    /// Removes all unsent messages and returns them with the reason.
     mutating func takeUnsent() -> [(GroupOutbound, Failure?)] {
         let reason = refusal ?? Failure(errno: Errno.cancelled)
         let entries = (passage.take().map { [$0.entry] } ?? []) + outbox.removeAll()

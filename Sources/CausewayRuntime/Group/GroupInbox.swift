@@ -2,22 +2,22 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// What arrived for a group and waits for the program's queue, bounded in bytes and in number.
+/// Received datagrams of a group that wait for the program's queue. Their total size and their number are limited.
 struct GroupInbox: Sendable {
     static let byteLimit = DatagramInbox.byteLimit
     static let datagramLimit = DatagramInbox.datagramLimit
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// Datagrams of the first train that were taken.
+    /// Number of datagrams of the first train that were delivered.
     private var takenCount = 0
     private var byteCount = 0
     private var datagramCount = 0
-    /// A block that takes everything out is queued.
+    /// Whether a block that delivers all datagrams is on the program's queue.
     var isDrainPosted = false
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Returns whether there was room. What finds no room is lost, as in a full socket buffer.
+    /// Adds a train of datagrams. Returns `false` if there is no room; the train is then dropped, as by a full socket buffer.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }
@@ -27,7 +27,9 @@ struct GroupInbox: Sendable {
         return true
     }
 
-    /// The oldest datagram. `port` is the group's.
+    /// Removes and returns the oldest datagram.
+    ///
+    /// - Parameter port: The group's port, which the kernel does not report with the destination address.
     mutating func next(port: UInt16) -> GroupDatagram? {
         guard let (arrival, socket) = arrivals.first else { return nil }
         let train = arrival.train

@@ -3,13 +3,14 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Which of this host's interfaces a group may use, and what it must know of them.
+/// The interfaces of this host that a group may use, with the source addresses for its messages.
 struct GroupInterfaces: Sendable {
-    /// Those that groups are joined on.
+    /// The interfaces on which groups are joined.
     var candidates: [GroupMembership.Candidate] = []
-    /// Those that the program permits, whether or not they can carry groups; `nil` when it permits all.
+    /// Indices of the interfaces that the program permits, including those without multicast; `nil` if it permits all.
     var permitted: Set<Int>?
-    /// The IPv4 address to send from on interfaces where the kernel would choose that of another one.
+    /// IPv4 source addresses, by interface index, for interfaces where the kernel would select another source or where the program requires
+    /// one.
     var sources: [Int: SocketAddress] = [:]
 
     init() {}
@@ -18,7 +19,7 @@ struct GroupInterfaces: Sendable {
         let allowed = snapshot.interfaces.filter { settings.permits($0) }
         permitted =
             settings.restrictsInterfaces || settings.localHost != nil ? Set(allowed.map(\.interface.index)) : nil
-        // Without a word about it nobody wants loopback, which carries no group of another host.
+        // Loopback is used only if the program requests it, because it does not carry multicast from other hosts.
         let wantsLoopback =
             settings.requiredInterface != nil || settings.requiredInterfaceType == .loopback
             || settings.localHost != nil
@@ -28,7 +29,7 @@ struct GroupInterfaces: Sendable {
             }
             let families = Set(interface.addresses.filter(\.isUsable).map(\.address.family))
             candidates.append(GroupMembership.Candidate(index: interface.interface.index, families: families))
-            // Addresses of loopback have host scope: the kernel never chooses one for a group (RFC 1122 §3.3.4.3).
+            // Loopback addresses have host scope, so the kernel never selects one as the source of multicast (RFC 1122 §3.3.4.3).
             if interface.isLoopback, let source = interface.firstIPv4Address {
                 sources[interface.interface.index] = source
             }
@@ -46,7 +47,7 @@ extension SocketSettings {
         {
             return false
         }
-        // By name: an interface that was taken away and made again has another index.
+        // Interfaces are compared by name, because an interface that was removed and created again has another index.
         return !prohibitedInterfaces.contains { $0.name == interface.interface.name }
             && !prohibitedInterfaceTypes.contains(interface.interface.type)
             && (requiredInterfaceType.map { $0 == interface.interface.type } ?? true)
@@ -57,7 +58,7 @@ extension SocketSettings {
             || !prohibitedInterfaceTypes.isEmpty
     }
 
-    /// The local address that the program asks for, unless that is every address.
+    /// The local address that the program requires; `nil` for the wildcard address.
     var localHost: SocketAddress? { localAddress.flatMap { $0.isWildcard ? nil : $0 } }
 }
 
@@ -80,12 +81,12 @@ extension InternetAddress {
 }
 
 extension SocketAddress {
-    /// The group that this address names, for deciding where it is joined.
+    /// The IP address of the group with its interface, which determines where the group is joined.
     var group: InternetAddress? {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // Only its index counts: an interface that has gone must not make this a group of all interfaces.
+            // Only the interface index matters here. If the interface no longer exists, the group must still be limited to it.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

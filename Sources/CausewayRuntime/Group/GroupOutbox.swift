@@ -3,16 +3,16 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// A message on its way to each of its destinations.
+/// The transmission of one message to all of its destinations.
 struct GroupTransmission: Sendable {
     /// One datagram to send.
     struct Stop: Sendable {
         var socket: SharedDatagramSocket
         var peer: SocketAddress
         var source: SocketAddress?
-        /// 0 for the kernel's choice.
+        /// Index of the outgoing interface; 0 for the kernel's choice.
         var interface: UInt32 = 0
-        /// Stops of one group have one number: the message has reached the group when it has left by one interface.
+        /// Number that is shared by all stops of one group. The message has reached the group when one of these stops was sent.
         var group: Int
     }
 
@@ -27,17 +27,17 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// Everything was tried. `failure` is that of a group that was not reached by any interface.
+        /// All stops were tried. The failure belongs to a group that the message did not reach over any interface.
         case done(Failure?)
-        /// Go on when this socket has room.
+        /// Continue when this socket is writable.
         case blocked(SharedDatagramSocket)
-        /// Go on when the kernel has buffers again, which it does not report.
+        /// The kernel is out of buffers. It does not report when it has buffers again, so continue after a delay.
         case short
     }
 
-    /// Sends as far as the kernel takes it.
+    /// Sends the remaining stops until the kernel accepts no more.
     mutating func proceed() -> Outcome {
-        // A member that no interface carries at present.
+        // Without stops, no interface carries the group at present.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
             return .done(Failure(errno: Errno.networkUnreachable))
         }

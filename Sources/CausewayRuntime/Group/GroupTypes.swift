@@ -2,13 +2,13 @@ package import CausewaySystem
 internal import CausewayTypes
 package import FoundationEssentials
 
-/// What a group is: its addresses, whom it hears, and how its sockets are made.
+/// The configuration of a group: its addresses, the peers from which it accepts datagrams, and the settings of its sockets.
 package struct GroupPlan: Sendable {
-    /// Numeric multicast addresses with one port. An IPv6 one may name its interface by its scope.
+    /// Numeric multicast addresses with the same port. The scope of an IPv6 address may select an interface.
     package var groups: [SocketAddress]
-    /// The only host to hear; `nil` for any.
+    /// The only host from which datagrams are accepted; `nil` for any host.
     package var source: SocketAddress?
-    /// Whether only what was sent to the groups themselves is delivered.
+    /// Whether unicast datagrams to this host are dropped.
     package var isUnicastDisabled: Bool
     package var settings: FrozenSettings
 
@@ -23,46 +23,47 @@ package struct GroupPlan: Sendable {
 
     var port: UInt16 { groups.first?.port ?? 0 }
 
-    /// One socket for each family.
+    /// The address families of the groups, each of which has its own socket.
     var families: [SocketAddress.Family] {
         [SocketAddress.Family.ipv4, .ipv6].filter { family in groups.contains { $0.family == family } }
     }
 }
 
-/// One datagram that reached a group.
+/// One datagram that a group received.
 package struct GroupDatagram: Sendable {
     package var data: Data
     package var mark: PacketMark
-    /// Who sent it.
+    /// The sender.
     package var peer: SocketAddress
-    /// The group, or the address of this host, that it was sent to.
+    /// The destination address: a group, or a unicast address of this host.
     package var destination: SocketAddress?
-    /// The kernel's index of the interface that it came by.
+    /// The kernel's index of the receiving interface.
     package var interfaceIndex: Int
-    /// Where it was received.
+    /// The socket that received the datagram.
     package var socket: SharedDatagramSocket
 
-    /// Where an answer goes, and where it comes from.
+    /// The target of a reply, with its source address.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
-    /// The source of an answer; `nil` for the kernel's choice, since no answer comes from a group.
+    /// The source address of a reply. It is `nil`, for the kernel's choice, if the datagram was sent to a group, because a multicast
+    /// address is not a valid source.
     var answerSource: SocketAddress? { destination.flatMap { $0.isMulticast ? nil : $0 } }
 }
 
-/// Where a message of a group goes.
+/// The destination of a message.
 package enum GroupTarget: Sendable {
-    /// Every member, on every interface that it is joined on.
+    /// All groups, each on all interfaces where it is joined.
     case members
-    /// One address: a member, or a single host. `source` is the address to send from.
+    /// One address: a group, or a single host. `source` is the address to send from.
     case address(SocketAddress, source: SocketAddress? = nil)
 }
 
-/// A message on its way out of a group.
+/// A message that a group sends.
 package struct GroupOutbound: Sendable {
-    /// `nil` sends nothing.
+    /// The content; `nil` sends no datagram.
     package var data: Data?
     package var target: GroupTarget
-    /// DSCP and ECN; `nil` for the socket's own.
+    /// DSCP and ECN; `nil` for the value of the socket.
     package var trafficClass: UInt8?
     package var completion: SendCompletion
 
@@ -76,10 +77,10 @@ package struct GroupOutbound: Sendable {
     }
 }
 
-/// The program's side of a group. Its methods are called on the group's queue, in order.
+/// Receives the reports and datagrams of a group for the program. The methods are called in order on the group's queue.
 package protocol GroupObserver: AnyObject, Sendable {
     func groupChanged(to state: GroupDriver.State)
     func groupReceived(_ datagram: GroupDatagram)
-    /// Nothing will be called any more.
+    /// Called last: no other method is called after this one.
     func groupReleased()
 }
