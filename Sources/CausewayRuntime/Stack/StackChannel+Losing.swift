@@ -52,7 +52,7 @@ extension StackChannel.State {
     ///
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
-        // The result of the last read may still be on its way.
+        // The result of the last read may not have arrived yet.
         guard phase == .draining, !isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while stack?.nextOutbound(at: now) != nil { hasMoved = true }

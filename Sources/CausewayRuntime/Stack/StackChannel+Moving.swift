@@ -43,15 +43,15 @@ extension StackChannel.State {
         return answer
     }
 
-    /// If the ciphertext or the requested content is at most this long, decrypt it into the thread's scratch block and copy the content
-    /// from there. A block of its own costs more.
+    /// The maximum length of ciphertext or requested content that is decrypted into the thread's scratch block and then copied. Up to this
+    /// length, a copy costs less than a separate block.
     private static var copiedLength: Int { 4096 }
-    /// The content of one read can be longer than its ciphertext: the read may complete a record whose first part arrived earlier (RFC 8446
-    /// §5.1).
+    /// The maximum number of bytes by which the content of one read exceeds its ciphertext: the read may complete a record whose first part
+    /// arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts bytes directly for the oldest receive if no other work comes first. With a single protocol, the content needs no
-    /// intermediate buffer.
+    /// Decrypts `bytes` directly into the answer to the oldest receive, without a buffer in between. Possible if the stack has a single
+    /// protocol and no other content or answer comes first.
     ///
     /// - Returns: Whether the bytes were taken.
     private mutating func deliver(
@@ -74,7 +74,9 @@ extension StackChannel.State {
         return true
     }
 
-    /// - Returns: The content of `bytes`, at most `limit` bytes; `nil` if the stack must deliver something else first.
+    /// Decrypts `bytes` into the thread's scratch block and copies the content.
+    ///
+    /// - Returns: At most `limit` bytes of content; `nil` if the stack must deliver something else first.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
         guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return nil }
@@ -169,7 +171,7 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes output of the stack for the transport, while fewer than `window` bytes wait there.
+    /// Takes output of the stack for the transport, if fewer than `window` bytes are waiting there.
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
         guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
         else { return nil }
@@ -215,14 +217,15 @@ extension StackChannel.State {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
-            // A ready stack on datagrams refuses only a message that is too long. The connection continues without that message.
+            // On datagrams, a ready stack refuses a message only if it is too long. The connection continues without that message.
             let isTooLong = isDatagram && stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
         return true
     }
 
-    /// Answers a send whose bytes the transport has taken. Before this call, the stack has been asked for output until the window was full.
+    /// Answers a send whose bytes the transport has taken. The caller has first moved output to the transport until the stack was empty or
+    /// the window was full.
     ///
     /// - Returns: Whether a send was answered.
     mutating func settleSends() -> Bool {
@@ -238,7 +241,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// While fewer bytes than this wait in the transport, the stack has no more output.
+    /// If fewer bytes than this are waiting in the transport, the stack has no more output.
     private static var settledWindow: Int { 256 << 10 }
 }
 

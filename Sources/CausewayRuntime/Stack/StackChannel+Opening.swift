@@ -7,9 +7,9 @@ internal import FoundationEssentials
 // The time before the protocols are ready: a limit for the peer's silence, and content that is sent with the handshake.
 
 extension StackChannel {
-    /// The time limit of the handshakes of one attempt.
+    /// The time limits for the handshakes of one attempt.
     struct Opening: Sendable {
-        /// A peer that a listener accepted must send its first bytes within this time. A slow peer has more time.
+        /// The time limit for the first bytes from a peer that a listener accepted. A peer that has sent some bytes has more time.
         static let silenceLimit = Duration.seconds(10)
 
         let limit: Duration
@@ -29,7 +29,7 @@ extension StackChannel {
 
         mutating func end() { (timer, ticket) = (nil, nil) }
 
-        /// Whether an accepted peer has sent nothing. Read when the timer fires: such a peer gets no more time.
+        /// Whether an accepted peer has sent nothing yet. When the timer fires, such a peer gets no more time.
         var isSilent: Bool { isAccepted && lastHeard == nil }
 
         /// The time since the peer last sent something.
@@ -57,7 +57,7 @@ extension StackChannel {
             }
             let rest = state.opening.deadline - System.now
             if rest > .zero, !state.opening.isSilent { return rest }
-            // While the program has to answer, the time does not count.
+            // The time limit does not run while the program has to answer.
             guard stack.awaitsPeer else { return state.opening.limit }
             state.stack?.abort(Failure(errno: Errno.timedOut))
             state.opening.ticket = nil
@@ -66,7 +66,7 @@ extension StackChannel {
         if let delay { limitOpening(to: delay, attempt) } else { requestTurn() }
     }
 
-    /// Registers the handshakes with the listener's unfinished handshakes.
+    /// Adds the handshakes to the listener's unfinished handshakes.
     func join(_ openings: UnfinishedOpenings, _ attempt: UInt64) {
         let ticket = openings.enter { [self] patience in giveUpOpening(attempt, after: patience) }
         state.withLock { state in
@@ -108,7 +108,7 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice. A program marks content as idempotent by passing no completion.
+    /// Whether the content may arrive twice. Content that the program sent as idempotent has no waiter.
     fileprivate var mayComeTwice: Bool {
         guard case .nobody = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

@@ -48,14 +48,13 @@ extension StackChannel {
     /// The state behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Whether turns run on the event loop instead of a queue. This is so if tasks use the connection and no turn calls code of the
-        /// program.
+        /// Whether turns run on the event loop instead of a queue: tasks use the connection, and no turn calls the program's code.
         var isDirect = false
         /// The delivery of the program's queue, if there is one.
         var delivery: Delivery?
         var phase = Phase.idle
         var failure: Failure?
-        /// The number of the current attempt. It identifies late answers to an earlier attempt.
+        /// The number of the current attempt. Answers that belong to an earlier attempt are ignored.
         var attempt: UInt64 = 0
         var stack: ProtocolStack?
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
@@ -94,8 +93,8 @@ extension StackChannel {
         /// Content that was sent with the handshake. If the handshake fails, it is sent again.
         var early: [StackMessage] = []
         var sendingHasEnded = false
-        /// Sends whose bytes the stack has taken. Each is complete when `mark` outbound bytes were written; `mark` is `nil` while the stack
-        /// holds some of the bytes.
+        /// Sends whose bytes the stack has taken. A send is complete once the transport has taken `mark` bytes in total; `mark` is `nil`
+        /// while the stack holds some of the send's bytes.
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0
         var unacknowledged = 0

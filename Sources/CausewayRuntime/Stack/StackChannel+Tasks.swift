@@ -46,7 +46,7 @@ extension StackChannel {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
         enqueue(Waiter(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
-        // If the task was cancelled before its request was queued, the cancellation handler did not find the request.
+        // The cancellation handler may have run before the request was queued.
         if Task.isCancelled { cancelReceive(id) }
     }
 

@@ -41,8 +41,8 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // A turn may call the program's code, so it must not run inside a callback. The flow never reads for a stack inside a callback,
-            // so a turn can run here if the delivery is draining.
+            // A turn may call the program's code, so it must not run inside a callback. The flow never makes a stack's read inside a
+            // callback. If the delivery is draining, this call therefore comes from the delivery itself, and a turn can run here.
             if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
@@ -73,7 +73,7 @@ extension StackChannel {
         return piece.withUnsafeBytes { write($0, content.attempt) }
     }
 
-    /// Writes bytes that lie in the thread's scratch block (``transit``).
+    /// Writes the first `count` bytes of ``transit``.
     func write(loan count: Int, _ attempt: UInt64) -> Int {
         write(UnsafeRawBufferPointer(rebasing: Self.transit[..<count]), attempt)
     }
@@ -96,8 +96,8 @@ extension StackChannel {
         return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
     }
 
-    /// The second half of the thread's scratch block, for content on its way through the stack. A read for a stack is shorter than the
-    /// first half.
+    /// The second half of the thread's scratch block, for content on its way through the stack. A read for a stack fits into the first
+    /// half.
     static var transit: UnsafeMutableRawBufferPointer {
         let block = ThreadLocal.scratch
         return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])

@@ -10,10 +10,10 @@ extension StackChannel {
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
 
-    /// The number of steps in one turn. After that, the other work of the queue runs.
+    /// The maximum number of steps in one turn. After that, other work of the queue runs first.
     private static let turnBudget = 256
 
-    /// The maximum number of steps while the lock is held once.
+    /// The maximum number of steps in one hold of the lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
@@ -89,7 +89,7 @@ extension StackChannel {
         proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Runs the steps of a turn, of which `first` is the first.
+    /// Runs the steps of a turn, beginning with `first`.
     func proceed(_ first: consuming Work?, _ start: Duration) {
         var now = start
         var next = first
@@ -127,7 +127,8 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // A program that sends from each completion would otherwise keep its queue busy, and received content would wait without end.
+        // Other work comes next. A program that sends from each completion could otherwise occupy its queue without end, and received
+        // content would not be delivered.
         state.withLock { state in
             state.unacknowledged = max(0, state.unacknowledged - written)
             state.isTurning = false

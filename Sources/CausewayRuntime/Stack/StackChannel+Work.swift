@@ -5,7 +5,7 @@ internal import CausewayTypes
 // The steps of a turn, which run while the lock is released.
 
 extension StackChannel {
-    /// A step. Not copyable: a copy of its payload would cost more than some of the steps.
+    /// An action of a turn. Not copyable, because a copy of its payload would cost more than some of the actions.
     enum Action: ~Copyable, Sendable {
         /// `elsewhere` is set if the turn must not wait for the program's code. The answer then goes to a global queue.
         case answer(Answer, elsewhere: Bool)
@@ -15,7 +15,7 @@ extension StackChannel {
         case dropTimer(TimerID)
         case report(Outcome, @Sendable (Outcome) -> Void)
         case finish(@Sendable () -> Void)
-        /// Release the lock for a moment.
+        /// Releases the lock for a moment.
         case pause
 
         /// Whether the action may run code outside this type, such as the program's callbacks.
@@ -47,7 +47,7 @@ extension StackChannel {
         var attempt: UInt64
     }
 
-    /// The work of one release of the lock.
+    /// The work to do while the lock is released once.
     struct Work: ~Copyable, Sendable {
         /// The number of output bytes in the thread's scratch block. They are written before any other work on this thread.
         var loan = 0

@@ -20,7 +20,8 @@ package protocol StageDelegate: AnyObject, Sendable {
     /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of posting it to a queue.
     var callsProgram: Bool { get }
 
-    /// Whether the program reported that its protocol failed. No other attempt is then made; after other failures one is.
+    /// Whether the program reported that its protocol failed. No other attempt is then made; after other failures, the next attempt
+    /// follows.
     var hasGivenUp: Bool { get }
 }
 
