@@ -3,7 +3,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// What a framer does, carried to its stage. Once the connection has gone nothing has an effect.
+/// Forwards the calls that a framer makes on its instance to the framer's stage. After the end of the connection they have no effect.
 extension FramerDelegate: FramerHost {
     func markReady() { act { $0.markReady() } }
 
@@ -69,7 +69,7 @@ extension FramerDelegate: FramerHost {
     func async(_ body: @escaping () -> Void) {
         let body = Unchecked(body)
         place?.onQueue {
-            // After its cleanup a framer does nothing any more.
+            // A framer gets no calls after its cleanup.
             guard self.place != nil else { return }
             body.value()
         }
@@ -89,9 +89,9 @@ extension FramerDelegate: FramerHost {
         place?.withStage(as: FramerStage.self, body)
     }
 
-    /// Shows a copy: the program may write into it, and the bytes may be shared with what waits elsewhere.
+    /// Passes a copy of the bytes to the framer: the framer may write into the buffer, and other parts of the stack may share the bytes.
     ///
-    /// - Returns: How many bytes to step over.
+    /// - Returns: The number of bytes to skip.
     private static func show(
         _ window: FramerWindow?, to parse: (UnsafeMutableRawBufferPointer?, Bool) -> Int
     ) -> Int {

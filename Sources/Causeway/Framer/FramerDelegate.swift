@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls a program's framer when its stage asks for it.
+/// Calls the program's framer when the framer's stage requests it.
 ///
-/// The program's object is made at the first call and let go at the last. Its methods are called on the connection's queue and under no
-/// lock; what it does meanwhile reaches the stage through ``FramerHost``.
+/// The framer object is created at the first call and released after the last one. Its methods are called on the connection's queue,
+/// without a lock. The calls that the framer makes in the meantime reach the stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?
@@ -24,10 +24,10 @@ final class FramerDelegate: ProgramDelegate {
         self.context = context
     }
 
-    /// The way to the stage; `nil` before the first call and after the last.
+    /// Gives access to the stage; `nil` before the first call and after the last one.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
-    /// Whether the framer was not ready when it was started.
+    /// Whether the framer performs a handshake: it was not ready when it was started.
     var hasHandshake: Bool { life.withLock { $0.hasHandshake } }
 
     var hasGivenUp: Bool { life.withLock { $0.hasGivenUp } }
@@ -42,7 +42,7 @@ final class FramerDelegate: ProgramDelegate {
         guard case .call(let call)? = event as? FramerEvent else { return }
         if call.kind == .start { begin(at: place) }
         let (instance, held) = life.withLock { ($0.instance, $0.framer) }
-        // The stage asks for a start before all else.
+        // The stage requests `start` before any other call.
         guard let instance, let framer = held?.value else { return }
         perform(call, framer, instance, at: place)
     }
@@ -87,7 +87,7 @@ final class FramerDelegate: ProgramDelegate {
         }
     }
 
-    /// The program's message for this framer, or an empty one: other framers of the stack have messages of their own.
+    /// Returns the message that the program attached for this framer, or an empty one. Messages for other framers of the stack are ignored.
     private func message(of call: FramerCall, _ instance: NWProtocolFramer.Instance) -> NWProtocolFramer.Message {
         for case let metadata as FramerMetadata in call.metadata where metadata.message.definition == options.definition
         {
@@ -97,7 +97,7 @@ final class FramerDelegate: ProgramDelegate {
     }
 
     private func end() {
-        // The program's object goes outside the lock.
+        // Release the program's object outside the lock.
         let ended = life.withLock { life in
             let ended = life
             life = Life(hasGivenUp: ended.hasGivenUp)

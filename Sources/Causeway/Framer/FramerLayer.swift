@@ -1,17 +1,17 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// What a framer may ask of its connection.
+/// The properties of a connection that its framers can read, and a factory for layers above a framer.
 struct FramerContext: Sendable {
     var local: NWEndpoint?
     var remote: NWEndpoint
     var parameters: NWParameters
-    /// Whether the connection was accepted by a listener.
+    /// Whether a listener accepted the connection.
     var isServer = false
-    /// Makes layers of protocols other than framers and WebSocket.
+    /// Creates the layers of protocols other than framers and WebSocket.
     var makeLayer: @Sendable (NWProtocolOptions) throws(NWError) -> StackLayer
 
-    /// The layer of any protocol that may stand above a framer.
+    /// Creates the layer of a protocol above a framer.
     func layer(for options: NWProtocolOptions) throws(NWError) -> StackLayer {
         switch options {
         case let framer as NWProtocolFramer.Options: makeFramerLayer(framer, in: self)
@@ -22,12 +22,12 @@ struct FramerContext: Sendable {
     }
 }
 
-/// Makes the layer of a program's framer, for one attempt to establish a connection.
+/// Creates the layer of a program's framer, for one attempt to establish a connection.
 ///
 /// - Parameters:
-///   - options: As in the connection's parameters; the framer finds them at its instance.
-///   - isServer: Whether the connection was accepted; counts for what the framer puts above itself.
-///   - makeLayer: Makes what the framer puts above itself, if that is neither a framer nor WebSocket.
+///   - options: The options from the connection's parameters. The framer reads them through its instance.
+///   - isServer: Whether the connection was accepted. Applies to the protocols that the framer adds above itself.
+///   - makeLayer: Creates the layers above the framer that are neither framers nor WebSocket.
 func makeFramerLayer(
     _ options: NWProtocolFramer.Options, local: NWEndpoint?, remote: NWEndpoint, parameters: NWParameters,
     isServer: Bool,

@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// A framer's message on its way through the stack: the object itself, so that its values stay what they are.
+/// Carries a framer's message through the stack. It holds a reference to the program's object, so that the values in it stay available.
 struct FramerMetadata: StageMetadata {
     let message: NWProtocolFramer.Message
 }

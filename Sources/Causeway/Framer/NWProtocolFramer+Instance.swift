@@ -2,24 +2,24 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NWProtocolFramer {
-    /// A framer's hold on the connection that it works for.
+    /// The interface through which a framer reads, delivers and sends the data of one connection.
     ///
-    /// It is used inside the framer's callbacks, or inside a block of ``async(execute:)``. Once the connection has gone,
-    /// nothing has an effect: nothing is parsed or written.
+    /// Use it only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection its methods have
+    /// no effect: nothing is parsed or written.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public final class Instance: CustomDebugStringConvertible, Sendable {
-        /// When to call a framer's ``NWProtocolFramerImplementation/wakeup(framer:)``.
+        /// The time of the next call of ``NWProtocolFramerImplementation/wakeup(framer:)``.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum WakeupTime: Sendable {
-            /// So many milliseconds from now.
+            /// After this number of milliseconds.
             case milliseconds(UInt64)
-            /// Never.
+            /// Never: stops the timer.
             case forever
         }
 
-        /// The options with which the framer was put into the stack.
+        /// The options with which the framer was added to the protocol stack.
         ///
         /// Counterpart: macOS 12.3, iOS 15.4.
         public let options: NWProtocolFramer.Options
@@ -31,19 +31,28 @@ extension NWProtocolFramer {
             self.host = host
         }
 
-        /// The handshake is done: what is above may go on.
+        /// Ends the framer's handshake. The protocols above can then start.
+        ///
+        /// Call it after ``NWProtocolFramerImplementation/start(framer:)`` has returned `.willMarkReady`.
         public func markReady() { host?.markReady() }
 
-        /// The framer cannot go on, or has finished what it does when the connection closes.
+        /// Fails the connection with an error; `nil` stands for `.posix(.ECONNABORTED)`.
+        ///
+        /// If ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, the call completes the stop instead, and the
+        /// connection closes normally.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
-        /// Shows input to a closure, which says how many bytes to step over; more than it was shown skips those to come.
+        /// Passes received bytes to a closure, which returns the number of bytes to skip.
+        ///
+        /// The closure is called once before the method returns. If there are fewer bytes than the minimum and the message is not complete,
+        /// the buffer is `nil` and the result of the closure is ignored. The buffer is a copy, valid only inside the closure; changes to it
+        /// are lost. If the closure returns more than the size of the buffer, the following bytes are skipped when they arrive.
         ///
         /// - Parameters:
-        ///   - minimumIncompleteLength: The fewest bytes to show.
-        ///   - maximumLength: The most bytes to show.
-        ///   - parse: Called once, at once; with an empty buffer if there is too little.
-        /// - Returns: Whether there were as many bytes as wanted.
+        ///   - minimumIncompleteLength: The minimum number of bytes to pass. More than 16 MiB makes the connection fail with `EMSGSIZE`.
+        ///   - maximumLength: The maximum number of bytes to pass.
+        ///   - parse: Called with the bytes, and with whether they reach to the end of the message or stream.
+        /// - Returns: Whether the minimum number of bytes was available.
         public func parseInput(
             minimumIncompleteLength: Int, maximumLength: Int,
             parse: (_ buffer: UnsafeMutableRawBufferPointer?, _ isComplete: Bool) -> Int
@@ -52,23 +61,34 @@ extension NWProtocolFramer {
             return host.parseInput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Delivers bytes of the framer's making as a message, or as a part of one.
+        /// Delivers bytes that the framer has created or changed to the protocol above, as a message or a part of one.
+        ///
+        /// - Parameters:
+        ///   - data: The bytes to deliver.
+        ///   - message: The metadata of the message.
+        ///   - isComplete: Whether the message ends with these bytes.
         public func deliverInput(data: Data, message: NWProtocolFramer.Message, isComplete: Bool) {
             host?.deliverInput(data, message, isComplete)
         }
 
-        /// Delivers the next bytes of input as they are.
+        /// Delivers the next received bytes to the protocol above, unchanged and without a copy.
         ///
-        /// - Returns: Whether they are there. If not, they are delivered when they come.
+        /// - Parameters:
+        ///   - length: The number of bytes. 0 with `isComplete` ends a message.
+        ///   - message: The metadata of the message.
+        ///   - isComplete: Whether the message ends with these bytes.
+        /// - Returns: Whether all bytes have arrived. If not, the rest is delivered when it arrives; until then there is nothing to parse.
         public func deliverInputNoCopy(length: Int, message: NWProtocolFramer.Message, isComplete: Bool) -> Bool {
             host?.deliverInputNoCopy(length, message, isComplete) ?? false
         }
 
-        /// From now on input passes without the framer.
+        /// Delivers all further input to the protocol above, without calls of the framer.
         public func passThroughInput() { host?.passThroughInput() }
 
-        /// As ``parseInput(minimumIncompleteLength:maximumLength:parse:)``, over the message to send. Only while one is
-        /// handled.
+        /// Passes bytes of the message to send to a closure, which returns the number of bytes to skip. Outside of
+        /// ``NWProtocolFramerImplementation/handleOutput(framer:message:messageLength:isComplete:)`` there are no bytes.
+        ///
+        /// The parameters and the result are those of ``parseInput(minimumIncompleteLength:maximumLength:parse:)``.
         public func parseOutput(
             minimumIncompleteLength: Int, maximumLength: Int,
             parse: (_ buffer: UnsafeMutableRawBufferPointer?, _ isComplete: Bool) -> Int
@@ -77,26 +97,29 @@ extension NWProtocolFramer {
             return host.parseOutput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Sends bytes of the framer's making.
+        /// Sends bytes that the framer has created or changed. All bytes written in one callback form one message for the protocol below.
         public func writeOutput(data: Data) { host?.writeOutput(data) }
 
-        /// Sends bytes of the framer's making, of any contiguous or discontiguous kind.
+        /// Sends bytes from any type of data, contiguous or not.
         @inlinable public func writeOutput<Output>(data: Output) where Output: DataProtocol {
             writeOutput(data: Data(data))
         }
 
-        /// Sends the next bytes of the message as they are.
+        /// Sends the next bytes of the message unchanged.
         ///
-        /// - Throws: `.posix(.EINVAL)` if the message has fewer, or none is handled now.
+        /// - Parameter length: The number of bytes.
+        /// - Throws: `.posix(.EINVAL)` if the message has fewer bytes, and outside of
+        ///   ``NWProtocolFramerImplementation/handleOutput(framer:message:messageLength:isComplete:)``.
         public func writeOutputNoCopy(length: Int) throws {
             guard let host else { throw NWError.posix(.EINVAL) }
             try host.writeOutputNoCopy(length)
         }
 
-        /// From now on output passes without the framer.
+        /// Sends all further output to the protocol below, without calls of the framer.
         public func passThroughOutput() { host?.passThroughOutput() }
 
-        /// Sets the one time at which the framer is woken up; it replaces the one before.
+        /// Sets the time of the next ``NWProtocolFramerImplementation/wakeup(framer:)``. A framer has one timer: a new time replaces the
+        /// previous one.
         public func scheduleWakeup(wakeupTime: NWProtocolFramer.Instance.WakeupTime) {
             switch wakeupTime {
             case .milliseconds(let count): host?.scheduleWakeup(after: .milliseconds(Int64(clamping: count)))
@@ -104,27 +127,29 @@ extension NWProtocolFramer {
             }
         }
 
-        /// Runs a block between the framer's callbacks.
+        /// Runs a block on the connection's queue, between two callbacks of the framer. After
+        /// ``NWProtocolFramerImplementation/cleanup(framer:)`` the block does not run.
         public func async(execute: @escaping () -> Void) { host?.async(execute) }
 
-        /// The remote endpoint.
+        /// The remote endpoint of the connection; `nil` after its end.
         public var remote: NWEndpoint? { host?.remote }
 
-        /// The local endpoint.
+        /// The local endpoint of the connection; `nil` if it is not known, and after the end of the connection.
         public var local: NWEndpoint? { host?.local }
 
-        /// The parameters of the connection.
+        /// The parameters of the connection; `nil` after its end.
         public var parameters: NWParameters? { host?.parameters }
 
-        /// Puts a protocol above the framer, such as TLS once a proxy has answered.
+        /// Adds a protocol above the framer, for example TLS after an HTTP proxy has accepted the connection.
         ///
-        /// - Throws: `.posix(.EINVAL)` once the framer is ready.
+        /// - Throws: `.posix(.EINVAL)` if the framer is ready already or the connection has ended; another error if the options are
+        ///   invalid.
         public func prependApplicationProtocol(options: NWProtocolOptions) throws {
             guard let host else { throw NWError.posix(.EINVAL) }
             try host.prependApplicationProtocol(options)
         }
 
-        /// The name of the framer.
+        /// The name of the framer as text.
         public var debugDescription: String { "[framer \(options.definition.name)]" }
 
         private func nothing(_ parse: (UnsafeMutableRawBufferPointer?, Bool) -> Int) -> Bool {
@@ -134,7 +159,7 @@ extension NWProtocolFramer {
     }
 }
 
-/// What runs a framer: the part of a connection's stack that ``NWProtocolFramer/Instance`` speaks to.
+/// The part of a connection's stack that performs the calls of ``NWProtocolFramer/Instance``.
 package protocol FramerHost: AnyObject, Sendable {
     func markReady()
     func markFailed(_ error: NWError?)
@@ -146,7 +171,7 @@ package protocol FramerHost: AnyObject, Sendable {
     func writeOutput(_ data: Data)
     func writeOutputNoCopy(_ length: Int) throws(NWError)
     func passThroughOutput()
-    /// `nil` for never.
+    /// Schedules a wakeup; `nil` cancels it.
     func scheduleWakeup(after delay: Duration?)
     func async(_ body: @escaping () -> Void)
     var remote: NWEndpoint? { get }

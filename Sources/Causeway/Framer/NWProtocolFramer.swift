@@ -1,47 +1,48 @@
 internal import CausewaySystem
 
-/// Protocols of programs' own, which stand above the transport: a namespace.
+/// The namespace of framers: message protocols above the transport that a program implements.
 ///
-/// A framer is put into the application protocols of a connection's or listener's parameters. Its methods are called on the
-/// connection's queue, one after the other.
+/// To use a framer, add its ``Options`` to the application protocols of a connection's or listener's parameters. The methods of the framer
+/// are called on the connection's queue, one after the other.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: no stored properties.
 public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
-    /// What a framer says when it is started.
+    /// The result of ``NWProtocolFramerImplementation/start(framer:)``.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum StartResult: Equatable, Hashable, Sendable {
-        /// It is ready.
+        /// The framer is ready.
         case ready
-        /// It calls ``NWProtocolFramer/Instance/markReady()`` when it is.
+        /// The framer performs a handshake first, and then calls ``NWProtocolFramer/Instance/markReady()``.
         case willMarkReady
     }
 
-    /// The identity of one framer.
+    /// The definition of a framer.
+    ///
+    /// Create one definition for each framer and share it: definitions are compared by reference.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only stored property added here is an immutable metatype, from which objects are made on the queue of
-    // their connection.
+    // SAFETY: the only stored property added here is an immutable metatype. Its objects are created on the queue of their connection.
     public final class Definition: NWProtocolDefinition, @unchecked Sendable {
-        /// What the framer is made of.
+        /// The class of the framer.
         package let implementation: any NWProtocolFramerImplementation.Type
 
-        /// Makes the identity of a framer, which is named by its label.
+        /// Creates the definition of a framer class. The class's label becomes the name of the protocol.
         public init(implementation: any NWProtocolFramerImplementation.Type) {
             self.implementation = implementation
             super.init(name: implementation.label)
         }
     }
 
-    /// Puts a framer into a stack.
+    /// The options that add a framer to a protocol stack.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: the only mutable state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
         private let values: FramerValues
 
-        /// Makes options for a framer.
+        /// Creates options for the framer with this definition.
         public convenience init(definition: NWProtocolFramer.Definition) {
             self.init(definition: definition, values: FramerValues())
         }
@@ -52,14 +53,15 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
             super.init(definition: definition)
         }
 
-        /// The identity of the framer.
+        /// The definition of the framer.
         package let framerDefinition: Definition
 
         package override func copyOptions() -> NWProtocolOptions {
             Options(definition: framerDefinition, values: values.copy())
         }
 
-        /// A value for the framer, which finds it at ``NWProtocolFramer/Instance/options``.
+        /// A value that the program passes to the framer. The framer reads it from ``NWProtocolFramer/Instance/options``. Can be used from
+        /// any thread.
         ///
         /// Counterpart: macOS 12.3, iOS 15.4.
         public subscript(key: String) -> Any? {
@@ -68,24 +70,24 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
         }
     }
 
-    /// What a framer and the program tell each other about one message.
+    /// The metadata of one message of a framer: values that the framer and the program exchange.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: the only mutable state is protected by a lock.
     public final class Message: NWProtocolMetadata, @unchecked Sendable {
         private let values = FramerValues()
 
-        /// Makes the metadata of a message to send.
+        /// Creates the metadata of a message to send. Used by the program.
         public init(definition: NWProtocolFramer.Definition) {
             super.init(definition: definition)
         }
 
-        /// Makes the metadata of a message to deliver.
+        /// Creates the metadata of a received message. Used by the framer.
         public init(instance: NWProtocolFramer.Instance) {
             super.init(definition: instance.options.framerDefinition)
         }
 
-        /// A value of the message.
+        /// A value of the message, with a key that the framer defines. Can be used from any thread.
         public subscript(key: String) -> Any? {
             get { values[key] }
             set { values[key] = newValue }
@@ -93,7 +95,7 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// Values of any type by name.
+/// A dictionary with values of any type, protected by a lock.
 private final class FramerValues: Sendable {
     private let storage: LockedValue<[String: Unchecked<Any>]>
 
@@ -109,7 +111,7 @@ private final class FramerValues: Sendable {
         get { storage.withLock { $0[key] }?.value }
         set {
             let value = newValue.map { Unchecked($0) }
-            // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+            // Release the replaced value outside the lock: it may own the last reference to an object of the program.
             let old = storage.withLock { values in
                 defer { values[key] = value }
                 return values[key]

@@ -1,37 +1,47 @@
-/// A protocol of the program's own: it divides a stream into messages, or changes what passes through it.
+/// A protocol that the program implements: it splits a stream into messages, or changes the data that passes through it.
 ///
-/// One object is made for each attempt to establish a connection. All methods of one object are called one after the
-/// other.
+/// One object is created for each attempt to establish a connection. The methods of one object are called on the connection's queue, one
+/// after the other.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public protocol NWProtocolFramerImplementation: AnyObject {
-    /// A name for logs.
+    /// The name of the framer, for logs.
     static var label: String { get }
 
-    /// Makes the framer of one attempt.
+    /// Creates the framer of one attempt to establish a connection.
     init(framer: NWProtocolFramer.Instance)
 
-    /// The layer below is ready. Answer `.willMarkReady` to shake hands first.
+    /// Called once, when the protocol below is ready.
+    ///
+    /// - Returns: `.ready`, or `.willMarkReady` to perform a handshake first.
     func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult
 
-    /// There is input: parse and deliver until too little is left.
+    /// Called when input has arrived. The framer parses and delivers messages until the input is too short for another one.
     ///
-    /// - Returns: How many bytes to wait for before the next call; 0 for any.
+    /// - Returns: The minimum number of bytes to wait for before the next call; 0 for any number. More than 16 MiB makes the connection
+    ///   fail with `EMSGSIZE`.
     func handleInput(framer: NWProtocolFramer.Instance) -> Int
 
-    /// The program sends a message, or a part of one: write it, changed or not, or drop it.
+    /// Called when the program sends a message or a part of one. The framer writes it, changed or unchanged. Bytes that it does not write
+    /// are dropped.
+    ///
+    /// - Parameters:
+    ///   - framer: The interface to the connection.
+    ///   - message: The metadata of the message.
+    ///   - messageLength: The number of bytes.
+    ///   - isComplete: Whether the message ends with these bytes.
     func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool)
 
-    /// The time of ``NWProtocolFramer/Instance/scheduleWakeup(wakeupTime:)`` has come.
+    /// Called at the time set with ``NWProtocolFramer/Instance/scheduleWakeup(wakeupTime:)``.
     func wakeup(framer: NWProtocolFramer.Instance)
 
-    /// The connection closes.
+    /// Called when the connection is closing.
     ///
-    /// - Returns: `true` when the framer is done; `false` if it calls
+    /// - Returns: `true` if the framer is done; `false` if it calls
     ///   ``NWProtocolFramer/Instance/markFailed(error:)`` later.
     func stop(framer: NWProtocolFramer.Instance) -> Bool
 
-    /// The connection has gone. Nothing is called any more.
+    /// Called once after the end of the connection, as the last call.
     func cleanup(framer: NWProtocolFramer.Instance)
 }
