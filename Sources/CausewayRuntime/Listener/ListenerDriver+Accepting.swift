@@ -2,17 +2,17 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// What arrives, on the loop.
+/// Accepts connections and datagram peers, and hands them over to the program. Runs on the loop.
 extension ListenerDriver {
-    /// Connections accepted in one turn of the loop.
+    /// Maximum number of connections that are accepted in one turn of the loop.
     private static var acceptBudget: Int { 64 }
-    /// How long to wait for a descriptor to become free.
+    /// Delay before the next attempt when the process or the system has no descriptor or buffer left.
     private static var retryDelay: Duration { .milliseconds(100) }
 
     func accept() {
         for _ in 0..<Self.acceptBudget {
             let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                // Left in the kernel's backlog until the allowance grows.
+                // Without allowance, connections stay in the kernel's backlog until the program increases the allowance.
                 progress.hasBacklog = progress.allowance == 0
                 return progress.hasBacklog ? nil : progress.socket
             }
@@ -31,17 +31,17 @@ extension ListenerDriver {
         loop.execute { self.accept() }
     }
 
-    /// Whether accepting may go on at once after this error.
+    /// Returns whether the listener can continue to accept at once after this error.
     private func isPassing(_ error: SystemError) -> Bool {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
-            // The edge is spent and the connection still waits: try again when a descriptor may be free.
+            // The connection is still in the backlog, but there will be no new edge for it. So a timer tries again later.
             _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
             return false
         case Errno.badDescriptor, Errno.invalid:
             return false
         default:
-            // The peer was gone before it was accepted (accept(2), «Error handling»).
+            // The connection failed before it was accepted (accept(2), "Error handling").
             return true
         }
     }
@@ -49,7 +49,7 @@ extension ListenerDriver {
     private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
         guard isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
         let fd = descriptor.release()
-        // The one option that an accepted socket does not inherit.
+        // This is the only option that an accepted socket does not inherit from the listening socket.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
         hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
     }
@@ -62,7 +62,7 @@ extension ListenerDriver {
         return true
     }
 
-    /// Whether the interface that has the connection's local address is one that the program lets the listener use.
+    /// Whether the program permits the interface that has the connection's local address.
     private func isPermitted(_ local: @autoclosure () -> SocketAddress?) -> Bool {
         let constraints = settings.value.pathConstraints
         guard constraints.excludesInterfaces, let address = local()?.internetAddress else { return true }

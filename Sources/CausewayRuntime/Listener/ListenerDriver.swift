@@ -4,12 +4,12 @@ package import CausewayTypes
 internal import CausewayWire
 package import Dispatch
 
-/// Listens at one address and hands over what arrives: stream connections one by one, datagram peers as they first send.
+/// Listens on one address and hands each accepted stream connection, and each new datagram peer, to the program.
 package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
 
-    /// The most peers of one datagram listener at a time: a bound against forged source addresses.
+    /// Maximum number of simultaneous peers of one datagram listener. It limits the effect of forged source addresses.
     static let peerLimit = 65_536
     private static let backlog: CInt = 4_096
 
@@ -23,19 +23,19 @@ package final class ListenerDriver: ReadinessHandler {
         var socket: (fd: CInt, registration: Registration)?
         var datagrams: SharedDatagramSocket?
         var address: SocketAddress?
-        /// Connections that may still be handed over.
+        /// Number of connections that the listener may still hand over.
         var allowance = Int.max
         var isAccepting = false
         var hasBacklog = false
         var peerCount = 0
-        /// Kept up to date where the interface of each connection has to be looked at.
+        /// Keeps the network model current while the listener must check the interface of each connection.
         var network: NetworkStateMonitor.Subscription?
     }
 
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// A socket that listens already, from the service manager, until it is used.
+    /// A listening socket from the service manager (systemd), until the listener opens.
     private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
@@ -50,7 +50,7 @@ package final class ListenerDriver: ReadinessHandler {
         loop = Engine.nextLoop()
     }
 
-    /// Runs tasks where connections are accepted.
+    /// Runs Swift tasks on the loop that accepts the connections.
     package var executor: LoopExecutor { loop.executor }
     deinit {
         if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
@@ -81,12 +81,12 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Ends the listener with an error, for what it must do besides listening cannot be done.
+    /// Fails the listener because a task besides listening, such as its registration as a service, has failed.
     package func fail(_ failure: Failure) {
         transition { progress in progress.lifecycle.broke(failure) }
     }
 
-    /// How many connections may be handed over from now on.
+    /// Number of connections that the listener may hand over from now on.
     package var allowance: Int {
         get { progress.withLock { progress in progress.allowance } }
         set {
@@ -111,16 +111,16 @@ package final class ListenerDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // Accepting is done on the loop. Closed elsewhere meanwhile, the descriptor's number could be somebody else's.
+            // The loop may be accepting. If another thread closed the socket, the kernel could reuse the descriptor number meanwhile.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // What follows waits until the port is free.
+            // The actions after `close` wait until the port is free.
             return
         }
     }
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // Told with the release: a concurrent queue could otherwise let go of the handlers first.
+        // `release()` reports this state. As a separate call on a concurrent queue, it could come after the release of the handlers.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
@@ -152,12 +152,12 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // Unless the program has asked for the end meanwhile, and is to be told of it.
+            // If the program has cancelled the listener meanwhile, the observer stays for the report of `cancelled`.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
 
-    /// Goes on with the actions behind the closing when it is done.
+    /// Closes the socket, then performs the actions after `close`.
     private func close() {
         let (socket, datagrams, address, network) = progress.withLock { progress in
             (progress.socket.take(), progress.datagrams.take(), progress.address, progress.network.take())
@@ -210,11 +210,11 @@ package final class ListenerDriver: ReadinessHandler {
     package func ready(for readiness: Readiness) { accept() }
 }
 
-/// The program's side of a listener. Its methods are called on the listener's queue, in order.
+/// Receives the reports and connections of a listener for the program. The methods are called in order on the listener's queue.
 package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
-    /// Nothing will be called any more.
+    /// Called last: no other method is called after this one.
     func listenerReleased()
 }
 

@@ -1,7 +1,7 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// A socket bound to where a listener listens: the local address, else every address of both families.
+    /// Opens a socket and binds it to the local address, or to the wildcard address of both families if none is set.
     package func openListeningSocket(port: UInt16) throws(SystemError) -> Descriptor {
         if let localAddress { return try openListeningSocket(at: localAddress.with(port: port)) }
         switch ip.version {
@@ -11,13 +11,14 @@ extension SocketSettings {
             do throws(SystemError) {
                 return try openListeningSocket(at: .ipv6(high: 0, low: 0, port: port, scope: 0))
             } catch  where error.errno == Errno.familyNotSupported || error.errno == Errno.addressNotAvailable {
-                // A host without IPv6.
+                // The host has no IPv6.
                 return try openListeningSocket(at: .ipv4(bits: 0, port: port))
             }
         }
     }
 
-    /// Connections that may wait with content before the peer has proved its address: a bound against forged ones (RFC 7413 §5.1).
+    /// Maximum number of pending TCP Fast Open requests, which carry data before the handshake is complete. It limits the effect of forged
+    /// source addresses (RFC 7413 §5.1).
     private static let fastOpenQueue = 256
 
     private func openListeningSocket(at address: SocketAddress) throws(SystemError) -> Descriptor {
@@ -29,7 +30,8 @@ extension SocketSettings {
         case .ipv4: break
         }
         if address.family != .unix {
-            // Without it a port stays taken for a minute after its last connection; a second listener is refused all the same.
+            // Without this option, the port stays in use for a minute after its last connection. Even with the option, the kernel refuses a
+            // second listener on the port.
             if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
             if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
             if transport == .udp, address.isWildcard {
@@ -38,14 +40,14 @@ extension SocketSettings {
             }
         }
         try Socket.bind(fd, to: address)
-        // A kernel that does not let servers do it (net.ipv4.tcp_fastopen) asks clients for the usual handshake.
+        // If the kernel does not permit Fast Open for servers (net.ipv4.tcp_fastopen), clients use the normal handshake.
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }
 }
 
 extension SocketAddress {
-    /// The same address with a port, unless it has one.
+    /// Returns the address with `port`, unless it already has a port.
     fileprivate func with(port: UInt16) -> SocketAddress {
         guard self.port == 0 else { return self }
         switch self {
