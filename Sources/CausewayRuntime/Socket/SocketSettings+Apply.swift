@@ -1,10 +1,10 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket for a family and makes it what these settings say, up to and including its local address.
+    /// Opens a socket of an address family and applies these settings, except for the local address.
     ///
-    /// What a program relies on (its interface, its local address) fails loudly; what merely tunes the transport, and not every
-    /// kernel knows, does not.
+    /// Fails if an option that the program relies on, such as the required interface, cannot be set. Options that only tune the transport,
+    /// which not all kernels support, are set if possible.
     package func openSocket(_ family: SocketAddress.Family) throws(SystemError) -> Descriptor {
         let isDatagram = transport == .udp
         let wantsMultipath = tcp.isMultipath && !isDatagram && family != .unix
@@ -12,7 +12,7 @@ extension SocketSettings {
         do throws(SystemError) {
             descriptor = try Socket.open(family, isDatagram ? .datagram : .stream, multipath: wantsMultipath)
         } catch  where wantsMultipath && Self.lacksMultipath(error) {
-            // A kernel without Multipath TCP speaks TCP (RFC 8684 §1.4).
+            // A kernel without Multipath TCP uses plain TCP (RFC 8684 §1.4).
             descriptor = try Socket.open(family, .stream)
         }
         try configure(descriptor.rawValue, family)
@@ -23,11 +23,11 @@ extension SocketSettings {
         [Errno.protocolNotSupported, Errno.invalid, Errno.protocolOptionNotSupported].contains(error.errno)
     }
 
-    /// Applies the options alone, to an accepted socket for instance.
+    /// Applies the settings to an existing socket, for example an accepted one.
     package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         guard family != .unix else { return }
         if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
-        // The kernel's IPV6_MTU does not bind TCP: its segments are 60 bytes of headers smaller (RFC 9293 §3.7.1).
+        // TCP ignores the kernel's IPV6_MTU, so the segment size is limited instead: the MTU less 60 bytes of headers (RFC 9293 §3.7.1).
         if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
             try? Socket.set(.maximumSegment, to: 1_220, on: fd)
         }
@@ -35,18 +35,18 @@ extension SocketSettings {
         ip.configure(fd, family)
     }
 
-    /// Bytes, of which the kernel makes twice as many for its own headers: 7,000 datagrams of 1,200 bytes, a third of a second at
-    /// 20,000 a second.
+    /// Receive buffer size in bytes. The kernel doubles it to account for its own headers. It holds 7,000 datagrams of 1,200 bytes, which
+    /// is a third of a second at 20,000 datagrams per second.
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A default-sized buffer holds a hundred datagrams, which a busy peer sends in less than a scheduling delay.
+        // A buffer of the default size holds about a hundred datagrams. A busy peer sends that many during one scheduling delay.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }
         try? Socket.set(.sendBuffer, to: 1 << 20, on: fd)
         try? Socket.set(.receiveOffload, to: 1, on: fd)
-        // To a broadcast address a program sends on purpose.
+        // A program that sends to a broadcast address does so on purpose, so this is always permitted.
         if family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: fd) }
         if noChecksum, family == .ipv4 { try? Socket.set(.noChecksum, to: 1, on: fd) }
         try? Socket.set(.receiveIPv4TrafficClass, to: 1, on: fd)
@@ -57,14 +57,14 @@ extension SocketSettings {
         }
     }
 
-    /// Binds the local side of an outgoing socket, where one is asked for.
+    /// Binds an outgoing socket to its local address, if one is set or the port must be shareable.
     package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         if reuseLocalAddress, family != .unix {
             try Socket.set(.reuseAddress, to: 1, on: fd)
             try Socket.set(.reusePort, to: 1, on: fd)
         }
         guard let localAddress else {
-            // A port that the kernel chooses while connecting cannot be shared afterwards; one that was bound can.
+            // A port that the kernel selects in connect(2) cannot be shared later. A port from bind(2) can.
             guard reuseLocalAddress, family != .unix else { return }
             return try Socket.bind(
                 fd, to: family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0))
@@ -92,7 +92,7 @@ extension SocketSettings.TCP {
             if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
         }
         if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
-        // One kernel timer covers lost acknowledgements and closed windows alike; the stricter wish wins.
+        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter limit applies to both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
         if let limit = limits.min() { set(.userTimeout, limit.multipliedReportingOverflow(by: 1_000).partialValue) }
         if giveUpUnansweredFin { set(.finTimeout, 5) }
@@ -118,11 +118,11 @@ extension SocketSettings.IP {
         }
         if priority > 0 { set(.priority, priority) }
         if disableFragmentation {
-            // IP_PMTUDISC_DO: never fragment, report what is too long.
+            // IP_PMTUDISC_DO: never fragment; fail with EMSGSIZE if a packet is too long.
             set(.ipv4PathDiscovery, 2)
             if isV6 { set(.ipv6DontFragment, 1) }
         }
-        // RFC 8200 §5: every link carries 1,280 bytes.
+        // RFC 8200 §5: each link has an MTU of at least 1,280 bytes.
         if useMinimumMTU, isV6 { set(.ipv6MaximumTransmission, 1_280) }
         switch addressPreference {
         case .system: break

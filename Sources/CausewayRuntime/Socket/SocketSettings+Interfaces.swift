@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension SocketSettings {
-    /// What these settings demand of a path.
+    /// The constraints of these settings on a path.
     package var pathConstraints: PathConstraints {
         var constraints = PathConstraints()
         constraints.requiredInterface = requiredInterface
@@ -24,9 +24,9 @@ extension SocketSettings {
         return constraints
     }
 
-    /// Which interfaces may carry packets to an address, in which order, with which source address.
+    /// Returns the interfaces that can carry packets to an address, in order of preference, with their source addresses.
     ///
-    /// Empty where the program has excluded all that could, and where there are none.
+    /// Empty if no interface can, or if the program excludes all of them.
     func ways(toward address: SocketAddress, in model: NetworkModel) -> [PathWay] {
         guard let destination = address.internetAddress else { return [] }
         var constraints = pathConstraints
@@ -34,11 +34,9 @@ extension SocketSettings {
         return model.ways(to: destination, constraints)
     }
 
-    /// The interface that an attempt has to be bound to; `nil` where the kernel's own way is right.
+    /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice is right.
     ///
-    /// The network is looked at only if the program excludes interfaces; what somebody follows anyway is used besides.
-    ///
-    /// - Throws: `ENETDOWN` if the program has excluded every way.
+    /// Reads the state of the network only if the program excludes interfaces. Otherwise uses the state only if it is already monitored.
     func chooseInterface(toward address: SocketAddress) throws(SystemError) -> NWInterface? {
         guard address.family != .unix else { return nil }
         let mayFail = pathConstraints.excludesInterfaces
@@ -46,7 +44,7 @@ extension SocketSettings {
             let model = mayFail ? NetworkStateMonitor.shared.model : NetworkStateMonitor.shared.followed
         else { return nil }
         guard let best = ways(toward: address, in: model).first else {
-            // Without demands it is the kernel that says what is wrong.
+            // Without constraints, the kernel reports the cause when the socket connects.
             guard mayFail else { return nil }
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }

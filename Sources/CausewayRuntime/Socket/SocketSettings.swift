@@ -1,9 +1,7 @@
 package import CausewaySystem
 package import CausewayTypes
 
-/// The socket settings of a parameters object as plain values: the meaning of the options at the time they were frozen.
-///
-/// Zero and `nil` mean the system's default.
+/// The socket settings of a parameters object as plain values, copied when the parameters were frozen.
 package struct SocketSettings: Equatable, Sendable {
     package enum Transport: Equatable, Sendable { case tcp, udp }
     package enum IPVersion: Equatable, Sendable { case any, v4, v6 }
