@@ -59,7 +59,7 @@ extension FramerDelegate: FramerHost {
 
     func passThroughOutput() { act { $0.passThroughOutput() } }
 
-    // MARK: Time and surroundings
+    // MARK: Timer and connection
 
     func scheduleWakeup(after delay: Duration?) {
         let deadline = delay.map { System.now + $0 }

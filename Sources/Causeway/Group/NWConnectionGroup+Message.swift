@@ -26,7 +26,7 @@ extension NWConnectionGroup {
             }
         }
 
-        /// The context of a message to send with default properties.
+        /// The default context of a message to send.
         public static let `default` = NWConnectionGroup.Message(sharedAs: "default group message")
 
         /// Creates the context of a message to send.
@@ -80,7 +80,7 @@ extension NWConnectionGroup {
             protocolMetadata(definition: definition)
         }
 
-        /// Creates the context of a message to send with the properties of a context object.
+        /// Creates the context of a message to send, with the properties of an existing context object.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public init(nw: nw_content_context_t) {

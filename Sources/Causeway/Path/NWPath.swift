@@ -6,7 +6,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     public let status: NWPath.Status
     /// The interfaces that the path can use, in order of preference.
     public let availableInterfaces: [NWInterface]
-    /// Whether traffic on the path may cost money: the network is metered, such as a cellular network.
+    /// Whether the network is metered, as most cellular networks are, so that traffic may cost money.
     public let isExpensive: Bool
     /// Whether the path has an IPv4 route.
     public let supportsIPv4: Bool
@@ -86,8 +86,9 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
         return first.type == type || (first.type == .other && availableInterfaces.dropFirst().first?.type == type)
     }
 
-    /// The status, the preferred interface and the properties of the path, such as `satisfied (Path is satisfied), interface: eth0, ipv4,
-    /// ipv6, dns`.
+    /// The status, the preferred interface and the properties of the path as text.
+    ///
+    /// Example: `satisfied (Path is satisfied), interface: eth0, ipv4, ipv6, dns`.
     public var debugDescription: String {
         let words = [
             (supportsIPv4, "ipv4"), (supportsIPv6, "ipv6"), (supportsDNS, "dns"), (isExpensive, "expensive"),

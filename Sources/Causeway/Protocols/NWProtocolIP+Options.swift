@@ -29,7 +29,7 @@ extension NWProtocolIP {
             case `default`
             /// A temporary address (RFC 8981 §3), which makes it harder to track the host.
             case temporary
-            /// An address that does not change.
+            /// A permanent address instead of a temporary one.
             case stable
         }
 
@@ -100,7 +100,8 @@ extension NWProtocolIP {
             set { storage.withLock { $0.localAddressPreference = newValue } }
         }
 
-        /// Whether receivers on this host do not get the multicast datagrams that this socket sends. No effect on streams. Default `false`.
+        /// Whether to turn multicast loopback off. If `true`, receivers on this host do not get the multicast datagrams of this connection.
+        /// No effect on streams. Default `false`.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var disableMulticastLoopback: Bool {

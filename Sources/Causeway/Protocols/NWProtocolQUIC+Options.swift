@@ -99,40 +99,39 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.maxUDPPayloadSize = newValue } }
         }
 
-        /// The number of bytes that the peer may send at first, on all streams together (`initial_max_data`, RFC 9000 §4.1).
+        /// The initial limit of data from the peer on all streams together, in bytes (`initial_max_data`, RFC 9000 §4.1).
         public var initialMaxData: Int {
             get { storage.withLock { $0.initialMaxData } }
             set { storage.withLock { $0.initialMaxData = newValue } }
         }
 
-        /// The number of bytes that the peer may send at first on each bidirectional stream that the peer opens
-        /// (`initial_max_stream_data_bidi_remote`, RFC 9000 §18.2).
+        /// The initial limit of data on each bidirectional stream that the peer opens, in bytes (`initial_max_stream_data_bidi_remote`, RFC
+        /// 9000 §18.2).
         public var initialMaxStreamDataBidirectionalRemote: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote = newValue } }
         }
 
-        /// The number of bytes that the peer may send at first on each bidirectional stream that this host opens
-        /// (`initial_max_stream_data_bidi_local`, RFC 9000 §18.2).
+        /// The initial limit of data on each bidirectional stream that this host opens, in bytes (`initial_max_stream_data_bidi_local`, RFC
+        /// 9000 §18.2).
         public var initialMaxStreamDataBidirectionalLocal: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal = newValue } }
         }
 
-        /// The number of bytes that the peer may send at first on each unidirectional stream (`initial_max_stream_data_uni`, RFC 9000
-        /// §18.2).
+        /// The initial limit of data on each unidirectional stream, in bytes (`initial_max_stream_data_uni`, RFC 9000 §18.2).
         public var initialMaxStreamDataUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamDataUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamDataUnidirectional = newValue } }
         }
 
-        /// The number of bidirectional streams that the peer may open at first (`initial_max_streams_bidi`, RFC 9000 §4.6).
+        /// The initial number of bidirectional streams that the peer may open (`initial_max_streams_bidi`, RFC 9000 §4.6).
         public var initialMaxStreamsBidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsBidirectional } }
             set { storage.withLock { $0.initialMaxStreamsBidirectional = newValue } }
         }
 
-        /// The number of unidirectional streams that the peer may open at first (`initial_max_streams_uni`, RFC 9000 §4.6).
+        /// The initial number of unidirectional streams that the peer may open (`initial_max_streams_uni`, RFC 9000 §4.6).
         public var initialMaxStreamsUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamsUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamsUnidirectional = newValue } }

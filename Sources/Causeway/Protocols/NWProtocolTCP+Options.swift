@@ -121,7 +121,7 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.connectionDropTime = newValue } }
         }
 
-        /// Whether to limit the wait for the peer's FIN after the connection is closed to 5 s (`TCP_LINGER2`).
+        /// Whether to wait at most 5 s for the peer's FIN after the connection is closed (`TCP_LINGER2`).
         public var retransmitFinDrop: Bool {
             get { storage.withLock { $0.retransmitFinDrop } }
             set { storage.withLock { $0.retransmitFinDrop = newValue } }
@@ -133,8 +133,10 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.disableAckStretching = newValue } }
         }
 
-        /// Whether to send the first bytes with the SYN (TCP Fast Open, RFC 7413 §4): the first message of the protocol above TCP, such as
-        /// a TLS ClientHello. If there is no protocol above TCP, ``NWParameters/allowFastOpen`` must be set too.
+        /// Whether to send the first bytes together with the SYN (TCP Fast Open, RFC 7413 §4).
+        ///
+        /// The bytes are the first message of the protocol above TCP, such as a TLS ClientHello. If there is no protocol above TCP, set
+        /// ``NWParameters/allowFastOpen`` too.
         public var enableFastOpen: Bool {
             get { storage.withLock { $0.enableFastOpen } }
             set { storage.withLock { $0.enableFastOpen = newValue } }

@@ -1,7 +1,7 @@
 /// The namespace of TLS (over a stream transport) and DTLS (over datagrams).
 ///
-/// TLS is done by the system's OpenSSL 3 library, which is loaded when the first connection needs it. Causeway itself decides whether a
-/// peer's certificate is trusted. If a connection cannot meet its options, it fails; it never continues without encryption.
+/// The system's OpenSSL 3 library implements the protocols; it is loaded when the first connection needs it. Causeway itself decides
+/// whether to trust a peer's certificate. If a connection cannot meet its options, it fails; it never continues without encryption.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
