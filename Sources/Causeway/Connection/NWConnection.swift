@@ -198,6 +198,7 @@ extension NWConnection {
 }
 
 extension NWConnection: CustomDebugStringConvertible {
+    /// The endpoint, the transport and the state.
     public var debugDescription: String {
         let transport = driver.settings.transport == .udp ? "udp" : "tcp"
         return "[\(endpoint.debugDescription) \(transport), \(state)]"

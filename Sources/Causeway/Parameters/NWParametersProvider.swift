@@ -51,74 +51,92 @@ extension NWParametersProvider {
         return self
     }
 
+    /// Sets ``NWParameters/requiredInterface``.
     public func requiredInterface(_ interface: NWInterface) -> Self {
         setting { $0.requiredInterface = interface }
     }
 
+    /// Sets ``NWParameters/requiredInterfaceType``.
     public func requiredInterfaceType(_ type: NWInterface.InterfaceType) -> Self {
         setting { $0.requiredInterfaceType = type }
     }
 
+    /// Sets ``NWParameters/prohibitedInterfaces``.
     public func prohibitedInterfaces(_ interfaces: [NWInterface]) -> Self {
         setting { $0.prohibitedInterfaces = interfaces }
     }
 
+    /// Sets ``NWParameters/prohibitedInterfaceTypes``.
     public func prohibitedInterfaceTypes(_ types: [NWInterface.InterfaceType]) -> Self {
         setting { $0.prohibitedInterfaceTypes = types }
     }
 
+    /// Sets ``NWParameters/prohibitExpensivePaths``.
     public func expensivePathsProhibited(_ prohibited: Bool) -> Self {
         setting { $0.prohibitExpensivePaths = prohibited }
     }
 
+    /// Sets ``NWParameters/prohibitConstrainedPaths``.
     public func constrainedPathsProhibited(_ prohibited: Bool) -> Self {
         setting { $0.prohibitConstrainedPaths = prohibited }
     }
 
+    /// Sets ``NWParameters/preferNoProxies``.
     public func noProxiesPreferred(_ preferred: Bool) -> Self {
         setting { $0.preferNoProxies = preferred }
     }
 
+    /// Sets ``NWParameters/requiredLocalEndpoint``.
     public func localEndpoint(_ endpoint: NWEndpoint?) -> Self {
         setting { $0.requiredLocalEndpoint = endpoint }
     }
 
+    /// Sets ``NWParameters/requiredLocalEndpoint`` to a port on any address.
     public func localPort(_ port: NWEndpoint.Port) -> Self {
         setting { $0.requiredLocalEndpoint = .hostPort(host: .ipv6(.any), port: port) }
     }
 
+    /// Sets ``NWParameters/allowLocalEndpointReuse``.
     public func localEndpointReuseAllowed(_ allowed: Bool) -> Self {
         setting { $0.allowLocalEndpointReuse = allowed }
     }
 
+    /// Sets ``NWParameters/acceptLocalOnly``.
     public func localOnly(_ local: Bool) -> Self {
         setting { $0.acceptLocalOnly = local }
     }
 
+    /// Sets ``NWParameters/includePeerToPeer``.
     public func peerToPeerIncluded(_ included: Bool) -> Self {
         setting { $0.includePeerToPeer = included }
     }
 
+    /// Sets ``NWParameters/requiresDNSSECValidation``.
     public func dnssecValidationRequired(_ required: Bool) -> Self {
         setting { $0.requiresDNSSECValidation = required }
     }
 
+    /// Sets ``NWParameters/serviceClass-swift.property``.
     public func serviceClass(_ serviceClass: NWParameters.ServiceClass) -> Self {
         setting { $0.serviceClass = serviceClass }
     }
 
+    /// Sets ``NWParameters/multipathServiceType-swift.property``.
     public func multipathServiceType(_ type: NWParameters.MultipathServiceType) -> Self {
         setting { $0.multipathServiceType = type }
     }
 
+    /// Sets ``NWParameters/allowFastOpen``.
     public func fastOpenAllowed(_ allowed: Bool) -> Self {
         setting { $0.allowFastOpen = allowed }
     }
 
+    /// Sets ``NWParameters/expiredDNSBehavior-swift.property``.
     public func expiredDNSBehavior(_ behavior: NWParameters.ExpiredDNSBehavior) -> Self {
         setting { $0.expiredDNSBehavior = behavior }
     }
 
+    /// Sets ``NWParameters/allowUltraConstrainedPaths``.
     public func ultraConstrainedPathsAllowed(_ allowed: Bool) -> Self {
         setting { $0.allowUltraConstrainedPaths = allowed }
     }

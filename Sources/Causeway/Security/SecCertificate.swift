@@ -13,8 +13,10 @@ public final class SecCertificate: Hashable, Sendable {
         self.data = data
     }
 
+    /// Whether both certificates have the same DER encoding.
     public static func == (lhs: SecCertificate, rhs: SecCertificate) -> Bool { lhs.data == rhs.data }
 
+    /// Hashes the DER encoding.
     public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
@@ -46,10 +48,12 @@ public final class SecIdentity: Hashable, Sendable {
         self.privateKey = privateKey
     }
 
+    /// Whether both identities have equal certificates and equal keys.
     public static func == (lhs: SecIdentity, rhs: SecIdentity) -> Bool {
         lhs.certificate == rhs.certificate && lhs.privateKey == rhs.privateKey
     }
 
+    /// Hashes the certificate. Equality also compares the private keys.
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 }
 

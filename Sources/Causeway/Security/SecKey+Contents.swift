@@ -136,12 +136,14 @@ extension SecKey {
 /// Keys are equal if both are public or both private and they have the same value, regardless of their origin. Certificate pinning needs
 /// this comparison.
 extension SecKey: Hashable {
+    /// Whether both keys are public, or both private, and have the same value. A malformed key equals only itself.
     public static func == (lhs: SecKey, rhs: SecKey) -> Bool {
         if lhs === rhs { return true }
         guard let likeness = lhs.likeness else { return false }
         return likeness == rhs.likeness
     }
 
+    /// Hashes the kind and the value of the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(likeness) }
 
     private struct Likeness: Hashable {

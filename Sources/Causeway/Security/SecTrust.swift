@@ -17,8 +17,10 @@ public final class SecPolicy: Hashable, Sendable {
         self.purpose = purpose
     }
 
+    /// Whether both policies have the same purpose.
     public static func == (lhs: SecPolicy, rhs: SecPolicy) -> Bool { lhs.purpose == rhs.purpose }
 
+    /// Hashes the purpose.
     public func hash(into hasher: inout Hasher) { hasher.combine(purpose) }
 }
 
@@ -56,8 +58,10 @@ public final class SecTrust: Hashable, Sendable {
 
     package func update(_ body: @Sendable (inout Values) -> Void) { storage.withLock { body(&$0) } }
 
+    /// Whether both values are the same object.
     public static func == (lhs: SecTrust, rhs: SecTrust) -> Bool { lhs === rhs }
 
+    /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 

@@ -19,15 +19,25 @@ public enum tls_protocol_version_t: UInt16, Sendable {
 
 /// A version in the deprecated numbering of Secure Transport.
 public enum SSLProtocol: Int32, Sendable {
+    /// No version.
     case sslProtocolUnknown = 0
+    /// SSL 2.0. Not supported.
     case sslProtocol2 = 1
+    /// SSL 3.0. Not supported.
     case sslProtocol3 = 2
+    /// TLS 1.0 (RFC 2246).
     case tlsProtocol1 = 4
+    /// TLS 1.1 (RFC 4346).
     case tlsProtocol11 = 7
+    /// TLS 1.2 (RFC 5246).
     case tlsProtocol12 = 8
+    /// DTLS 1.0 (RFC 4347).
     case dtlsProtocol1 = 9
+    /// TLS 1.3 (RFC 8446).
     case tlsProtocol13 = 10
+    /// DTLS 1.2 (RFC 6347).
     case dtlsProtocol12 = 11
+    /// The highest supported version of TLS: TLS 1.3.
     case tlsProtocolMaxSupported = 999
 }
 

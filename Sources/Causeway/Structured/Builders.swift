@@ -4,6 +4,7 @@
 @resultBuilder
 public struct ProtocolStackBuilder<ApplicationProtocol, each P>
 where ApplicationProtocol: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
+    /// Combines the elements of a stack, the application protocol first.
     public static func buildBlock(
         _ applicationProtocol: ApplicationProtocol, _ belowProtocols: repeat each P
     ) -> (ApplicationProtocol, repeat each P) {
@@ -16,6 +17,7 @@ where ApplicationProtocol: NetworkProtocolOptions, repeat each P: NetworkProtoco
 /// Counterpart: macOS 26, iOS 26.
 @resultBuilder
 public struct ProtocolMetadataBuilder {
+    /// Combines metadata objects into a list.
     public static func buildBlock(_ metadata: NWProtocolMetadata...) -> [NWProtocolMetadata] { metadata }
 }
 

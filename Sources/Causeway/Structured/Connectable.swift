@@ -93,6 +93,7 @@ public struct Bonjour: BrowserProvider {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Endpoint: Equatable, Identifiable, Sendable, Connectable, CustomStringConvertible {
+        /// The type of ``id``.
         public typealias ID = String
 
         /// The browse result.
@@ -127,6 +128,7 @@ public struct Bonjour: BrowserProvider {
         /// The name, the type and the domain.
         public var description: String { nwEndpoint.debugDescription }
 
+        /// Whether both endpoints have the same browse result.
         public static func == (lhs: Bonjour.Endpoint, rhs: Bonjour.Endpoint) -> Bool { lhs.result == rhs.result }
     }
 }

@@ -31,6 +31,7 @@ public protocol ConnectionStorage {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct DefaultProtocolStorage: ConnectionStorage, Sendable {
+    /// Creates empty storage.
     public init() {}
 }
 

@@ -113,8 +113,10 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// The name, the stack and the state.
     public var debugDescription: String { "[\(id) \(parameters.defaultProtocolStack.summary), \(state)]" }
 
+    /// Whether both channels are the same object.
     public static func == (lhs: NetworkChannel, rhs: NetworkChannel) -> Bool { lhs === rhs }
 
+    /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     // MARK: Life

@@ -3,11 +3,15 @@
 /// Counterpart: macOS 26, iOS 26.
 public struct Coder<Sending, Receiving, CoderType>: MessageProtocol
 where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
+    /// The type of the element below.
     public typealias BelowProtocol = any NetworkProtocolOptions
+    /// The type of the content of a message.
     public typealias ContentType = Receiving
+    /// A message as a tuple.
     public typealias LegacyMessage = (
         content: Coder<Sending, Receiving, CoderType>.ContentType, metadata: [NWProtocolMetadata]?, isFinal: Bool
     )
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of a received value.

@@ -13,9 +13,13 @@ public protocol FramerProtocol {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Framer<T>: MessageProtocol where T: FramerProtocol {
+    /// The type of the element below.
     public typealias BelowProtocol = any NetworkProtocolOptions
+    /// The type of the content of a message.
     public typealias ContentType = Data
+    /// A message as a tuple.
     public typealias LegacyMessage = (Data, Framer<T>.Metadata)
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of a received message.

@@ -2,7 +2,9 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct IP: NetworkProtocolOptions, Sendable {
+    /// No element is below this one.
     public typealias BelowProtocol = Void
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of received content.

@@ -2,6 +2,7 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUIC: MultiplexProtocol, Sendable {
+    /// The type of the element below.
     public typealias BelowProtocol = UDP
 
     /// The metadata of received content. It is empty, because content is received on streams.
@@ -13,6 +14,7 @@ public struct QUIC: MultiplexProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct ProtocolStorage: ConnectionStorage, Sendable {
+        /// Creates empty storage.
         public init() {}
     }
 

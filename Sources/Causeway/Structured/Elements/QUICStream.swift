@@ -4,7 +4,9 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
+    /// No element is below this one.
     public typealias BelowProtocol = Void
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of received content.
@@ -50,9 +52,13 @@ public struct QUICStream: StreamProtocol, Sendable {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICDatagram: DatagramProtocol, Sendable {
+    /// The type of the content of a message.
     public typealias ContentType = Data
+    /// No element is below this one.
     public typealias BelowProtocol = Void
+    /// A message as a tuple.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of a received datagram.

@@ -2,7 +2,9 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TCP: StreamProtocol, Sendable {
+    /// The type of the element below.
     public typealias BelowProtocol = IP
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of received content.

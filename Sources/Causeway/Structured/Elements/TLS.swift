@@ -4,7 +4,9 @@ internal import Dispatch
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLS: StreamProtocol, Sendable {
+    /// The type of the element below.
     public typealias BelowProtocol = TCP
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of received content.

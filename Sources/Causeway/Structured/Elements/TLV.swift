@@ -5,9 +5,13 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLV: MessageProtocol {
+    /// The type of the element below.
     public typealias BelowProtocol = any NetworkProtocolOptions
+    /// The type of the content of a message.
     public typealias ContentType = Data
+    /// A message as a tuple.
     public typealias LegacyMessage = (type: Int, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool)
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of a received message.

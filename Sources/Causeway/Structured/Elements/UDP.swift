@@ -4,9 +4,13 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UDP: DatagramProtocol, Sendable {
+    /// The type of the content of a message.
     public typealias ContentType = Data
+    /// The type of the element below.
     public typealias BelowProtocol = IP
+    /// A message as a tuple.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
+    /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// The metadata of a received datagram.
