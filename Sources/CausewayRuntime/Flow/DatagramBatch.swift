@@ -77,7 +77,7 @@ struct DatagramInbox: Sendable {
     enum Room: Comparable {
         /// The inbox was full and datagrams were dropped.
         case none
-        /// The program falls behind: the inbox holds more than the program processes in a millisecond.
+        /// The program is too slow: the inbox holds more than the program processes in a millisecond.
         case scarce
         case ample
     }

@@ -7,9 +7,9 @@ extension Flow {
     /// The arrival reports that a stream wants from its loop.
     enum ArrivalInterest: UInt8, Sendable {
         case all
-        /// The loop is about to be asked to stop reporting.
+        /// The flow is about to ask the loop to stop reporting.
         case muting
-        /// As `muting`, but the reader wants reports again already.
+        /// As `muting`, but the reader already needs reports again.
         case mutingInVain
         case nothing
     }

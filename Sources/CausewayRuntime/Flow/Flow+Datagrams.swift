@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Trains of at least this many bytes keep their block; smaller ones are copied.
+    /// The minimum byte count of a train that keeps its block. Smaller trains are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -26,7 +26,7 @@ extension Flow {
         }
     }
 
-    /// Takes datagrams of this flow's peer that the reader of a shared socket has read. Returns the remaining room in the inbox.
+    /// Receives datagrams of this flow's peer from the reader of a shared socket. Returns the remaining room in the inbox.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
         var deferred = DeferredActions()

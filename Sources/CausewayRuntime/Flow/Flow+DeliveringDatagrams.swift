@@ -8,9 +8,9 @@ internal import Synchronization
 // without suspension while some are waiting.
 
 extension Flow {
-    /// Datagrams that one delivery item passes on before the queue's other connections get their turn.
+    /// The maximum number of datagrams in one delivery item. After that, other connections of the queue get their turn.
     private static var deliveryBudget: Int { 64 }
-    /// Datagrams that a task receives in a row without a suspension.
+    /// The maximum number of datagrams that a task receives in a row without a suspension.
     static var immediateBudget: Int { 64 }
 
     /// Calls the program's closures with the waiting datagrams, on its queue. Returns the number of calls.
@@ -27,7 +27,7 @@ extension Flow {
             return (state.delivery, state.beginRead())
         }
         deferred.perform(delivery, on: loop)
-        // The kernel can hold more datagrams if the flow has a socket to itself.
+        // If the flow has its own socket, more datagrams may be waiting in the kernel.
         if let plan { pumpReads(plan) }
         return count
     }

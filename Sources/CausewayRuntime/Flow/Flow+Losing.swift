@@ -59,11 +59,11 @@ extension Flow.State {
     var isDraining: Bool { remainder != .nothing && closing == nil && phase == .open }
 
     /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader sees the error, or
-    /// queries it afterwards. If both ran at once, one would take the error and the other would read its absence as the end of the stream.
+    /// queries it afterwards. If both ran at once, one could take the error, and the other would see only an end of stream.
     mutating func beginErrorCheck() -> Transport? {
         guard phase == .open, closing == nil, let transport else { return nil }
         let isLeftToReader = isReading || hasReadWork
-        // After the transport is known to be broken, each read can be the last one.
+        // While a broken transport is drained, check after each read whether content remains.
         hasErrorPending = isLeftToReader || isDraining
         guard !isLeftToReader else { return nil }
         isReading = true
@@ -83,7 +83,7 @@ extension Flow.State {
         guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
         guard closing == nil else { return }
         guard failure == nil else {
-            // A write reports only EPIPE; a read reports the reason.
+            // EPIPE means only that another call received the reason. Keep the reason instead.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }

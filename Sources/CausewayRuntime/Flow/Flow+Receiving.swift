@@ -5,26 +5,27 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Reads that one pump does before other flows get their turn, and receives that read for themselves in a row.
+    /// The maximum number of reads in one pump before other flows get their turn. Also the maximum number of receives in a row that do
+    /// their own read.
     static var readBudget: Int { 16 }
-    /// Bytes that a read can take beyond the request, so that small receives do not cost one system call each.
+    /// The number of bytes that a read can take beyond the request, so that small receives do not cost one system call each.
     static var readAhead: Int { 16 << 10 }
-    /// Content of at least this many bytes keeps its block; smaller content is copied.
+    /// The minimum byte count of content that keeps its block. Smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
 
-    /// Delivers at least `minimum` and at most `maximum` bytes, fewer where the message or stream ends.
+    /// Receives at least `minimum` and at most `maximum` bytes, fewer if the message or stream ends earlier.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         request(.callback(completion)) { $0.demand(minimum: minimum, maximum: maximum) }
     }
 
-    /// Delivers one whole message.
+    /// Receives one whole message.
     package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
         request(.callback(completion)) { $0.demandMessage() }
     }
 
-    /// Delivers all datagrams that have arrived, at least one.
+    /// Receives all datagrams that have arrived, at least one.
     package func receiveBatch(_ completion: @escaping BatchCompletion) {
         request(.batch(completion)) { $0.demandMessage() }
     }
@@ -97,7 +98,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Other flows on this thread get their turn. The rest is read as if the transport had just become readable.
+        // Let other flows on this thread run first. The rest is read as if the transport had just become readable.
         if budget <= 0 { requeueRead() }
     }
 
@@ -201,7 +202,7 @@ extension Flow {
         return next
     }
 
-    /// Copies small content out of the thread's block. Large content keeps the block.
+    /// Copies small content out of the thread's scratch block. Large content keeps the block.
     private static func content(of scratch: UnsafeMutableRawBufferPointer, _ count: Int) -> Data {
         guard count >= handOverByteCount, let base = scratch.baseAddress else {
             return Data(UnsafeRawBufferPointer(rebasing: scratch[..<count]))

@@ -8,7 +8,7 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// The oldest receive belongs to the protocols above, which borrow the content of the thread's block.
+    /// The oldest receive belongs to the protocols above, which borrow the content in the thread's scratch block.
     var isForChannel = false
     /// Exactly one receive waits, from a task or a closure of the program.
     var isForOne = false
@@ -17,7 +17,7 @@ struct ReadPlan {
 /// The result of a read.
 enum Arrived {
     case data(Data)
-    /// The byte count at the start of the thread's block.
+    /// The byte count at the start of the thread's scratch block.
     case lent(Int)
 }
 
@@ -57,8 +57,8 @@ extension Flow.State {
             remainder = .content
             finishDraining(&deferred)
         case .moved(0) where isWriting || claims > 0 || isPipeBroken:
-            // The kernel reports a reset to one call and an end of stream to the later ones, so a reset could be mistaken for a clean end
-            // of stream.
+            // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used the transport during
+            // this read, this end can hide a reset.
             isEndDoubtful = true
         case .moved(0):
             receive.ended()

@@ -144,7 +144,7 @@ extension Flow {
             // The flow was cancelled in the meantime: it is unknown which bytes reach the peer.
             if state.closing != nil { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
-            // Other threads can have queued content while the claim was held.
+            // Other threads can have queued content during the claim.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -193,7 +193,7 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // An edge can have arrived since: then there is room already.
+        // If an edge has arrived in the meantime, there is room already.
         if state.withLock({ state in state.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 
@@ -245,7 +245,8 @@ extension Flow {
         case .none: break
         case .lost: examineLoss()
         case .later:
-            // The kernel is out of buffers (ENOBUFS) and reports no edge when buffers are free again.
+            // The kernel has no memory for the packet (ENOBUFS or ENOMEM). It reports no edge when memory is free again, so retry after a
+            // delay.
             _ = loop.schedule(after: .milliseconds(2)) { self.ready(for: .writable) }
         case .whenWritable:
             switch transport {

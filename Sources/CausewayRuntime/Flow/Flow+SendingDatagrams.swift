@@ -96,7 +96,7 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // An edge during the call is the only one.
+            // An edge that arrived during the call has set `isWritable`. No other edge follows.
             return isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
@@ -106,7 +106,7 @@ extension Flow.State {
                 // Not every device and path supports segmentation offload. From now on this flow sends its datagrams one by one.
                 hasSegmentOffload = false
             } else {
-                // The error is reported for the first datagram of a train: an earlier datagram was refused, or sending is not permitted at
+                // Fail only the first datagram: the error means that an earlier datagram was refused, or that sending is not permitted at
                 // present.
                 finishDatagram(Failure(errno: code), &deferred)
             }

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow.State {
-    /// Immediate writes in a row before a task must suspend.
+    /// The maximum number of immediate writes in a row before a task must suspend.
     private static var burstLimit: UInt8 { 32 }
 
     /// Claims a write that bypasses the queue: no content waits and the transport has room.
@@ -191,7 +191,7 @@ extension Flow.State {
             if count == plan.byteCount { isWritable = true }
             return isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // An edge during the call is the only one.
+            // An edge that arrived during the call has set `isWritable`. No other edge follows.
             return isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -209,8 +209,8 @@ extension Flow.State {
         deferred.resume(.ended(owner))
     }
 
-    /// Whether the reader must report the failure of a write. The kernel gives the reason of a broken connection to one call only; later
-    /// calls get EPIPE. If a read is active, that read may have received the reason.
+    /// Whether the reader must report the failure of a write. The kernel reports the reason of a broken connection to one call only; later
+    /// writes get EPIPE. If a read is active, that read may have received the reason.
     mutating func leavesToReader(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         isPipeBroken = true

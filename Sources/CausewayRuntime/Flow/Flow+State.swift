@@ -46,8 +46,8 @@ extension Flow {
 
     /// The state behind the flow's lock.
     ///
-    /// An idle connection consists of little else. The small members are therefore grouped, and members that few connections need are
-    /// behind a reference.
+    /// This state is most of the memory of an idle connection. Small members are therefore grouped, and members that few connections need
+    /// are behind a reference.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var phase = Phase.idle
@@ -94,7 +94,7 @@ extension Flow {
         var waiters = InlineFirstQueue<ReceiveWaiter>()
         /// Received bytes beyond the waiting requests, at most one read-ahead.
         var leftover = Data()
-        /// One element for datagram flows, empty for streams. The array keeps the state on the heap, so that idle streams do not pay for
+        /// One element for datagram flows, empty for streams. The array keeps this state on the heap, so that streams need no memory for
         /// it.
         var datagrams: [DatagramSide] = []
 

@@ -13,7 +13,7 @@ internal import Synchronization
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
-    /// The task that ``atHome(_:)`` runs in; 0 when there is none.
+    /// The home task (``makeHome()``); 0 if there is none.
     let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
@@ -100,10 +100,8 @@ package final class Flow: ReadinessHandler {
         pumpReads()
     }
 
-    /// Takes the transport away without ending the flow. Waiting requests wait for the next transport. The owner is notified.
-    ///
-    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Protocols above a transport restart on the
-    ///   next one.
+    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set it if the requests come from protocols
+    ///   above the transport, which restart on the next transport.
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in

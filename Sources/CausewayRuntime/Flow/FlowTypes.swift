@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// The result of a read for the protocols above the transport.
 package enum Arrival: Sendable {
     case content(ReceivedContent)
-    /// The bytes lie at the beginning of the thread's block until the handler returns.
+    /// The bytes lie at the beginning of the thread's scratch block until the handler returns.
     case lent(byteCount: Int, isFinal: Bool)
 }
 

@@ -6,10 +6,10 @@ internal import Synchronization
 /// Reads a shared socket on its loop's thread: at each wake-up until the socket is empty, within a limit. The datagrams are delivered at
 /// the end of the turn.
 extension SharedDatagramSocket {
-    /// The limits of one turn, after which the loop's other descriptors get theirs.
+    /// The limits of one turn. After that, other descriptors of the loop get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The pause of a socket whose reader falls behind. It is not longer than the reader needs for the datagrams it has.
+    /// The pause in reading a socket whose program is too slow. In this time the program does not finish the datagrams that it has.
     private static let holdTime = Duration.microseconds(250)
 
     func arrived() {
@@ -17,7 +17,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read when the pause ends, even if an event is reported, such as an error of an earlier answer.
+        // A paused socket is read at the end of the pause. Ignore events in between, such as an ICMP error for an earlier answer.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -67,19 +67,20 @@ extension SharedDatagramSocket {
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
-                // An ICMP error for an earlier answer does not concern the waiting datagrams: more can follow it.
+                // An ICMP error concerns an earlier answer, not the waiting datagrams. Continue to read.
             }
         }
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
         if mustHold(room) { return wait(Self.holdTime) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
-        // The receivers of these datagrams run before the next datagrams are read.
+        // Let the receivers of these datagrams run before the next datagrams are read.
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Whether to leave further datagrams in the kernel for a moment, because a program reads more slowly than they arrive. To read them
-    /// would take processor time from the program, only to drop them. A program that reads nothing at all does not delay other peers.
+    /// Whether to leave further datagrams in the kernel for a moment, because a program reads more slowly than they arrive. Reading them
+    /// would take processor time from the program, only to drop them. With several peers, a full inbox of one peer does not delay the
+    /// others.
     private func mustHold(_ room: DatagramInbox.Room) -> Bool {
         switch room {
         case .ample: false

@@ -37,7 +37,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     /// A datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
-    /// - Parameter tracksSource: Answer each peer from the address that it sent to. Not needed for a socket bound to one address.
+    /// - Parameter tracksSource: Whether to answer each peer from the address that it sent to. Not needed for a socket bound to one
+    ///   address.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {

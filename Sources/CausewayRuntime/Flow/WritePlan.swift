@@ -23,7 +23,7 @@ struct WritePlan {
             return withPieces(contents, from: offset) { transport.write($0) }
         case .end:
             let code = transport.shutdownWrite()
-            // The peer may have closed already: a read reports it.
+            // ENOTCONN means that the connection is already gone. The next read reports the reason.
             return code == 0 || code == Errno.notConnected ? .moved(0) : .failed(code)
         case .datagrams(let plan):
             return plan.perform(transport)
