@@ -1,4 +1,4 @@
-// Constants of Apple's Dispatch that Dispatch on Linux lacks: `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
+// Time constants of Apple's Dispatch that Dispatch on Linux does not declare. Example: `Task.sleep(nanoseconds: 2 * NSEC_PER_SEC)`.
 
 /// Nanoseconds in a second.
 // swift-format-ignore: AlwaysUseLowerCamelCase

@@ -1,5 +1,5 @@
-// Errors that `POSIXErrorCode` has only on Apple platforms: `framer.markFailed(error: .posix(.EAUTH))`. Each has the value of the error
-// that Linux reports in its place, or of the most similar one.
+// Error codes that `POSIXErrorCode` declares only on Apple platforms. Example: `framer.markFailed(error: .posix(.EAUTH))`. Each has the
+// value of the error that Linux reports in this case, or of the most similar one.
 
 extension POSIXErrorCode {
     /// Authentication failed. On Linux it has the same value as `EKEYREJECTED`.

@@ -9,25 +9,31 @@
 /// Counterpart: macOS 13.3, iOS 16.4.
 extension NWError: CustomNSError {}
 
-/// Bridges an error of the Security interface to `NSError`. On Apple platforms both are the same object: `(error as Error as NSError).code
-/// == Int(errSecHostNameMismatch)`.
+/// Bridges an error of the Security interface to `NSError`.
+///
+/// On Apple platforms an error of this interface is an `NSError`. Example of a test in a program: `(error as Error as NSError).code ==
+/// Int(errSecHostNameMismatch)`.
 extension CFError: CustomNSError {
+    /// The domain of the `NSError`: `NSOSStatusErrorDomain`.
     public static var errorDomain: String { "NSOSStatusErrorDomain" }
+    /// The code of the `NSError`: the result code of the Security interface, such as `errSecHostNameMismatch`.
     public var errorCode: Int { CFErrorGetCode(self) }
+    /// The user info of the `NSError`: the description, and the underlying error.
     public var errorUserInfo: [String: Any] {
         [NSLocalizedDescriptionKey: CFErrorCopyDescription(self), NSUnderlyingErrorKey: underlyingError]
     }
 }
 
-/// The type to which programs cast a `DispatchData` with a pre-shared key.
+/// A name of `DispatchData` in Apple's Dispatch. Programs cast a pre-shared key to this type.
 public typealias __DispatchData = DispatchData
 
-/// The type to which programs cast a `DispatchData` with a pre-shared key.
+/// The C name of `DispatchData`. Programs cast a pre-shared key to this type.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias dispatch_data_t = DispatchData
 
 /// Compares queues by identity, as on Apple platforms: `listener.queue == queue`.
 extension DispatchQueue: @retroactive Equatable {
+    /// Returns whether both objects represent the same queue.
     public static func == (lhs: DispatchQueue, rhs: DispatchQueue) -> Bool {
         if lhs === rhs { return true }
         guard let left = lhs.underlyingQueue, let right = rhs.underlyingQueue else { return false }
@@ -40,8 +46,8 @@ extension DispatchQueue: @retroactive Equatable {
     }
 }
 
-// FoundationNetworking has its own types with these names, which this library cannot use. A declaration in this module hides the names of
-// the modules that it exports.
+// FoundationNetworking declares other types with these names, which the functions of Causeway do not accept. The declarations in this
+// module hide them.
 
 /// A version of TLS or DTLS, with its number in the protocol.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -53,13 +59,15 @@ public typealias tls_ciphersuite_t = Causeway.tls_ciphersuite_t
 
 // Overloads of Security functions for Foundation objects. On Apple platforms `CFData` and `CFDictionary` bridge to them.
 
-/// Creates a certificate from DER. `nil` if the bytes are not exactly one ASN.1 SEQUENCE.
+/// Creates a certificate from DER. Returns `nil` unless the bytes are exactly one ASN.1 SEQUENCE.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: NSData) -> SecCertificate? {
     SecCertificateCreateWithData(allocator, Data(referencing: data))
 }
 
-/// Reads the identity from a PKCS #12 file (RFC 7292).
+/// Reads the identity in a PKCS #12 file (RFC 7292).
+///
+/// - Returns: The result codes of the function with the same name in `Causeway`.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: NSData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
@@ -67,7 +75,9 @@ public func SecPKCS12Import(
     SecPKCS12Import(Data(referencing: pkcs12_data), options, items)
 }
 
-/// Reads the identity from a PKCS #12 file (RFC 7292).
+/// Reads the identity in a PKCS #12 file (RFC 7292).
+///
+/// - Returns: The result codes of the function with the same name in `Causeway`.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: Data, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>
@@ -75,7 +85,9 @@ public func SecPKCS12Import(
     SecPKCS12Import(pkcs12_data, options as? CFDictionary ?? [:], items)
 }
 
-/// Reads the identity from a PKCS #12 file (RFC 7292).
+/// Reads the identity in a PKCS #12 file (RFC 7292).
+///
+/// - Returns: The result codes of the function with the same name in `Causeway`.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: NSData, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>

@@ -7,7 +7,9 @@ public final class SecRandom: Sendable {
     fileprivate init() {}
 }
 
-/// A source of random bytes.
+/// The name of the type in Apple's interface.
+///
+/// Counterpart: macOS 10.7, iOS 2.
 public typealias SecRandomRef = SecRandom
 
 /// The system's random source: `nil`, as on Apple platforms.
@@ -15,8 +17,12 @@ public typealias SecRandomRef = SecRandom
 /// Counterpart: macOS 10.7, iOS 2.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with random bytes from the kernel.
+/// Fills memory with cryptographically secure random bytes.
 ///
+/// - Parameters:
+///   - rnd: Ignored.
+///   - count: The number of bytes.
+///   - bytes: The memory to fill, at least `count` bytes.
 /// - Returns: `errSecSuccess`, or `errSecParam` for a negative count.
 ///
 /// Counterpart: macOS 10.7, iOS 2.

@@ -4,7 +4,7 @@ public import Glibc
 
 /// A destination whose reachability a program observes.
 ///
-/// New programs use `NWPathMonitor`, or connect directly: a connection waits until there is a path. Safe to use from any thread.
+/// New programs should use `NWPathMonitor`, or connect directly: a connection waits until there is a path. Can be used from any thread.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
@@ -46,7 +46,9 @@ public final class SCNetworkReachability: Sendable {
     }
 }
 
-/// Creates a target from a name or from an address as text. A name is not looked up: it counts as reachable if there is a default route.
+/// Creates a destination from a name or from an address as text.
+///
+/// No DNS query is made: a name counts as reachable if there is a default route.
 ///
 /// - Parameter allocator: Ignored.
 /// - Returns: `nil` for an empty name.
@@ -62,7 +64,8 @@ public func SCNetworkReachabilityCreateWithName(
     return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
 }
 
-/// Creates a target from an IPv4 or IPv6 address. All zeros stand for the default route, and 169.254.0.0 for this host's links.
+/// Creates a destination from an IPv4 or IPv6 address. The unspecified address (all zeros) stands for the default route, and 169.254.0.0
+/// for this host's links.
 ///
 /// - Parameter allocator: Ignored.
 /// - Returns: `nil` for another address family.

@@ -2,8 +2,10 @@
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
+    /// The flags as bits.
     public var rawValue: UInt32
 
+    /// Creates flags from bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The path uses a transient connection, such as a modem. Never set.

@@ -14,13 +14,13 @@ public typealias SCNetworkReachabilityCallBack =
     ->
     Void
 
-/// The program's own data for a callback, with functions that retain and release it.
+/// The program's data for a callback, with functions that retain and release it.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityContext {
     /// Always 0.
     public var version: Int
-    /// Passed to the callback.
+    /// The pointer that is passed to the callback.
     public var info: UnsafeMutableRawPointer?
     /// Called with ``info`` when the callback is set. The result replaces ``info``.
     public var retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?
@@ -29,6 +29,14 @@ public struct SCNetworkReachabilityContext {
     /// Never called.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<AnyObject>)?
 
+    /// Creates a context.
+    ///
+    /// - Parameters:
+    ///   - version: Always 0.
+    ///   - info: The pointer to pass to the callback.
+    ///   - retain: Called with `info` when the callback is set.
+    ///   - release: Called with `info` when the callback is replaced or removed.
+    ///   - copyDescription: Never called.
     public init(
         version: Int, info: UnsafeMutableRawPointer?, retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?,
         release: ((UnsafeRawPointer) -> Void)?, copyDescription: ((UnsafeRawPointer) -> Unmanaged<AnyObject>)?
@@ -44,8 +52,9 @@ public struct SCNetworkReachabilityContext {
     public init() { self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil) }
 }
 
-/// Sets the callback for changes of a destination's flags; `nil` removes it. It takes effect when the destination is scheduled on a queue
-/// or a run loop, and is not called for the flags at that time.
+/// Sets the callback for changes of a destination's flags; `nil` removes it.
+///
+/// The callback is active while the destination is scheduled on a queue or a run loop. It is not called for the flags at that time.
 ///
 /// - Parameter context: Copied; `nil` for none.
 /// - Returns: `true`.

@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Calls a program's callback when the flags of a destination change.
 ///
-/// It observes the network only while there is a callback and a queue or run loop for it.
+/// The object observes the network only while there is a callback and a queue or run loop for it.
 final class ReachabilityFollower: Sendable {
     /// A callback and its context data.
     private struct Callback: Sendable {
@@ -127,7 +127,7 @@ final class ReachabilityFollower: Sendable {
     }
 
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
-        // The destination may have been unscheduled meanwhile.
+        // The destination may have been unscheduled in the meantime.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
         callback.map { $0.body(target, flags, $0.info.value) }
     }
