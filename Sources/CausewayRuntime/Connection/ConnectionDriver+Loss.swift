@@ -38,8 +38,8 @@ extension ConnectionDriver {
 
     /// Time without a receive after which a connection with a failed transport fails, although content is left.
     ///
-    /// Many programs stop receiving when the connection fails, so the failure waits while they receive. Programs that never receive must
-    /// get the failure too, so the wait has a limit.
+    /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives. A program that
+    /// never receives must get the failure too, so the delay has a limit.
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {

@@ -7,7 +7,7 @@ internal import CausewayWire
 extension ConnectionDriver {
     // MARK: Waiting
 
-    /// The requirement of the connection on the network, which depends on the kind of its target.
+    /// The service that the connection needs from the network: a route to addresses, name resolution, a link, or nothing.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
         return Self.networkNeed(of: firstTarget(target))

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Records of the connection's establishment.
+/// Changes to the record of a connection's establishment.
 extension ConnectionDriver.Progress {
     mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
         let action = actions.popFirst()

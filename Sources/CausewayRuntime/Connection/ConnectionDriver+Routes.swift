@@ -24,7 +24,7 @@ extension ConnectionDriver {
 
     // MARK: Route planning
 
-    /// A readable description of why no route was found.
+    /// The reason why no route was found, as text for the user.
     package var routeProblem: String? {
         progress.withLock { progress in progress.establishments.first?.plan }?.problem?.reason
     }

@@ -51,7 +51,7 @@ package final class ConnectionDriver: FlowOwner {
         /// Whether the connection was retried at once, because the network that the attempt lacked is now available.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
-        /// Facts of the last attempt to establish, if it failed.
+        /// Facts of the last failed establishment.
         var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
         /// The plan that finds the routes, if the parameters do not contain them.
@@ -111,7 +111,7 @@ package final class ConnectionDriver: FlowOwner {
         progress.withLock { progress in progress.establishments.first?.facts }
     }
 
-    /// Facts of the last attempt to establish, if it failed.
+    /// Facts of the last failed establishment; `nil` if none has failed.
     package var defeat: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.defeat }
     }

@@ -163,7 +163,7 @@ private final class RelayControlObserver: ConnectionObserver {
     func connectionReleased() {}
 }
 
-/// Computes the address to which a proxy accepts datagrams.
+/// Computes the address at which a proxy accepts datagrams.
 enum RelayPlace {
     /// Returns `nil` for an address that cannot be a relay. A proxy on another host must not direct datagrams to services on this host.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {

@@ -4,7 +4,8 @@ internal import Dispatch
 /// Collects the calls and task resumptions of one batch of events, and hands all of them to other threads at the end of the batch. If those
 /// threads share the loop's processor, the loop also yields the processor to them.
 ///
-/// This is a class so that exclusive access to a member lasts only for a moment: a resumed task may run at once and add more work.
+/// A resumed task may run at once and add more work. The type is a class, so that such a nested call does not overlap with an access to the
+/// members.
 final class DeferredWakeups {
     /// Number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread costs more than it saves;
     /// above the maximum, tasks would wait longer than necessary.
@@ -29,7 +30,7 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Resumes the collected tasks on a thread of the Dispatch pool.
+    /// Resumes the collected tasks. If there are enough of them, a thread of the Dispatch pool does this.
     ///
     /// If the loop resumes a task itself, it wakes a thread each time. When both share a processor, that thread preempts the loop, runs one
     /// task and sleeps again.

@@ -15,8 +15,8 @@ package final class DispatchLoop: EventLoop {
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
         /// For datagram sockets: the epoll set that `read` watches instead of the socket, with the events of interest. A datagram socket
-        /// can report an error without being readable. On Linux, Dispatch does not report such an error, and its manager thread spins on
-        /// it.
+        /// can report an error without being readable. On Linux, Dispatch does not report such an error, and its manager thread then runs
+        /// in a busy loop.
         var edges: EdgeWatch?
         var interest: Readiness = []
         var isReadArmed = false
@@ -120,7 +120,7 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // On the loop's queue, the close takes effect at once: a report of another source may already be queued.
+        // If the caller is on the loop's queue, the close takes effect at once, because a report may be queued before the block below.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true

@@ -37,7 +37,7 @@ package enum Engine {
     }
 
     /// Promises the caller's thread to the first loop. That loop then creates no thread and runs when the caller calls ``keepPromise()``.
-    /// The process has one thread less to schedule. Has no effect on a backend whose loops cannot run on a given thread.
+    /// The process has one thread less to schedule. Has no effect on a backend whose loops cannot run on an existing thread.
     package static func promiseThread() {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }

@@ -221,8 +221,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns the handler of an event; `nil` if the descriptor has been closed since, for example by an earlier handler of the same batch.
-    /// Meanwhile prefetches the handler of the next event.
+    /// Returns the handler of an event; `nil` if the descriptor was closed after the event was fetched, for example by an earlier handler
+    /// of the same batch. Also prefetches the handler of the next event.
     private func handler(of token: UInt64, before next: UInt64?) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false

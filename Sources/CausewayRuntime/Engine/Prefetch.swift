@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Prefetches the memory that a loop will use next, while the kernel processes the current system call.
+/// Prefetches the memory that a loop will use next, while the kernel works for the previous handler or job.
 ///
 /// The state of many connections does not fit into the processor's cache. With a thousand busy connections, each message would wait for
 /// memory about forty times. A prefetch costs one instruction per 64 bytes and has no other effect, so prefetching too many bytes is

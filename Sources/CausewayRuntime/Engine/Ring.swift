@@ -4,7 +4,8 @@
 /// check for exclusive access at each use, and would retain and release each element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Bytes that an empty queue keeps. If a burst has made the storage larger, the queue halves it each time that it becomes empty.
+    /// Number of bytes that an empty queue keeps. If a burst has made the storage larger, the queue halves it each time that it becomes
+    /// empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)

@@ -6,8 +6,8 @@
 package struct YieldPolicy {
     /// Number of events from which a yield is worth the system call. After a smaller batch, few further events are expected.
     private static let minimumEvents = 4
-    /// The time that the work of a turn can explain: per turn, and per event. Unrelated threads may also wait for the processor and keep it
-    /// for long. If the loop gets the processor back later than this, it does not yield for the time of `pause`.
+    /// Maximum time that the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor back later
+    /// than that, unrelated threads have used the processor, and the loop does not yield again for the time of `pause`.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(20))
     private static let pause = Duration.seconds(1)
 

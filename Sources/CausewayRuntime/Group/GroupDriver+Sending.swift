@@ -153,7 +153,7 @@ extension SocketSettings {
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// Marks a message as failed and returns it with the failure for its completion.
+    /// Returns the message with the failure for its completion, and marks its ticket as failed.
     fileprivate func fail() -> (GroupOutbound, Failure?) {
         switch self {
         case .send(let entry): return (entry.payload, nil)

@@ -26,7 +26,7 @@ package final class GroupDriver: ReadinessHandler {
         /// The message that is partly sent and waits until the socket is writable.
         var passage: GroupTransmission?
         var isPumpPosted = false
-        /// Deadline of the timer for messages that expire.
+        /// Time at which the timer for expired messages fires.
         var expiryTime: Duration?
     }
 

@@ -17,7 +17,7 @@ struct GroupInbox: Sendable {
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds a train of datagrams. Returns `false` if there is no room; the train is then dropped, as by a full socket buffer.
+    /// Adds a train of datagrams. Returns `false` if there is no room; the train is then dropped, as when a socket buffer is full.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }

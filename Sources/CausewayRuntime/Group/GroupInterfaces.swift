@@ -86,7 +86,7 @@ extension SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // Only the interface index matters here. If the interface no longer exists, the group must still be limited to it.
+            // The interface is identified by its index alone. If it no longer exists, the group must not become a group on all interfaces.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

@@ -37,7 +37,7 @@ struct GroupTransmission: Sendable {
 
     /// Sends the remaining stops until the kernel accepts no more.
     mutating func proceed() -> Outcome {
-        // Without stops, no interface carries the group at present.
+        // No interface currently carries the group, so there is nothing to send to.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
             return .done(Failure(errno: Errno.networkUnreachable))
         }

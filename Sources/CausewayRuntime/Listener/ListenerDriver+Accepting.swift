@@ -12,7 +12,7 @@ extension ListenerDriver {
     func accept() {
         for _ in 0..<Self.acceptBudget {
             let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                // Without allowance, connections stay in the kernel's backlog until the program increases the allowance.
+                // If the allowance is used up, connections stay in the kernel's backlog until the program increases it.
                 progress.hasBacklog = progress.allowance == 0
                 return progress.hasBacklog ? nil : progress.socket
             }

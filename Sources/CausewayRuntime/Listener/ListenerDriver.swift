@@ -81,7 +81,7 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Fails the listener because a task besides listening, such as its registration as a service, has failed.
+    /// Fails the listener because of an error outside its socket, for example a failed service registration.
     package func fail(_ failure: Failure) {
         transition { progress in progress.lifecycle.broke(failure) }
     }

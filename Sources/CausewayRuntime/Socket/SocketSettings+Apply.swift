@@ -64,7 +64,7 @@ extension SocketSettings {
             try Socket.set(.reusePort, to: 1, on: fd)
         }
         guard let localAddress else {
-            // A port that the kernel selects in connect(2) cannot be shared later. A port from bind(2) can.
+            // Other sockets can share a port that was bound with bind(2), but not a port that the kernel selects in connect(2).
             guard reuseLocalAddress, family != .unix else { return }
             return try Socket.bind(
                 fd, to: family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0))

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension SocketSettings {
-    /// The constraints of these settings on a path.
+    /// The constraints on the path that these settings contain.
     package var pathConstraints: PathConstraints {
         var constraints = PathConstraints()
         constraints.requiredInterface = requiredInterface

@@ -68,11 +68,11 @@ package struct SocketSettings: Equatable, Sendable {
     package var prohibitsExpensive = false
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
-    /// The first content can be sent before the handshake ends, if it is safe to replay.
+    /// Whether the first content may be sent before the handshake ends. The content must be safe to replay.
     package var allowsFastOpen = false
-    /// The protocol above sends first: no packet needs to be sent before it does (RFC 7413 §4).
+    /// Whether the protocol above sends first, so that connect(2) need not send a packet (RFC 7413 §4).
     package var defersConnect = false
-    /// A listener accepts only peers on the local link.
+    /// Whether a listener accepts only peers on the local link.
     package var acceptsLocalOnly = false
     package var resolution = Resolution()
 
@@ -80,7 +80,7 @@ package struct SocketSettings: Equatable, Sendable {
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Expired answers are tried while fresh ones are queried.
+        /// Whether expired answers are used while fresh ones are queried.
         package var allowsExpired = false
 
         package init() {}
@@ -90,7 +90,7 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that both leave in one packet.
+    /// Whether a client waits for content before it connects, so that the content leaves with the first packet.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
     /// The time limit for the handshakes of the protocols above the transport: the TCP connection timeout if it is set, otherwise 75 s as
     /// on other systems.
