@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// The maximum time to wait for the goodbyes at the end of the process. They usually take a moment, but the loop's thread may have to
+    /// The maximum time to wait for the goodbyes at the end of the process. Sending them is usually fast, but the loop's thread may have to
     /// wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
@@ -28,7 +28,7 @@ extension BonjourEngine {
         System.ignore(number)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
-            // Keep the source alive in its handler.
+            // The handler retains the signal source, so that the source stays alive.
             withExtendedLifetime(source) { shared.farewell() }
             System.end(by: number)
         }

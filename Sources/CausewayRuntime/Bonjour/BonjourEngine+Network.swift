@@ -22,7 +22,7 @@ extension BonjourEngine {
         state.value.links = [:]
     }
 
-    /// Takes a snapshot of the network on another loop, because the kernel may take some time.
+    /// Takes a snapshot of the network on a separate loop, because the kernel may take some time.
     private func look() {
         Engine.networkLoop.execute {
             guard let snapshot = try? NetworkSnapshot.current() else { return }
@@ -83,7 +83,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers the queries, then reads some of the responses. The rest is read after the sockets had another turn.
+    /// Answers the received queries, then processes some of the received responses. The rest are processed after the sockets have been read
+    /// again.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }

@@ -15,7 +15,7 @@ extension BonjourEngine {
         state.value.isAsleep = false
     }
 
-    /// - Parameter news: `nil` if there will be no more notices. The wake-up would then be missed, so the machine counts as awake.
+    /// - Parameter news: `nil` if no more notices will follow. The wake-up would then be missed, so treat the machine as awake.
     private func told(_ news: SleepNotices.State?) {
         guard state.value.watch != nil, state.value.isAsleep != (news == .asleep) else { return }
         state.value.isAsleep = news == .asleep

@@ -26,7 +26,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// The owner option for a link. It says which host this is and how to wake it.
+    /// The owner option for a link. It identifies this host and describes how to wake it.
     private func owner(on link: LinkDriver) -> DNSOwner? {
         link.hardwareAddress.map { DNSOwner(sequence: state.value.wakeups, primary: $0) }
     }
@@ -42,7 +42,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Answers for the records again, and tells the proxy with the owner option.
+    /// Answers for the records again, and informs the sleep proxy with the owner option.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

@@ -29,7 +29,7 @@ extension BonjourEngine {
         setTimer()
     }
 
-    /// How long the caches are kept after the last question has ended. Programs often ask again soon.
+    /// The time for which the caches are kept after the last question has ended. Programs often ask again soon.
     private static let lingering: Duration = .seconds(10)
 
     /// Closes the links after they were unused for some time and all goodbyes are sent.
@@ -76,7 +76,7 @@ extension BonjourEngine {
             state.value.hostLabel = BonjourNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
         }
-        // Another link may have reported the conflict already.
+        // Another link may already have reported the conflict.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }

@@ -34,7 +34,7 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// The interfaces on which the name has passed probing; `nil` when that is so on all and was reported.
+        /// The interfaces on which the name has passed probing; `nil` once the name has passed on all interfaces and this was reported.
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
@@ -50,7 +50,7 @@ package final class BonjourEngine: Sendable {
         /// The name of this host, shared by all its services.
         private(set) var hostName: DNSName
         var watch: NetworkChangeMonitor.Subscription?
-        /// Whether a snapshot of the network was taken before. A new link has then just come up.
+        /// Whether a snapshot of the network was taken before. If so, a link that is new in the next snapshot has just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
         /// When unused links are closed.

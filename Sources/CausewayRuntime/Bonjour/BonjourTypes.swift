@@ -15,7 +15,7 @@ package struct ServiceDescription: Sendable, Equatable {
     private enum Content: Sendable, Equatable {
         /// Copies with other names share the attributes.
         case service(ServiceAttributes)
-        /// Any records instead of a service.
+        /// Records that are registered instead of a service.
         case records([DNSRecord])
     }
 

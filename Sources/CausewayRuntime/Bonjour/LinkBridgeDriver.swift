@@ -38,7 +38,7 @@ package final class LinkBridgeDriver: Sendable {
 
     /// - Parameters:
     ///   - types: The service types to bridge.
-    ///   - near: The interface on which services of the other one are registered.
+    ///   - near: The interface on which services of the far interface are registered.
     ///   - isBothWays: Whether services are bridged in both directions.
     package init(
         _ types: [DNSServiceType], near: NWInterface, far: NWInterface, isBothWays: Bool,

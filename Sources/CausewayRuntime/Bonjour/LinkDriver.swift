@@ -62,7 +62,7 @@ final class LinkDriver {
     private func open(
         _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) {
-        // After a failure the socket is opened at the next change of the network.
+        // If opening fails, try again at the next change of the network.
         guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
             (try? socket.start()) != nil
         else { return }

@@ -24,8 +24,8 @@ package struct MulticastOrigin: Sendable {
         switch peer.family {
         // There is only one copy. If the port is shared by `SO_REUSEPORT`, the socket of another interface may receive it.
         case .ipv4: return interface
-        // Each socket receives multicast from every interface on which any socket has joined the group. Packets from another interface
-        // must be ignored, because otherwise the host would see its own records on the other links as conflicts.
+        // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group. Packets from another
+        // interface must be ignored, because otherwise the host would see its own records on the other links as conflicts.
         case .ipv6, .unix: return nil
         }
     }
