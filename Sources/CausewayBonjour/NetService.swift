@@ -26,6 +26,7 @@ open class NetService: NSObject {
 
     /// An error code of the delegate's dictionaries.
     public enum ErrorCode: Int, Sendable {
+        /// An error without a more specific code.
         case unknownError = -72000
         /// Another host uses the name.
         case collisionError = -72001
@@ -35,10 +36,13 @@ open class NetService: NSObject {
         case activityInProgress = -72003
         /// An invalid type, name, domain or port.
         case badArgumentError = -72004
+        /// The operation was cancelled. Never reported.
         case cancelledError = -72005
+        /// The configuration of the service is invalid. Never reported.
         case invalidError = -72006
         /// The operation timed out.
         case timeoutError = -72007
+        /// A required configuration is missing. Never reported.
         case missingRequiredConfigurationError = -72008
     }
 

@@ -28,14 +28,23 @@ public protocol NetServiceDelegate: AnyObject {
 }
 
 extension NetServiceDelegate {
+    /// Default implementation: does nothing.
     public func netServiceWillPublish(_ sender: NetService) {}
+    /// Default implementation: does nothing.
     public func netServiceDidPublish(_ sender: NetService) {}
+    /// Default implementation: does nothing.
     public func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber]) {}
+    /// Default implementation: does nothing.
     public func netServiceWillResolve(_ sender: NetService) {}
+    /// Default implementation: does nothing.
     public func netServiceDidResolveAddress(_ sender: NetService) {}
+    /// Default implementation: does nothing.
     public func netService(_ sender: NetService, didNotResolve errorDict: [String: NSNumber]) {}
+    /// Default implementation: does nothing.
     public func netServiceDidStop(_ sender: NetService) {}
+    /// Default implementation: does nothing.
     public func netService(_ sender: NetService, didUpdateTXTRecord data: Data) {}
+    /// Default implementation: does nothing.
     public func netService(
         _ sender: NetService, didAcceptConnectionWith inputStream: InputStream, outputStream: OutputStream
     ) {}
@@ -64,15 +73,22 @@ public protocol NetServiceBrowserDelegate: AnyObject {
 }
 
 extension NetServiceBrowserDelegate {
+    /// Default implementation: does nothing.
     public func netServiceBrowserWillSearch(_ browser: NetServiceBrowser) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowser(_ browser: NetServiceBrowser, didNotSearch errorDict: [String: NSNumber]) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowser(
         _ browser: NetServiceBrowser, didFindDomain domainString: String, moreComing: Bool
     ) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowser(
         _ browser: NetServiceBrowser, didRemoveDomain domainString: String, moreComing: Bool
     ) {}
+    /// Default implementation: does nothing.
     public func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool) {}
 }

@@ -31,7 +31,9 @@ public enum ServiceDiscovery {
 
     /// An addition or a removal.
     public enum Change<Element: Hashable & Sendable>: Hashable, Sendable {
+        /// The element was added.
         case added(Element)
+        /// The element was removed.
         case removed(Element)
     }
 
@@ -49,11 +51,13 @@ public enum ServiceDiscovery {
         public let interface: NWInterface?
         let found: RecordWatch.Record?
 
+        /// Whether both records have the same name, type, content and interface. The TTLs are not compared.
         public static func == (left: Record, right: Record) -> Bool {
             left.name == right.name && left.type == right.type && left.content == right.content
                 && left.interface == right.interface
         }
 
+        /// Hashes the name, the type and the content.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(type)
@@ -72,6 +76,7 @@ public enum ServiceDiscovery {
         /// The addresses of the host. Link-local IPv6 addresses include their interface.
         public let addresses: [NWEndpoint.Host]
 
+        /// Hashes the host and the port. Equality also compares the TXT record and the addresses.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(host)
             hasher.combine(port)
@@ -80,10 +85,15 @@ public enum ServiceDiscovery {
 
     /// The kind of domains to query (RFC 6763 §11).
     public enum DomainKind: String, Sendable {
+        /// The recommended domains for browsing (`b._dns-sd._udp`).
         case browsing = "b"
+        /// The default domain for browsing (`db._dns-sd._udp`).
         case defaultBrowsing = "db"
+        /// The recommended domains for registration (`r._dns-sd._udp`).
         case registration = "r"
+        /// The default domain for registration (`dr._dns-sd._udp`).
         case defaultRegistration = "dr"
+        /// The domains for legacy (automatic) browsing (`lb._dns-sd._udp`).
         case legacyBrowsing = "lb"
     }
 

@@ -3,18 +3,23 @@ internal import CausewaySystem
 
 /// The reason why a capture could not start or continue.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of a capture error.
     public enum Code: Hashable, Sendable {
         /// The process lacks `CAP_NET_RAW`.
         case notPermitted
+        /// There is no interface with the given name.
         case noSuchInterface
         /// The interface has an unsupported link type.
         case unsupportedLink
+        /// The filter expression is invalid.
         case badFilter
         /// A system call failed, or the interface was removed.
         case system
     }
 
+    /// The kind of the error.
     public var code: Code
+    /// The error as text for users.
     public var description: String
 
     init(_ code: Code, _ description: String) {

@@ -12,15 +12,19 @@ public struct CaptureOptions: Hashable, Sendable {
     public var isImmediate = false
     /// Size of the kernel's ring buffer, in bytes. Packets wait there until the program reads them.
     public var ringByteCount = 32 << 20
+    /// The group of captures that share the packets; `nil` if this capture receives all packets.
     public var fanOut: FanOut?
 
+    /// Creates options with default values. `nil` captures on all interfaces.
     public init(interface: String?) { self.interface = interface }
 
     /// Distributes packets among several captures: each packet is delivered to one capture of the group.
     public struct FanOut: Hashable, Sendable {
+        /// The rule that selects the capture for a packet.
         public enum Way: UInt16, Hashable, Sendable {
             /// All packets of one flow are delivered to the same capture.
             case conversation = 0
+            /// The captures receive packets in turn (round robin).
             case turns = 1
             /// The processor on which the packet arrived selects the capture.
             case processor = 2
@@ -28,8 +32,10 @@ public struct CaptureOptions: Hashable, Sendable {
 
         /// A number that the program chooses, the same for all captures of the group.
         public var group: UInt16
+        /// The rule that selects the capture for a packet.
         public var way: Way
 
+        /// Creates the membership in a group.
         public init(group: UInt16, way: Way = .conversation) {
             self.group = group
             self.way = way
@@ -46,5 +52,6 @@ public struct CaptureStatistics: Hashable, Sendable {
     /// Captured packets that were dropped because the reader of a ``PacketFrames`` sequence was too slow.
     public var droppedUnread: UInt64 = 0
 
+    /// Creates statistics with all counts at zero.
     public init() {}
 }

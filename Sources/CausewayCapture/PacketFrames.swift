@@ -4,9 +4,12 @@ internal import Synchronization
 
 /// A packet with its bytes.
 public struct CapturedFrame: Hashable, Sendable {
+    /// The time, the lengths and the link type of the packet.
     public var packet: CapturedPacket
+    /// The captured bytes.
     public var bytes: [UInt8]
 
+    /// Creates a frame.
     public init(packet: CapturedPacket, bytes: [UInt8]) {
         self.packet = packet
         self.bytes = bytes
@@ -23,6 +26,7 @@ public struct CapturedFrame: Hashable, Sendable {
 /// The capture starts with the loop and ends with the loop or its task. Each loop has its own thread and ring. If the reader is too slow,
 /// packets are dropped and counted in ``statistics``, so memory is bounded. The loop throws ``CaptureError``.
 public struct PacketFrames: AsyncSequence, Sendable {
+    /// The type of the elements.
     public typealias Element = CapturedFrame
 
     private let options: CaptureOptions
@@ -42,12 +46,19 @@ public struct PacketFrames: AsyncSequence, Sendable {
     /// The statistics of the latest loop. They may be some milliseconds old.
     public var statistics: CaptureStatistics { shared.statistics.withLock { $0 } }
 
+    /// The iterator of one loop.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var frames: AsyncThrowingStream<CapturedFrame, any Error>.Iterator
 
+        /// Returns the next frame, and waits for one if necessary.
+        ///
+        /// - Throws: ``CaptureError``.
+        ///
+        /// Cancellation: ends the capture; returns `nil`.
         public mutating func next() async throws -> CapturedFrame? { try await frames.next() }
     }
 
+    /// Starts a capture on a separate thread and returns its iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, feed) = AsyncThrowingStream<CapturedFrame, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(unread))

@@ -43,6 +43,7 @@ public struct LineDecoder: Sendable {
     private var bytes: [UInt8] = []
     private var offset = 0
 
+    /// Creates a decoder without data.
     public init() {}
 
     /// Appends received bytes. Call ``next()`` until it returns `nil` first; that limits the memory in use.

@@ -11,7 +11,9 @@ internal import FoundationEssentials
 /// Malformed input of a peer is delivered as a last message after the valid lines; see ``problem(of:)``. A line to send must not contain a
 /// line feed.
 public final class LineFramer: NWProtocolFramerImplementation {
+    /// The definition of the framer, for a protocol stack.
     public static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)
+    /// The name of the framer in descriptions.
     public static var label: String { "lines" }
 
     private var isBroken = false
@@ -19,10 +21,15 @@ public final class LineFramer: NWProtocolFramerImplementation {
     /// The options to insert into a protocol stack.
     public static var options: NWProtocolFramer.Options { NWProtocolFramer.Options(definition: definition) }
 
+    /// Creates a framer for one connection. Called by the connection.
     public init(framer: NWProtocolFramer.Instance) {}
+    /// Starts the framer, which has no handshake. Called by the connection.
     public func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult { .ready }
+    /// Does nothing: the framer schedules no wakeups.
     public func wakeup(framer: NWProtocolFramer.Instance) {}
+    /// Allows the connection to end at once.
     public func stop(framer: NWProtocolFramer.Instance) -> Bool { true }
+    /// Does nothing: the framer holds no resources.
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
     /// The problem that a message's context reports; `nil` for a valid line.
@@ -31,6 +38,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
         return message?["problem"] as? LineProblem
     }
 
+    /// Delivers each received line as a message. Called by the connection.
     public func handleInput(framer: NWProtocolFramer.Instance) -> Int {
         while !isBroken {
             var line: Data?
@@ -60,6 +68,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
         return 0
     }
 
+    /// Sends a message with a line end. Called by the connection.
     public func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool
     ) {

@@ -26,17 +26,38 @@ public struct NetworkLineTransport: LineTransport {
         return parameters
     }
 
+    /// The address and port, or the name, of the connection's endpoint.
     public var peer: String { connection.endpoint.peerText }
 
+    /// Starts the connection and waits until it is ready.
+    ///
+    /// - Throws: ``NWError`` if the peer cannot be reached.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func open() async throws { try await connection.open() }
 
+    /// Sends a line.
+    ///
+    /// - Throws: ``NWError``; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
         guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
         try await connection.send(line)
     }
 
+    /// Ends the sending direction of the connection.
+    ///
+    /// - Throws: ``NWError``.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func sendEnd() async throws { try await connection.sendEnd() }
 
+    /// Receives the next line without its line end; `nil` after the peer has ended.
+    ///
+    /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             connection.receiveMessage { content, context, _, error in
@@ -55,6 +76,7 @@ public struct NetworkLineTransport: LineTransport {
         }
     }
 
+    /// Cancels the connection.
     public func close() { connection.cancel() }
 }
 

@@ -5,6 +5,7 @@ public import FoundationEssentials
 
 /// Lines over plain sockets: non-blocking calls, with Dispatch sources that report when a socket is ready.
 public final class SocketLineTransport: LineTransport {
+    /// The address and port, or the name, of the peer.
     public let peer: String
     private let socket: ReadySocket
     private let decoder = LockedValue(LineDecoder())
@@ -22,15 +23,33 @@ public final class SocketLineTransport: LineTransport {
         self.init(ReadySocket(Descriptor(adopting: descriptor)), peer: peer ?? "a local peer")
     }
 
+    /// Returns immediately: the socket is already connected.
+    ///
+    /// Cancellation: has no effect.
     public func open() async throws {}
 
+    /// Sends a line.
+    ///
+    /// - Throws: ``NWError``; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
         guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
         try await socket.write(line + LineFormat.end)
     }
 
+    /// Shuts down the sending direction of the socket.
+    ///
+    /// - Throws: ``NWError``.
+    ///
+    /// Cancellation: has no effect; the call does not wait.
     public func sendEnd() async throws { try socket.endWriting() }
 
+    /// Receives the next line without its line end; `nil` after the peer has ended.
+    ///
+    /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
         while true {
             if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
@@ -43,6 +62,7 @@ public final class SocketLineTransport: LineTransport {
         }
     }
 
+    /// Shuts down both directions of the socket, which ends the waiting calls.
     public func close() { socket.shutDown() }
 }
 

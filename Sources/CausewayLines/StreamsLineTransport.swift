@@ -5,6 +5,7 @@ public import Foundation
 
 /// Lines over a pair of Foundation streams. Their events report when to read or write again.
 public final class StreamsLineTransport: LineTransport, StreamDelegate {
+    /// The name of the peer that was given to the initializer.
     public let peer: String
     private let input: Unchecked<InputStream>
     private let output: Unchecked<OutputStream>
@@ -31,6 +32,11 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         self.init(Stream.streams(over: connection), peer: connection.endpoint.peerText)
     }
 
+    /// Opens both streams and waits until the output stream is open.
+    ///
+    /// - Throws: The error of the stream.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func open() async throws {
         let queue = DispatchQueue(label: "causeway.lines.streams", target: .global())
         for stream in [input.value, output.value] as [Stream] {
@@ -44,10 +50,16 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
     }
 
+    /// Receives the events of both streams. Called by the streams on a queue of the transport.
     public func stream(_ stream: Stream, handle event: Stream.Event) {
         (stream === input.value ? inputNews : outputNews).tell()
     }
 
+    /// Sends a line.
+    ///
+    /// - Throws: The error of the stream; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
         guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
         var rest = line + LineFormat.end
@@ -67,12 +79,20 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
     }
 
+    /// Closes the output stream and waits until all lines have been sent.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func sendEnd() async throws {
         await withCheckedContinuation { continuation in
             output.value.close(whenSent: { continuation.resume() })
         }
     }
 
+    /// Receives the next line without its line end; `nil` after the peer has ended.
+    ///
+    /// - Throws: ``LineProblem`` after the valid lines; the error of the stream.
+    ///
+    /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
         while true {
             if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
@@ -97,6 +117,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         return Data(block.prefix(max(0, count)))
     }
 
+    /// Closes both streams, which ends the waiting calls.
     public func close() {
         input.value.close()
         output.value.close()

@@ -150,7 +150,9 @@ extension RawSpan {
 public enum ChecksumStatus: UInt8, Sendable, Equatable {
     /// The protocol or the packet has no checksum.
     case notPresent
+    /// The checksum is correct.
     case good
+    /// The checksum is wrong.
     case bad
     /// The network card computes the checksum: the captured field holds only a partial sum.
     case offloaded

@@ -1,7 +1,10 @@
 /// The protocol of one layer of a packet.
 public enum LayerKind: UInt8, Sendable, CaseIterable {
+    /// `none` means no layer. The other cases are protocols of the link layer.
     case none, ethernet, linuxCooked, linuxCooked2, loopback, vlan, llc, snap, mpls, pppoe, ppp
+    /// ARP, IPv4, IPv6, and the extension headers of IPv6 (RFC 8200 §4).
     case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
+    /// The protocols above IP, including tunnels.
     case icmp, icmp6, igmp, udp, tcp, sctp, gre, vxlan, geneve
     /// Bytes that are not decoded further; ``PacketLayers/issues`` gives the reason.
     case payload

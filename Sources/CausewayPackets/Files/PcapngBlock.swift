@@ -4,6 +4,7 @@ public struct PcapngBlock: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The start of a section, with its own byte order and interfaces. `length` is -1 if the file does not state it.
         case section(major: UInt16, minor: UInt16, length: Int64)
+        /// The description of one interface of the section. `snapLength` is in bytes; 0 means no limit.
         case interface(linkType: LinkType, reserved: UInt16, snapLength: UInt32)
         /// A packet, its interface and its timestamp in that interface's units. `data` has the captured bytes.
         case packet(interface: UInt32, stamp: UInt64, originalCount: UInt32, data: [UInt8])
@@ -11,7 +12,9 @@ public struct PcapngBlock: Hashable, Sendable {
         case obsoletePacket(interface: UInt16, drops: UInt16, stamp: UInt64, originalCount: UInt32, data: [UInt8])
         /// A packet of the first interface, without a timestamp.
         case simplePacket(originalCount: UInt32, data: [UInt8])
+        /// A list of addresses with their names.
         case nameResolution(records: [Record])
+        /// The statistics of one interface, in the options of the block, and their timestamp in that interface's units.
         case interfaceStatistics(interface: UInt32, stamp: UInt64)
         /// A block of another type. `body` includes its options.
         case other(type: UInt32, body: [UInt8])

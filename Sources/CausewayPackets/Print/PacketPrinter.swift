@@ -6,11 +6,20 @@
 public struct PacketPrinter: Sendable {
     /// The format of the time. All times are UTC.
     public enum TimeStyle: Sendable {
+        /// The format of the time:
+        ///
+        /// - `clock`: the time of day
+        /// - `none`: no time
+        /// - `seconds`: seconds since 1970
+        /// - `sincePrevious`: the time since the previous packet
+        /// - `date`: the date and the time of day
+        /// - `sinceFirst`: the time since the first packet
         case clock, none, seconds, sincePrevious, date, sinceFirst
     }
 
     /// The format in which the packet's bytes follow the line.
     public enum Dump: Sendable {
+        /// The format of the bytes: hexadecimal numbers, text, or both. The cases that end in `WithLink` include the link-layer header.
         case none, hex, hexWithLink, hexAndText, hexAndTextWithLink, text, textWithLink
     }
 

@@ -22,9 +22,11 @@ public struct PortSurvey: ~Copyable, Sendable {
 
     /// The next action of the caller.
     public enum Step: Hashable, Sendable {
+        /// Send this probe.
         case send(Probe)
         /// Wait until this time, or until an answer arrives.
         case wait(until: Duration)
+        /// The scan has ended.
         case finished
     }
 

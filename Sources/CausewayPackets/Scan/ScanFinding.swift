@@ -14,6 +14,11 @@ public enum ScanTechnique: String, Hashable, Sendable {
 public struct ScanFinding: Hashable, Sendable {
     /// The state of a port.
     public enum State: String, Hashable, Sendable {
+        /// The port was probed, with this result:
+        ///
+        /// - `open`: the port accepts the probe
+        /// - `closed`: the host rejects the probe
+        /// - `filtered`: a filter or a network error prevents an answer
         case open, closed, filtered
         /// No answer: the port is open and silent, or filtered.
         case openOrFiltered = "open|filtered"
@@ -23,12 +28,23 @@ public struct ScanFinding: Hashable, Sendable {
 
     /// The observation that determined the state.
     public enum Reason: UInt8, CaseIterable, Sendable {
+        /// There is no result yet:
+        ///
+        /// - `notAsked`: the port is not probed yet
+        /// - `waiting`: the probe waits for an answer
+        /// - `waitingAgain`: the port waits for another attempt
         case notAsked, waiting, waitingAgain
+        /// No answer to any attempt.
         case noResponse
+        /// The answer to the probe: a TCP SYN-ACK or RST segment, a refused connection, a UDP datagram, or an ICMP echo reply.
         case synAck, reset, connectionRefused, udpResponse, echoReply
+        /// ICMP destination unreachable: the port, the host, the network or the protocol.
         case portUnreachable, hostUnreachable, netUnreachable, protocolUnreachable
+        /// ICMP destination unreachable: a filter prohibits the traffic.
         case hostProhibited, netProhibited, adminProhibited
+        /// ICMPv6 destination unreachable because there is no route or no neighbour, or ICMP time exceeded.
         case noRoute, addressUnreachable, timeExceeded
+        /// The host answered address resolution on the link: ARP for IPv4, neighbour discovery for IPv6.
         case arpResponse, neighbourResponse
 
         /// The name of the reason in the terms of port scanners.

@@ -15,8 +15,10 @@ public final class CFRunLoop: Hashable, Sendable {
     /// The run loop as a Foundation object.
     package var runLoop: RunLoop { loop.value }
 
+    /// Whether both values refer to the same run loop.
     public static func == (lhs: CFRunLoop, rhs: CFRunLoop) -> Bool { lhs.runLoop === rhs.runLoop }
 
+    /// Hashes the identity of the run loop.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(runLoop)) }
 }
 

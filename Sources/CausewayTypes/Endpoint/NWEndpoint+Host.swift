@@ -3,6 +3,7 @@ extension NWEndpoint {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Host: Hashable, CustomDebugStringConvertible, ExpressibleByStringLiteral, Sendable {
+        /// The type of the literals that create a host.
         public typealias StringLiteralType = String
 
         /// A name to resolve, and the interface to use, if any.

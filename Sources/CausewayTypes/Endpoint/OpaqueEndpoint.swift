@@ -5,8 +5,10 @@
 public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebugStringConvertible, Sendable {
     package init() {}
 
+    /// Whether both values are the same object.
     public static func == (lhs: OS_nw_endpoint, rhs: OS_nw_endpoint) -> Bool { lhs === rhs }
 
+    /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
@@ -14,6 +16,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
     /// A fixed text, because an opaque endpoint has no readable content.
     public var description: String { "opaque endpoint" }
 
+    /// The fixed text of ``description``.
     public var debugDescription: String { description }
 }
 

@@ -51,11 +51,13 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
     /// The name of the interface.
     public var debugDescription: String { storage.name }
 
+    /// Whether both values describe one interface: the index, the type and the name are equal.
     public static func == (lhs: NWInterface, rhs: NWInterface) -> Bool {
         lhs.storage === rhs.storage
             || (lhs.index == rhs.index && lhs.type == rhs.type && lhs.name == rhs.name)
     }
 
+    /// Hashes the index and the name.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(index)
         hasher.combine(name)

@@ -8,6 +8,7 @@ extension NWTXTRecord: Collection {
     public struct Index: Comparable, Sendable {
         fileprivate let offset: Int
 
+        /// Whether the first position is before the second.
         public static func < (lhs: NWTXTRecord.Index, rhs: NWTXTRecord.Index) -> Bool {
             lhs.offset < rhs.offset
         }

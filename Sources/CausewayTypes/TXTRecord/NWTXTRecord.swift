@@ -125,6 +125,7 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
+    /// Whether both records have the same entries, in any order and with keys compared without case. Opaque records must have equal bytes.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):

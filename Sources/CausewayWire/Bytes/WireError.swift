@@ -10,6 +10,7 @@ public enum WireError: Error, Equatable, Sendable {
 }
 
 extension WireError: CustomStringConvertible {
+    /// The error as text, with the position and the sizes in bytes.
     public var description: String {
         switch self {
         case .truncated(let needed, let available, let position):
