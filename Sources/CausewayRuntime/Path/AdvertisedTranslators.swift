@@ -2,11 +2,11 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Hears what routers say about translators (RFC 8781), from the first time on that a connection found no way to an IPv4 host.
+/// Receives the NAT64 prefixes that routers advertise (RFC 8781), from the first time that a connection finds no route to an IPv4 host.
 ///
-/// The kernel passes such words on and does not keep them, so what was said before is not known. Hosts with IPv4 never listen.
+/// The kernel passes these options on but does not store them, so earlier advertisements are not known. Hosts with IPv4 never subscribe.
 final class AdvertisedTranslators: ReadinessHandler {
-    /// The process's, of the network namespace in which it was first needed.
+    /// The shared instance of the process. It watches the network namespace of its first use.
     static let shared = AdvertisedTranslators()
 
     private struct Feed: ~Copyable {
@@ -20,7 +20,7 @@ final class AdvertisedTranslators: ReadinessHandler {
 
     private init() {}
 
-    /// Begins to listen, once. Where that is impossible now, the next one who asks tries again.
+    /// Subscribes to router advertisements, once. If this fails, the next call tries again.
     func listen() {
         feed.withLock { feed in
             guard feed == nil, let socket = try? NetlinkSocket(groups: [.userOptions, .links], blocking: false),
@@ -30,9 +30,9 @@ final class AdvertisedTranslators: ReadinessHandler {
         }
     }
 
-    /// What holds now.
+    /// Returns the prefixes that are currently valid.
     ///
-    /// - Parameter interfaceIndex: The only interface that counts; `nil` for all.
+    /// - Parameter interfaceIndex: The only interface to consider; `nil` for all interfaces.
     func prefixes(over interfaceIndex: Int? = nil) -> [TranslationPrefix] {
         heard.withLock { $0.prefixes(over: interfaceIndex, at: System.now) }
     }
@@ -52,14 +52,14 @@ final class AdvertisedTranslators: ReadinessHandler {
                 switch message {
                 case .translatorPrefix(let word): isNews = heard.heard(word, at: System.now) || isNews
                 case .link(let link), .linkRemoved(let link):
-                    // The next network has routers of its own.
+                    // The next network on this interface has different routers.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }
             }
             return isNews
         }
-        // Connections that wait for a way look again.
+        // Makes connections that wait for a route check the network again.
         if isNews { NetworkStateMonitor.shared.changed() }
     }
 }

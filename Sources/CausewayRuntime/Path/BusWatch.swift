@@ -8,13 +8,14 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
     private struct Feed: ~Copyable {
         var client: Client
         var told: Client.News
-        /// The bytes that the socket did not accept yet.
+        /// Bytes that the socket has not accepted yet.
         var unsent: ArraySlice<UInt8> = []
         let descriptor: Descriptor
         var registration: Registration
     }
 
-    /// The maximum number of reads in one turn of the loop and the bytes per read, so that other events of the loop can run in between.
+    /// Maximum number of reads in one turn of the loop, so that the loop can handle other events in between; and the number of bytes per
+    /// read.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 
@@ -40,7 +41,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // After a cancellation in the meantime there is no report.
+            // There is no report if the watch was cancelled in the meantime.
             if stop() { report(nil) }
             return
         }
@@ -78,7 +79,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reports a new state. Returns whether the conversation goes on.
+    /// Reports the state if it has changed. Returns `false` if the watch was stopped or the exchange with the bus has ended.
     private func hasTold() -> Bool {
         guard let news = feed.value?.client.news, feed.value?.client.end == nil else { return false }
         guard news != feed.value?.told else { return true }

@@ -4,8 +4,8 @@ internal import CausewayWire
 
 /// Adds this host's addresses to the kernel's Multipath TCP path manager as endpoints, and updates them when the network changes.
 ///
-/// The path manager serves a whole network namespace. Endpoints of others stay unchanged. The endpoints of this object are removed when it
-/// is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
+/// The path manager serves a whole network namespace. Endpoints of other programs stay unchanged. The endpoints of this object are removed
+/// when it is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
 package final class MultipathEndpointManager: Sendable {
     private struct State: Sendable {
         /// The endpoints of this object, with the kernel's identifiers.
@@ -69,7 +69,7 @@ package final class MultipathEndpointManager: Sendable {
     private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
         var kernel = try MultipathPathManager()
         let there = try kernel.endpoints()
-        // Another program may have removed this object's endpoints; those of others must not be changed.
+        // Another program may have removed endpoints of this object. Endpoints of other programs must not be changed.
         state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
         let ids = Set(state.put.map(\.id))
         let foreign = there.filter { !ids.contains($0.id) }
@@ -99,7 +99,7 @@ package final class MultipathEndpointManager: Sendable {
         state.limit = (state.limit?.before ?? before, needed)
     }
 
-    /// Removes the endpoints. Errors are ignored: an endpoint that cannot be removed is gone or belongs to others.
+    /// Removes the endpoints. Errors are ignored: an endpoint that cannot be removed is already gone or belongs to another program.
     private static func withdraw(_ state: inout State) {
         guard !state.put.isEmpty || state.limit != nil, var kernel = try? MultipathPathManager() else { return }
         for endpoint in state.put { try? kernel.remove(endpoint) }

@@ -10,14 +10,14 @@ package final class NetworkChangeMonitor: Sendable {
     /// The monitor of the process. It monitors the network namespace of the thread that subscribed first.
     package static let shared = NetworkChangeMonitor(context: .live)
 
-    /// How long changes are collected before the subscribers are called.
+    /// Time for which changes are collected before the subscribers are called.
     package static let window: Duration = .milliseconds(20)
-    /// The time to the next attempt after the kernel could not be monitored, for example because there were no free descriptors.
+    /// Delay before the next attempt if the kernel cannot be monitored, for example because there are no free descriptors.
     package static let retryDelay: Duration = .seconds(1)
 
     /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Starts to monitor the kernel; `nil` if that is impossible now. Every change after the return must be reported.
+        /// Starts to monitor the kernel. Returns `nil` if this is impossible now. Every change after the return must be reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
         /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -62,8 +62,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
-    /// Every change after the return is reported. Therefore subscribe first and then look at the network; in the reverse order a change in
-    /// between is missed. A call may come without a visible change.
+    /// Every change after the return is reported. So subscribe first and then read the state of the network; in the reverse order, a change
+    /// between the two is missed. A call may come without a visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1
@@ -106,7 +106,7 @@ package final class NetworkChangeMonitor: Sendable {
         context.after(Self.retryDelay) { [weak self] in
             guard let self else { return }
             state.withLock { $0.isRetryScheduled = false }
-            // There was no watch in the meantime, so something may have changed.
+            // The network may have changed while there was no watch.
             if startFollowing() { received(.changed) }
         }
     }
@@ -148,7 +148,7 @@ package final class NetworkChangeMonitor: Sendable {
 }
 
 extension NetworkChangeMonitor {
-    /// Keeps a body subscribed during its lifetime.
+    /// Keeps its body subscribed until it is cancelled or released.
     package final class Subscription: Sendable {
         package typealias ID = UInt64
 

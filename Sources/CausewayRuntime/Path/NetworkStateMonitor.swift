@@ -3,11 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Keeps a ``NetworkModel`` of the host while there are subscribers. After each burst of changes it takes one snapshot for all of them.
+/// Maintains a ``NetworkModel`` of the host while there are subscribers. It takes one snapshot after each burst of changes, which all
+/// subscribers share.
 ///
 /// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
-    /// The monitor of the process. It shows the network namespace of the process.
+    /// The shared monitor of the process. It observes the network namespace of the process.
     package static let shared = NetworkStateMonitor(
         changes: .shared, managers: systemManagers, look: NetworkModel.current(after:_:))
 
@@ -26,12 +27,12 @@ package final class NetworkStateMonitor: Sendable {
         var lastID: UInt64 = 0
         var changes: NetworkChangeMonitor.Subscription?
         var isLookPending = false
-        /// The minimum time to the next snapshot, so that snapshots do not use too much CPU time.
+        /// Minimum time before the next snapshot, so that snapshots do not use too much CPU time.
         var rest = Duration.zero
         var managers = ManagerState()
     }
 
-    /// A snapshot that takes longer is followed by a pause. This happens on hosts with very many routes.
+    /// Duration above which a snapshot is followed by a pause. Snapshots are that slow on hosts with very many routes.
     private static let shortLook = Duration.milliseconds(5)
     private static let longestRest = Duration.seconds(1)
     private static let retryDelay = Duration.seconds(1)
@@ -58,10 +59,10 @@ package final class NetworkStateMonitor: Sendable {
     /// The current model, if there are subscribers; `nil` otherwise.
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
-    /// The current model. Without subscribers takes a snapshot, which blocks for some tenths of a millisecond.
+    /// The current model. If there are no subscribers, this takes a snapshot, which blocks for some tenths of a millisecond.
     package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
-    /// Calls `body` with the current model, then with each different one, until the subscription is cancelled or released.
+    /// Calls `body` with the current model and then with each changed model, until the subscription is cancelled or released.
     package func subscribe(_ body: @escaping Body) -> Subscription {
         let (id, isFirst) = state.withLock { state in
             state.lastID += 1
@@ -74,10 +75,10 @@ package final class NetworkStateMonitor: Sendable {
         return subscription
     }
 
-    /// Runs a block between calls of subscribers.
+    /// Runs a block on the loop, so not during the call of a subscriber.
     package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
-    /// Subscribes to changes before the first look, so that nothing is missed in between.
+    /// Subscribes to changes before the first snapshot, so that no change in between is missed.
     private func begin() {
         let subscription = changes.subscribe { [weak self] in self?.changed(mayBringManagers: true) }
         let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
@@ -136,7 +137,7 @@ package final class NetworkStateMonitor: Sendable {
             state.isLookPending = false
             return (state.model, state.managers.facts)
         }
-        // After the snapshot, so that it is not delayed.
+        // The search for network managers comes last, so that it does not delay the snapshot.
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
@@ -169,7 +170,7 @@ package final class NetworkStateMonitor: Sendable {
 }
 
 extension NetworkStateMonitor {
-    /// Keeps a body subscribed during its lifetime.
+    /// Keeps its body subscribed until it is cancelled or released.
     package final class Subscription: Sendable {
         private let id: UInt64
         private let monitor: NetworkStateMonitor
@@ -187,7 +188,7 @@ extension NetworkStateMonitor {
 }
 
 extension NetworkModel {
-    /// The model if the kernel cannot be queried: empty.
+    /// An empty model, for the case that the kernel cannot be queried.
     package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
 
     /// The current state of the kernel and of the resolver's files; `nil` if the kernel cannot be queried.

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
-/// Reports that the machine may have slept: the kernel ends a wait on the real-time clock when that clock jumps, as it does on wake-up.
-/// Until then the watch does not wake the process.
+/// Reports that the machine may have slept. The watch waits on the real-time clock. The kernel ends that wait when the clock jumps, as it
+/// does after sleep. Until then, the watch does not wake the process.
 ///
 /// Confined to its loop.
 final class ResumptionWatch: ReadinessHandler {
