@@ -20,6 +20,8 @@ public struct PacketCapture: ~Copyable {
     private var total = CaptureStatistics()
 
     /// Opens the ring and starts the capture.
+    ///
+    /// - Throws: ``CaptureError``, for example `notPermitted` without `CAP_NET_RAW`, or `badFilter` for an invalid filter.
     public init(_ options: CaptureOptions) throws(CaptureError) {
         let index = try Self.index(options.interface)
         let linkType = try Self.linkType(options.interface)

@@ -46,6 +46,8 @@ public struct PacketInjector: ~Copyable {
     }
 
     /// Sends the batch.
+    ///
+    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet.
     public mutating func flush() throws(CaptureError) {
         defer {
             bytes.removeAll(keepingCapacity: true)

@@ -49,10 +49,14 @@ public protocol LineTransport: Sendable {
 extension LineTransport {
     /// Sends a line of text; see ``send(_:)-(Data)``.
     ///
+    /// - Throws: `NWError`, or ``LineProblem/tooLong`` for a line that is too long.
+    ///
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: String) async throws { try await send(Data(line.utf8)) }
 
     /// Receives the next line as text, with invalid UTF-8 replaced; see ``next()``.
+    ///
+    /// - Throws: ``LineProblem`` after the valid lines; `NWError`.
     ///
     /// Cancellation: see ``LineTransport``.
     public func nextText() async throws -> String? {

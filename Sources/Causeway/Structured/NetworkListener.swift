@@ -73,6 +73,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// - Parameters:
     ///   - provider: The service to register; `nil` for none.
     ///   - builder: The stack of each connection.
+    ///
+    /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
         for provider: (any ListenerProvider)? = nil,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
@@ -81,6 +83,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     /// Creates a listener with parameters. Their local port is the port to listen on.
+    ///
+    /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
         for provider: (any ListenerProvider)? = nil, using builder: NWParametersBuilder<ApplicationProtocol>
     ) throws {

@@ -12,6 +12,8 @@ public struct MACAddress: Hashable, Sendable {
     public static let zero = MACAddress(bits: 0)
 
     /// Reads six bytes at `offset`.
+    ///
+    /// - Throws: ``WireError/truncated(needed:available:at:)`` if there are fewer bytes.
     @inlinable
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         try bytes.require(6, at: offset)

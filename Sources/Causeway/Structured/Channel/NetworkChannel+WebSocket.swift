@@ -128,6 +128,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
 
     /// Receives one message in parts. `handler` gets a function that receives a part.
     ///
+    /// - Throws: The error that `handler` throws.
+    ///
     /// Cancellation: as for the function that `handler` waits for.
     nonisolated(nonsending)
         public func startReceive(

@@ -5,6 +5,8 @@ public import CausewayTypes
 ///
 /// The connection ends gracefully, also if the closure throws: the protocols are closed, within two seconds.
 ///
+/// - Throws: The error that `handler` throws.
+///
 /// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
@@ -18,6 +20,8 @@ nonisolated(nonsending)
 }
 
 /// Creates a connection with parameters, runs a closure with it, and ends the connection.
+///
+/// - Throws: The error that `handler` throws.
 ///
 /// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
@@ -33,6 +37,8 @@ nonisolated(nonsending)
 
 /// Creates a QUIC tunnel over a stack, runs a closure with it, and ends the tunnel.
 ///
+/// - Throws: The error that `handler` throws.
+///
 /// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
@@ -46,6 +52,8 @@ nonisolated(nonsending)
 }
 
 /// Creates a QUIC tunnel with parameters, runs a closure with it, and ends the tunnel.
+///
+/// - Throws: The error that `handler` throws.
 ///
 /// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
 ///
