@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Races over other interfaces. If a race has no winner by the time of its second attempt, it also starts over each other interface that
-/// the program permits.
+/// Races over other interfaces. If a race has no winner by the time when its second attempt would start, the same race also starts over
+/// each other interface that the program permits.
 ///
-/// A target that connects at once needs no such race, and the network state is not read before. Each race over another interface is a
+/// A target that connects at once needs no such race, and the network state is then not even read. Each race over another interface is a
 /// connector that this connector owns: both stop together, and this connector reports its winner.
 extension Connector {
     struct InterfaceFallbacks {
@@ -43,7 +43,7 @@ extension Connector {
         return true
     }
 
-    /// Schedules the races over other interfaces, counted from the first attempt, or from the first DNS query while there is no attempt.
+    /// Schedules the races over other interfaces. The delay counts from the first attempt; while there is none, from the first DNS query.
     func scheduleFallbacks(after delay: Duration) {
         let isFirst = progress.race.startedCount <= 1
         guard isFirst, mayTakeLong else { return }
@@ -142,7 +142,8 @@ extension Connector {
         }
     }
 
-    /// Records the attempt of a race with a single address. Such a race keeps no history until it fails, is reported, or has fallbacks.
+    /// Records the attempt of a race with a single address. Such an attempt is recorded only when it fails, when a report is requested, or
+    /// when other interfaces join the race.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
             let started = progress.attempts[0]?.started

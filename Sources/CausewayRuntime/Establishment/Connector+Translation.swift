@@ -20,7 +20,7 @@ extension Connector {
             let source = Self.globalSource(over: interface)
         else { return false }
         progress.isTranslated = true
-        // Receive router advertisements only from the first time that a prefix is needed. Routers repeat their advertisements.
+        // Do not receive router advertisements before a prefix is first needed. Routers repeat them.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)

@@ -55,7 +55,7 @@ package final class Connector: Sendable {
         var facts = EstablishmentFacts()
         var timer: TimerID?
         var resolution: (any NameResolving)?
-        /// Whether the IPv4 addresses were unreachable and their translations are tried.
+        /// Whether the race uses the IPv6 translations of unreachable IPv4 addresses.
         var isTranslated = false
         var translatorAnswers: [SocketAddress] = []
         /// The number of attempts in earlier races of this connector.

@@ -55,10 +55,11 @@ package struct EstablishmentFacts: Sendable {
     /// The time when all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// `nil` unless protocols above the transport exchanged bytes before the connection was ready.
+    /// The counters when the connection became ready; `nil` unless protocols above the transport exchanged bytes before.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// Whether an attempt lost its source address because the network changed. Declared here because it fits into padding of the layout.
+    /// Whether an attempt lost its source address because the network changed. Declared at this place because it needs no additional memory
+    /// here.
     package var lostNetwork = false
     package var resolution: Resolution?
     /// The DNS queries and the attempts in order. Both can be empty if the endpoint is an address.

@@ -25,7 +25,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         case failed(SystemError)
     }
 
-    /// The state that the driver waits for.
+    /// The reason why the driver is waiting.
     package enum Idleness: Sendable, Equatable {
         case link
         /// The interface has a routable address, so it needs no link-local address.
