@@ -23,7 +23,7 @@ public struct PacketJSON: Sendable {
         return out.bytes
     }
 
-    /// Appends the object for a packet to `buffer`, without an allocation of its own.
+    /// Appends the object for a packet to `buffer`. Allocates no memory except for the growth of `buffer`.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         write(packet, bytes, false)
         out.append(to: &buffer)

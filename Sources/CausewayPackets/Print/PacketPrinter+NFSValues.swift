@@ -110,7 +110,7 @@ extension PacketPrinter {
         fileType(type)
         if type == 6 || type > 7 { out.put(" ") }
         octal(" ", try p.u32(start + 4))
-        // Signed: the identifiers of the user 'nobody' are negative on some systems.
+        // The identifier is signed: some systems use negative values for the anonymous user.
         put(" ids ", Int32(bitPattern: try p.u32(start + 12)))
         put("/", Int32(bitPattern: try p.u32(start + 16)))
         put(" sz ", isThird ? try p.u64(start + 20) : UInt64(try p.u32(start + 20)))

@@ -76,7 +76,7 @@ public struct PacketPrinter: Sendable {
         return out.bytes
     }
 
-    /// Appends the text for a packet to `buffer`, without an allocation of its own.
+    /// Appends the text for a packet to `buffer`. Allocates no memory except for the growth of `buffer`.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         print(packet, bytes)
         out.append(to: &buffer)

@@ -3,7 +3,7 @@ internal import CausewayWire
 
 /// A NAT64 prefix: an IPv6-only network makes IPv4 hosts reachable under it (RFC 6052). It can be discovered with DNS (RFC 7050).
 package struct TranslationPrefix: Hashable, Sendable {
-    /// A name without IPv6 addresses of its own. Any IPv6 address in an answer was synthesized by DNS64 (RFC 7050 §3).
+    /// A name that has only IPv4 addresses. DNS64 has synthesized any IPv6 address in an answer (RFC 7050 §3).
     package static let wellKnownName = "ipv4only.arpa"
     /// The IPv4 addresses of that name (RFC 7050 §8.2).
     private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
