@@ -62,7 +62,7 @@ package final class Connector: Sendable {
         var startedBefore = 0
         /// The relay at the proxy, if there is one.
         var association: (any DatagramRelay)?
-        /// The same race over other interfaces, if this race takes long.
+        /// Races over other interfaces, if this race takes long.
         var fallbacks = InterfaceFallbacks()
     }
 
