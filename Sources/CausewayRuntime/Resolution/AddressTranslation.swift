@@ -7,7 +7,8 @@ internal import CausewayWire
 ///
 /// Connections do this themselves: see `Connector.translate`.
 package enum AddressTranslation {
-    /// The NAT64 addresses of the hosts. Empty if one of the hosts is reachable directly, and if the network has no translator.
+    /// Returns the NAT64 addresses of the hosts. Empty if one of the hosts is reachable directly, or if the network has no NAT64
+    /// translator.
     ///
     /// The prefix comes from router advertisements (RFC 8781), otherwise from DNS (RFC 7050).
     ///
@@ -37,7 +38,7 @@ package enum AddressTranslation {
     }
 
     private static func discovered() async -> [TranslationPrefix] {
-        // The trailing dot prevents that search domains are added.
+        // The trailing dot prevents the resolver from adding search domains.
         let inquiry = await NameQuery.addresses(of: "\(TranslationPrefix.wellKnownName).", family: .ipv6)
         let answers = inquiry.addresses.compactMap { found -> IPv6Address? in
             if case .ipv6(let address) = found.address.internetAddress { address } else { nil }

@@ -13,7 +13,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
-    /// The maximum length of a datagram in bytes. It exceeds the announced size; a longer datagram is not a valid answer.
+    /// Maximum length of a datagram in bytes. It is greater than the size that queries announce; a longer datagram is not a valid answer.
     private static let byteLimit = 4_096
     /// The maximum number of datagrams read in one turn of the loop.
     private static let budget = 64
@@ -51,7 +51,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         state.value.questionCount += 1
         state.value.awaited[id] = exchange
         switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
-        // The send buffer is full: the query is lost, as on the network, and sent again later.
+        // If the send buffer is full, the query is lost, as it might be on the network. The client sends it again later.
         case .moved, .wouldBlock: break
         case .failed(let code): throw SystemError(errno: code, call: "send")
         }
@@ -72,7 +72,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // For example, the server's host reports that nothing listens on the port.
+            // One cause is an ICMP error from the server's host: no process listens on the port.
             case .failed(let code): return broke(self, code)
             }
         }

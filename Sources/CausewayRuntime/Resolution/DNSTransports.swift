@@ -4,9 +4,9 @@ internal import CausewayWire
 
 /// The sockets of one ``DNSClient``. A socket is open only while an answer is pending.
 ///
-/// Confined to its loop. A datagram socket is connected to one server, so datagrams of other hosts do not arrive on it. The kernel chooses
-/// a new random port for each socket, which a forger would have to guess (RFC 5452 §9.2). Simultaneous queries share a socket, up to a
-/// limit. A server has at most two sockets.
+/// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts. The kernel selects a
+/// new random port for each socket, which an attacker would have to guess to forge an answer (RFC 5452 §9.2). Simultaneous queries share a
+/// socket, up to a limit. A server has at most two sockets.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 
@@ -55,7 +55,7 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may belong to an earlier query on the same socket, and the kernel reports it only once.
+            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all queries on it fail.
             broke(transport, error.errno)
         }
     }

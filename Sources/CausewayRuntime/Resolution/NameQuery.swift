@@ -5,7 +5,7 @@ internal import CausewayWire
 
 /// The complete result of a name lookup in plain values, for display and for programs that do not use connections.
 package struct NameQuery: Sendable {
-    /// An address, at its place in the order of preference.
+    /// An address of the result. Addresses are listed in order of preference.
     package struct Address: Sendable {
         package var address: SocketAddress
         package var text: String
@@ -23,7 +23,7 @@ package struct NameQuery: Sendable {
         package var type: String
         package var timeToLive: Int
         package var content: String
-        /// The content as on the wire, without name compression.
+        /// The record data as on the wire, without name compression.
         package var data: [UInt8]
 
         package init(name: String, type: String, timeToLive: Int, content: String, data: [UInt8] = []) {
@@ -48,7 +48,7 @@ package struct NameQuery: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
-    /// The server that failed and the reason, if that says more than ``failure``.
+    /// The server that failed and the reason, if they add information to ``failure``.
     package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
@@ -145,7 +145,7 @@ package struct NameQuery: Sendable {
     /// - Throws: A ``NameProblem`` if the name, the type or the server is invalid.
     package static func records(of name: String, type: String, server: String? = nil) async throws -> NameQuery {
         guard let type = DNSRecordType(type) else { throw NameProblem.invalidName }
-        // Names of the link must not be queried at DNS servers (RFC 6762 §3, §4).
+        // Queries for link-local names must not be sent to DNS servers (RFC 6762 §3, §4).
         if server == nil, let name = DNSName(name), name.isOfLink { return await linkRecords(of: name, type) }
         guard let name = Self.question(name) else { throw NameProblem.invalidName }
         var servers: [DNSServer]?
@@ -175,9 +175,9 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// How long to wait for answers on the link. A host that is present answers within a second.
+    /// Maximum time to wait for answers on the link. A host that is present answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// How long to wait for more answers after the first one.
+    /// Time to wait for more answers after the first one.
     private static let linkGathering: Duration = .milliseconds(200)
 
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {
@@ -214,7 +214,7 @@ package struct NameQuery: Sendable {
         text == "." ? .root : text.utf8.allSatisfy { $0 < 0x80 } ? DNSName(text) : DNSName.host(text)?.name
     }
 
-    /// `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`.
+    /// Parses a server address with an optional port: `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`.
     private static func server(_ text: String) -> DNSServer? {
         if let address = literal(text)?.0.internetAddress { return DNSServer(address) }
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {

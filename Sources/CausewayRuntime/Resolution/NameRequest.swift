@@ -80,12 +80,12 @@ extension SocketAddress {
     }
 }
 
-/// Results of a lookup, in order. `ended` is the last event.
+/// One event of a lookup. `ended` is the last event.
 package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
     /// There are no more addresses of this family.
     case settled(NameLookup.Family)
-    /// The answer to a query, for reports about the lookup.
+    /// An answer to a query was received. This event is for reports about the lookup.
     case answered(DNSRecordType, DNSAnswer, AddressOrigin)
     case ended(NameProblem?)
 }
@@ -110,7 +110,7 @@ package protocol NameResolver: Sendable {
 }
 
 extension NameResolver {
-    /// Uses multicast DNS, or DNS servers for unicast domains.
+    /// Resolves a service with multicast DNS, or through DNS servers if its domain is unicast.
     package func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
@@ -133,7 +133,7 @@ package struct SystemNameResolver: NameResolver {
 }
 
 extension NameProblem {
-    /// The error with the codes of dns_sd, which programs compare with.
+    /// The failure with an error code of dns_sd, because programs compare with these codes.
     package var failure: Failure {
         switch self {
         case .notFound: Failure(.dns, -65_554)

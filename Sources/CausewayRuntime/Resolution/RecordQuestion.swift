@@ -10,7 +10,7 @@ package struct RecordChanges: Sendable {
     package var removed: [DNSRecord]
 }
 
-/// A continuous query until it is stopped: by multicast DNS for names of the link, otherwise through DNS servers (RFC 6763 §10).
+/// A query that continues until it is stopped: with multicast DNS for names on the link, otherwise through DNS servers (RFC 6763 §10).
 package struct RecordQuestion: Sendable {
     package let stop: @Sendable () -> Void
 

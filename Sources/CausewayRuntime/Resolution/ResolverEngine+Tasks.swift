@@ -54,7 +54,7 @@ private final class WaitingQuestion: Sendable {
         return mustAsk
     }
 
-    /// Stores the cancellation of the query, which may already be answered.
+    /// Stores the function that cancels the query. The query may already have been answered.
     func asked(_ cancel: (@Sendable () -> Void)?) {
         let isUnwanted = state.withLock { state in
             if !state.hasEnded { state.cancel = cancel }

@@ -16,7 +16,7 @@ package final class ResolverEngine: Sendable {
         var transports: DNSTransports?
         var timer: TimerID?
         var deadline: Duration?
-        /// The completion handlers of the queries.
+        /// The completion handlers of the pending queries.
         var askers: [DNSClient.QuestionID: @Sendable (DNSAnswer) -> Void] = [:]
     }
 
@@ -49,7 +49,7 @@ package final class ResolverEngine: Sendable {
     private let changes = LockedValue<[UInt64: @Sendable () -> Void]>([:])
     private let hasStarted = LockedValue(false)
 
-    /// - Parameter port: The port of the servers. The configuration files cannot contain one.
+    /// - Parameter port: The port of the DNS servers, which the configuration files cannot specify.
     package init(
         on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort
     ) {
@@ -67,9 +67,9 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On any thread
 
-    /// The complete result for a name, if no query is necessary.
+    /// Returns the complete result for a name if no query is necessary; `nil` otherwise.
     package func known(_ request: NameRequest) -> [NameEvent]? {
-        // Limits require another cache partition, and the caller may not want DNS at all.
+        // A limited scope uses another cache partition, and may exclude DNS.
         guard request.scope.isUnlimited else { return nil }
         follow()
         let value = settings.current
@@ -136,7 +136,7 @@ package final class ResolverEngine: Sendable {
         if isFirst { settings.follow(on: loop) { [weak self] in self?.filesChanged() } }
     }
 
-    /// Clears the cache, because other servers may have other answers.
+    /// Applies the new files. If the servers have changed, clears the cache, because the new servers may give other answers.
     private func filesChanged() {
         let value = settings.current
         let isFirst = state.value.generation == 0
@@ -157,7 +157,7 @@ package final class ResolverEngine: Sendable {
     ) -> @Sendable () -> Void {
         let box = makeChannel(servers, settings.current.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
-            // Keep the sockets open until the query ends.
+            // The sockets must stay open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
         }
         return {
@@ -219,7 +219,7 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.nextDeadline
-        // A timer that fires too early is harmless, so it is not moved whenever a query ends.
+        // A timer that fires too early is harmless, so the timer is not changed each time that a query ends.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
@@ -235,7 +235,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// The number of channels above which unused ones are removed.
+    /// If there are this many channels, unused ones are removed before another one is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -11,7 +11,7 @@ final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
-        /// Increases with each reading.
+        /// Number of times that the files have been read.
         var generation = 0
     }
 
@@ -46,7 +46,7 @@ final class ResolverSettings: Sendable {
         value.context.hosts = files.hosts()
         value.context.order = files.order()
         value.context.ownName = DNSName.host(SystemHost.name)?.name
-        // Without a server in the file the default is a server on this host (resolv.conf(5)).
+        // If the file names no server, the default is a server on this host (resolv.conf(5)).
         let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
         value.servers = addresses.map { DNSServer($0, port: port) }
         let read = value
@@ -58,7 +58,8 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Watches the files, and calls `changed` on the loop after each reading. If no watch is possible, every use reads the files again.
+    /// Watches the files, and calls `changed` on the loop each time that they have been read. If no watch is possible, every access to
+    /// ``current`` reads the files again.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
         follow(on: loop, after: nil, changed)
     }
@@ -66,10 +67,11 @@ final class ResolverSettings: Sendable {
     private func follow(
         on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
     ) {
-        // Wait, because programs often write a file in several steps. Use the loop's timer: a timer of Dispatch needs descriptors, and ends
-        // the process if there are none.
+        // The delay is needed because programs often write a file in several steps. It uses the loop's timer: a Dispatch timer needs
+        // descriptors, and ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
-            // Watch first, then read, so that no change is missed in between. The paths may be links that now lead elsewhere.
+            // The watch starts before the files are read, so that no change in between is missed. It is created again each time, because a
+            // path may be a link that now leads to another file.
             let watch = openWatch()
             reload()
             loop.execute {

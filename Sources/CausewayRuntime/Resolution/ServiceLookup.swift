@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Follows the location or the TXT record of a service until the lookup is stopped.
+/// Monitors the location or the TXT record of a service until the lookup is stopped.
 package final class ServiceLookup: Sendable {
     package enum Wish: Sendable { case place, text }
 
@@ -17,7 +17,7 @@ package final class ServiceLookup: Sendable {
         var hasEnded = false
     }
 
-    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
+    /// Time to wait for addresses of the other family after the first address (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName

@@ -3,11 +3,12 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// The current knowledge about the location of a service. It does no I/O.
+    /// The location and TXT record of a service, as far as known. A value without I/O.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// The received addresses, without port, so that a removed address equals the added one. ``told`` contains the port.
+        /// The received addresses without a port, so that the address in a removed record matches the added one. ``told`` contains the
+        /// port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
 
@@ -17,7 +18,7 @@ extension ServiceLookup {
             for record in removed { addresses.removeAll { $0 == record.address(on: interface) } }
             for record in added {
                 switch record.data {
-                // The root as target means that the service does not exist (RFC 2782).
+                // The root domain as target means that the service does not exist (RFC 2782).
                 case .service(_, _, _, .root): continue
                 case .service(_, _, let port, let target):
                     self.port = port

@@ -40,7 +40,7 @@ final class WideAreaResolution: Sendable {
 
     private func located(_ answer: DNSAnswer) {
         if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
-        // Names of the link must not be queried at DNS servers.
+        // Queries for link-local names must not be sent to DNS servers.
         let services = answer.records.compactMap { ServiceTarget($0) }.filter { !$0.host.isOfLink }
         var random = SystemRandomNumberGenerator()
         state.value.targets = ServiceTarget.ordered(services, using: &random).prefix(Self.hostLimit)

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Follows the records of a name in DNS: queries again when the time to live is over, and reports changes (RFC 6763 §10).
+/// Monitors the records of a name in DNS. It queries again when the time to live has expired, and reports changes (RFC 6763 §10).
 final class WideAreaWatch: Sendable {
     private struct State: Sendable {
         var known: Set<DNSRecord> = []
@@ -13,11 +13,11 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// The minimum and maximum time between two queries in seconds, for very short and very long times to live.
+    /// Minimum and maximum time between two queries, in seconds. The limits apply to very short and very long times to live.
     private static let pauses: ClosedRange<Int64> = 10...3_600
-    /// The time to the next query if there are no records.
+    /// Time to the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)
-    /// The time to the next query if no server answered.
+    /// Time to the next query if no server has answered.
     private static let retryPause: Duration = .seconds(10)
 
     private let name: DNSName
@@ -64,7 +64,7 @@ final class WideAreaWatch: Sendable {
             let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
             wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
-        // A negative answer is an answer too.
+        // A negative answer also counts as an answer.
         case .noSuchName, .noSuchRecord:
             adopt([])
             wait(Self.usualPause)
@@ -79,7 +79,7 @@ final class WideAreaWatch: Sendable {
     }
 
     private func adopt(_ answered: [DNSRecord]) {
-        // Compare records without the time to live, because servers count it down.
+        // Records are compared without their time to live, because caching servers count it down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
         let (news, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }
