@@ -2,18 +2,18 @@ internal import CausewayProtocols
 internal import CausewaySystem
 public import FoundationEssentials
 
-/// Detects a captive portal: checks whether a web server replies itself, or the network replies instead until the user logs in.
+/// Detects a captive portal: a network that answers web requests in place of the server until the user logs in.
 ///
-/// The probe sends a request only when the program calls ``run(over:within:)``, and only to the server that the program names. That can be
-/// a server of the program's operator that always replies with status 204.
+/// The probe sends a request only when the program calls ``run(over:within:)``, and only to the server that the program names: for example
+/// a server that always replies with status 204.
 ///
 /// ```swift
 /// let probe = try CaptiveNetworkProbe(url: URL(string: "http://connectivity.example.com/204")!)
 /// if case .captive(let portal) = await probe.run() { print("log in at \(portal?.absoluteString ?? "its page")") }
 /// ```
 ///
-/// Apple's system probes a server of Apple itself and reports the result in the status of a path; there is no counterpart of this type. A
-/// probe may be used from any thread.
+/// A probe may be used from any thread. Apple's framework has no counterpart: Apple's systems query a server of Apple and report the result
+/// in the status of a path.
 public struct CaptiveNetworkProbe: Sendable {
     /// The response that the server sends when no portal intercepts the request.
     public enum Expectation: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct CaptiveNetworkProbe: Sendable {
         /// authenticated.
         case captive(portal: URL?)
         /// The probe gave no result. The error is that of the connection, `ETIMEDOUT` if there was no response in time, or `EPROTO` if the
-        /// response shows neither.
+        /// response does not show whether there is a portal.
         case failed(NWError)
     }
 

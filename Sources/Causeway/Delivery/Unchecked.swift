@@ -1,6 +1,6 @@
 /// Holds a value of the program whose type the API does not declare `Sendable`, so that it can be passed to the thread that uses it.
 ///
-/// As a class it has an identity: two holders of one block compare as equal by reference.
+/// It is a class, so that two owners of one block can be compared by identity.
 // SAFETY: this class does not use the value. A block runs only on the queue that the program supplied with it. A value stored under a key
 // is returned unchanged, and the program is responsible for the thread that uses it, as on Apple platforms. `FramerTests` and
 // `SecProtocolTests` check that values are returned unchanged.

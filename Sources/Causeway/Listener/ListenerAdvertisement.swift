@@ -5,13 +5,13 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// The Bonjour advertisement of one listener, from the ready state of the listener to its end. May be called from any thread.
+/// Advertises the service of one listener with Bonjour, from the ready state of the listener to its end. Thread-safe.
 final class ListenerAdvertisement: Sendable {
     private struct Progress {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// A call of `follow()` is registering the service and will store its identifier.
+        /// Whether a call of `follow()` is registering the service. That call stores the identifier of the registration.
         var isRegistering = false
         var hasEnded = false
     }

@@ -63,7 +63,7 @@ extension NWListener {
     }
 }
 
-/// The queue from the listener to the task that serves the connections.
+/// The queue of accepted connections between the listener and the task that serves them.
 ///
 /// An `AsyncStream` is too expensive here: its generic storage costs more per connection than the other steps together.
 private final class AcceptedConnections: Sendable {

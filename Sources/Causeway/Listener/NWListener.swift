@@ -155,10 +155,10 @@ extension NWListener {
 
     /// The service to advertise. It can be set, changed and removed (`nil`) at any time.
     ///
-    /// If the service cannot be registered, the listener fails. An invalid service that is set before the start prevents the ready state.
-    /// The errors are `kDNSServiceErr_NameConflict` if another host has the name and renaming is not allowed, `kDNSServiceErr_BadParam` for
-    /// an invalid type or name, `ENOTSUP` for a domain other than `local`, and `kDNSServiceErr_ServiceNotRunning` if another program uses
-    /// port 5353 exclusively.
+    /// If the service cannot be registered, the listener fails; if the service is invalid and set before the start, the listener does not
+    /// become ready. The errors are `kDNSServiceErr_NameConflict` if another host has the name and renaming is not allowed,
+    /// `kDNSServiceErr_BadParam` for an invalid type or name, `ENOTSUP` for a domain other than `local`, and
+    /// `kDNSServiceErr_ServiceNotRunning` if another program uses port 5353 exclusively.
     public var service: NWListener.Service? {
         get { handlers.withLock { $0.service } }
         set {
@@ -185,7 +185,7 @@ extension NWListener {
 
     /// Calls the registration handler on the listener's queue, in order with the state changes.
     ///
-    /// A listener that tasks serve has no queue. Its handler runs here, on the caller's thread, and forwards the change to the tasks.
+    /// A listener of ``run(startsConnections:_:)`` has no queue. Its handler runs on the caller's thread and forwards the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
         guard let queue else { return tell() }
@@ -244,7 +244,7 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // Checks the service before the listener opens its port. The check does not depend on the port, so any number will do.
+        // Check the service before the listener opens its port. The check does not depend on the port number.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil

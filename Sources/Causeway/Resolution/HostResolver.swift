@@ -7,7 +7,7 @@ public import FoundationEssentials
 /// Looks up the addresses of a name, the names of an address, and DNS records, without blocking a thread.
 ///
 /// A program that connects does not need a resolver: `NWConnection` looks up names itself and tries each address as soon as it is known.
-/// The resolver is for programs that display, compare or store the results. It uses the sources of a connection: the hosts file, the cache,
+/// The resolver is for programs that display, compare or store the results. It uses the same sources as a connection: the hosts file, the cache,
 /// the host's DNS servers, and multicast DNS for names in `.local`.
 ///
 /// ```swift
@@ -52,8 +52,7 @@ public struct HostResolver: Sendable {
     /// Creates a resolver.
     ///
     /// - Parameter server: The DNS server to query instead of the host's servers: `.hostPort` with an IP address and usually port 53. The
-    ///   resolver
-    ///   then uses neither the hosts file nor multicast DNS, and does not cache answers.
+    ///   resolver then uses neither the hosts file nor multicast DNS, and does not cache answers.
     public init(server: NWEndpoint? = nil) { self.server = server }
 
     /// Looks up the addresses of a name, in the order in which a connection would try them (RFC 6724 §6).
@@ -64,8 +63,7 @@ public struct HostResolver: Sendable {
     ///   - name: A name, or a numeric address, which is returned as the result.
     ///   - family: The only IP version to look up; `nil` for both.
     /// - Throws: `.dns` with `kDNSServiceErr_NoSuchRecord` (-65554) if the name has no address, `.dns` with `kDNSServiceErr_Timeout`
-    ///   (-65568) if no
-    ///   server replies, `.posix(.EINVAL)` if the server is not an address, `.posix(.ECANCELED)` after cancellation.
+    ///   (-65568) if no server replies, `.posix(.EINVAL)` if the server is not an address, `.posix(.ECANCELED)` after cancellation.
     public func addresses(of name: String, family: Family? = nil) async throws(NWError) -> [Address] {
         guard server == nil || NameQuery.reverseName(of: name) != nil else {
             return try await addressRecords(of: name, family)

@@ -5,7 +5,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWParameters {
-    /// Creates the factory for the protocols above the transport, which runs for each connection attempt. Returns `nil` if there are none.
+    /// Creates the factory for the protocols above the transport. The factory runs for each connection attempt. Returns `nil` if there are
+    /// no such protocols.
     ///
     /// - Parameter endpoint: The endpoint of a client's connection; `nil` for connections of a listener.
     /// - Throws: `.posix(.ENOTSUP)` for protocols that are not implemented, and the errors of ``TLSConfiguration``. No protocol is ever
@@ -54,7 +55,7 @@ extension NWParameters {
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the connecting peer starts the handshake. A framer of the program may wait for something else.
+    /// Whether the client starts the handshake. For a framer of the program this is unknown.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
@@ -98,8 +99,8 @@ private enum Recipe: Sendable {
         }
     }
 
-    /// Whether the protocol needs the local and remote addresses, which takes two system calls. TLS does not: a client needs only the
-    /// endpoint, a server not even that.
+    /// Whether the protocol needs the local and remote addresses. Reading them takes two system calls. TLS does not need them: a client
+    /// uses only the endpoint, and a server uses neither.
     var asksForAddresses: Bool {
         switch self {
         case .framer, .webSocket: true

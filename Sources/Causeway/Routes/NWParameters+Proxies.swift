@@ -98,8 +98,8 @@ enum ProxyStep: Sendable {
     }
 }
 
-/// Answers the TLS stage of the connection to a proxy. Its negotiated parameters are not those of the peer, so they are not available as
-/// metadata of the connection.
+/// Handles the TLS stage of the connection to a proxy. The negotiated parameters belong to the proxy and not to the peer, so they are not
+/// available as metadata of the connection.
 final class ProxySecurityDelegate: StageDelegate {
     private let delegate: TLSDelegate
 
@@ -207,7 +207,7 @@ extension ProxyConfiguration {
     /// - Throws: `.posix(.EINVAL)` for an invalid domain. Ignoring the domain could bypass the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
         let exception = try Self.firstMatch(excludedDomains, destination)
-        // An empty word means all hosts, as in the system's proxy settings.
+        // An empty entry means all hosts, as in the proxy settings of the system.
         let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
         return exception == nil && (matchDomains.isEmpty || match != nil)
     }

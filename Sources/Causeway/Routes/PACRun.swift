@@ -81,7 +81,7 @@ final class PACRun: Sendable {
             let problem = RouteProblem(Failure(.posix(.EFBIG)), "the proxy script is longer than 1 MiB")
             return end(Report(result: .failure(problem), fetchDuration: duration))
         }
-        // Replaces malformed UTF-8, and removes a byte order mark, which is not JavaScript.
+        // Replace malformed UTF-8, and remove a byte order mark, which is not JavaScript.
         var script = Array(String(decoding: content, as: UTF8.self).utf8)
         if script.starts(with: [0xEF, 0xBB, 0xBF]) { script.removeFirst(3) }
         let evaluation = PACEvaluation(PACEvaluation.Job(script, for: subject, settings), on: loop) { report in

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Caches proxy scripts for as long as their servers allow. Connections that need one script at one time share a fetch.
+/// Caches proxy scripts for as long as their servers allow. Concurrent requests for one script share a fetch.
 ///
 /// Thread-safe.
 final class PACStore: Sendable {
@@ -58,7 +58,7 @@ final class PACStore: Sendable {
     private let fetcher: Fetcher
     private let state = LockedValue(State())
 
-    /// - Parameter fetcher: Fetches a script over a connection. The code of connections is in a folder above this one.
+    /// - Parameter fetcher: Fetches a script over a connection. It is a parameter because connections are in a folder above this one.
     init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
     func forget(partition: UInt64) {

@@ -4,7 +4,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Creates the settings for one connection, with its routes through the context's proxies, or a planner that finds them.
+    /// Creates the settings for one connection. They contain the routes through the context's proxies, or a planner that finds these
+    /// routes.
     ///
     /// - Parameter scripts: The store that supplies proxy scripts.
     func makeConnectionSettings(

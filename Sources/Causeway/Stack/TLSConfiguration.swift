@@ -23,7 +23,7 @@ package struct TLSConfiguration: Sendable {
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
         if allowsEarlyData { settings.isEarlyDataEnabled = true }
-        // Loading the anchors takes milliseconds, so do it on a background thread. They are needed only after the peer's answer, a round
+        // Load the anchors on a background thread, because this takes milliseconds. They are needed only after the peer's reply, one round
         // trip later.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
             DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
@@ -58,7 +58,7 @@ package struct TLSConfiguration: Sendable {
 
 /// Creates the stage for one connection with these options, and its delegate, a ``TLSDelegate``.
 ///
-/// A listener instead creates one ``TLSConfiguration`` for all its connections. See there for errors.
+/// A listener instead creates one ``TLSConfiguration`` for all its connections. The errors are those of ``TLSConfiguration``.
 package func makeTLSLayer(
     _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, host: NWEndpoint.Host?, port: UInt16,
     keyLog: (@Sendable (String) -> Void)? = nil

@@ -5,11 +5,11 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Answers a connection's TLS stage with the program's blocks, and stores the negotiated parameters.
+/// Calls the program's blocks for the TLS stage of a connection, and stores the negotiated parameters.
 package final class TLSDelegate: StageDelegate, MetadataSource {
     private let values: SecProtocolOptionValues
     private let keyLog: (@Sendable (String) -> Void)?
-    /// The metadata object that the blocks receive, also used after the handshake.
+    /// The metadata object that the blocks receive. It is also used after the handshake.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
     private let failure = LockedValue<String?>(nil)
@@ -76,7 +76,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
             metadata.distinguishedNames = request.authorities.map { Data($0) }
         }
         let metadata = securityMetadata
-        // A malformed identity counts as none; a server that requires one then refuses.
+        // A malformed identity is treated as no identity. A server that requires one then refuses the connection.
         challenge.queue.async {
             challenge.block.value(metadata) { identity in answer.give(identity.flatMap { try? $0.engineIdentity() }) }
         }
