@@ -15,8 +15,8 @@ public import Synchronization
     @inlinable public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
-        // The sanitizer counts taking the value's address as an access, so the lock's own address identifies the lock. The pointer is only
-        // compared, never dereferenced.
+        // The sanitizer treats an access to the value's address as an access to the value, so the address of the mutex identifies the lock.
+        // The pointer is only compared, never dereferenced.
         let lock = withUnsafePointer(to: mutex) { UnsafeRawPointer($0) }
         return try mutex.withLock { value throws(E) in
             cw_lock_acquired(lock)

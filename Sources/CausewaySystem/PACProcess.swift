@@ -13,12 +13,12 @@ package enum PACProcess {
         return message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Starts the process. Takes some milliseconds if this process is large: do not call it on an event loop.
+    /// Starts the process. This takes some milliseconds if the calling process is large, so do not call it on an event loop.
     ///
     /// - Parameters:
     ///   - prelude: The source of a function with the parameters `ask` and the arguments.
     ///   - arguments: UTF-8 text.
-    /// - Returns: The process, which is readable after it has ended, and a socket for its messages.
+    /// - Returns: The descriptor of the process, which is readable after the process has ended, and a socket for its messages.
     package static func start(
         prelude: String, arguments: [[UInt8]]
     ) throws(SystemError) -> (process: CInt, channel: CInt) {
@@ -26,7 +26,7 @@ package enum PACProcess {
         var process: CInt = -1
         var channel: CInt = -1
         let pieces = [Array(prelude.utf8)] + arguments
-        // One block holds all texts, so that the pointers stay valid while the process starts.
+        // All texts are in one block, so that the pointers stay valid while the process starts.
         let block = pieces.flatMap { $0 }
         let status = block.withUnsafeBytes { bytes in
             var offset = 0
@@ -45,7 +45,7 @@ package enum PACProcess {
 
     package static func kill(_ process: CInt) { cw_script_kill(process) }
 
-    /// Reaps a process that has ended. Returns false while it still runs.
+    /// Reaps a process that has ended. Returns `false` while it is still running.
     package static func reap(_ process: CInt) -> Bool { cw_script_reap(process) }
 
     /// The current offset of local time from UTC, in minutes.

@@ -2,7 +2,7 @@ internal import CCausewayLinux
 
 /// Clocks, threads, signals, memory and limits of this process.
 package enum System {
-    /// The time of the monotonic clock, from an unspecified start.
+    /// The time of the monotonic clock, which has no defined starting point.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
     /// The time that the machine has slept since boot: the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC.
@@ -14,7 +14,7 @@ package enum System {
         return .seconds(Int64(boot.tv_sec - awake.tv_sec)) + .nanoseconds(Int64(boot.tv_nsec - awake.tv_nsec))
     }
 
-    /// Calls `body` when the process exits normally. Not called after a signal or in a forked process.
+    /// Calls `body` when the process exits normally, but not when a signal ends it or when a forked process exits.
     package static func atExit(_ body: @escaping @Sendable () -> Void) {
         let isFirst = exits.withLock { exits in
             exits.bodies.append(body)
@@ -59,11 +59,11 @@ package enum System {
     /// the main heap is trimmed whenever its end is free, and the kernel zeroes each new page.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
-    /// Prefetches memory into the processor's cache: `byteCount` bytes from `start` on. Only a hint.
+    /// Prefetches `byteCount` bytes of memory from `start` on into the processor's cache. This is only a hint.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
-    /// Returns free memory to the system and drops the program's code pages; needed code is read from the file again. Call it after a phase
-    /// that does not repeat, such as startup.
+    /// Returns free memory to the system and drops the program's code pages. The kernel reads pages that are needed again from the file.
+    /// Call it after a phase that does not repeat, such as startup.
     package static func releaseMemory() { cw_release_memory() }
 
     /// The number of processors that this process may run on.

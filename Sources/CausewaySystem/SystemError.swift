@@ -13,7 +13,7 @@ package struct SystemError: Error, Equatable, Sendable, CustomStringConvertible 
     package var description: String { "\(call) failed with errno \(errno)" }
 }
 
-/// Converts the shim's result or negated errno into a typed throw.
+/// Returns the result of a C shim, or throws if the result is a negated `errno`.
 @discardableResult
 func check(_ result: CInt, _ call: @autoclosure () -> String) throws(SystemError) -> CInt {
     guard result < 0 else { return result }

@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// The events of a descriptor. Inlinable, because another module checks every event of every connection.
+/// The events of a descriptor. The members are inlinable because another module checks each event of each connection.
 @frozen package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
     @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -61,7 +61,7 @@ package struct Epoll: ~Copyable, Sendable {
 
     package borrowing func remove(_ fd: CInt) { _ = cw_epoll_remove(epoll.rawValue, fd) }
 
-    /// Makes a waiting ``wait(into:timeout:)`` return. Callable from any thread.
+    /// Makes a waiting ``wait(into:timeout:)`` return. May be called from any thread.
     package borrowing func signal() { cw_wake_signal(wake.rawValue) }
 
     /// Waits for events for at most `timeout`; `nil` waits forever. Returns the number of events.

@@ -2,7 +2,7 @@ internal import CCausewayLinux
 
 /// Reports when one of a few files changes: its content, or the target of its symbolic link (inotify(7)).
 ///
-/// After a change create a new watch, because the names may resolve to other files.
+/// Create a new watch after each change, because the paths may lead to other files.
 package struct FileWatch: ~Copyable, Sendable {
     private let descriptor: Descriptor
     private let names: [String]
@@ -25,7 +25,7 @@ package struct FileWatch: ~Copyable, Sendable {
                     isWatching = true
                 }
             }
-            // A file that is a mount point changes without an event of its directory.
+            // A change of a file that is a mount point causes no event in its directory.
             if cw_watch_add(descriptor.rawValue, path, false) == 0 { isWatching = true }
         }
         guard isWatching else { throw SystemError(errno: ENOSPC, call: "inotify_add_watch") }

@@ -1,7 +1,7 @@
 import CCausewayLinux
 package import CausewayWire
 
-/// Sole owner of a routing socket (rtnetlink(7)): lists the kernel's network state, or receives notifications of its changes.
+/// Owns a routing socket (rtnetlink(7)): lists the kernel's network state, or receives notifications of its changes.
 ///
 /// A socket always belongs to the network namespace of the thread that opened it.
 package struct NetlinkSocket: ~Copyable, Sendable {
@@ -27,7 +27,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     package enum Reception: Equatable, Sendable {
         /// A datagram of this many bytes is in the buffer.
         case datagram(Int)
-        /// The datagram has this many bytes, more than the buffer. Its end is lost.
+        /// The datagram has this many bytes, more than the buffer. The rest is lost.
         case truncated(Int)
         /// The socket's receive buffer overflowed: some datagrams are lost.
         case overrun
@@ -93,8 +93,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// Requests a listing and returns the values that `pick` takes from it.
     ///
-    /// If the state changes during the listing, the kernel reports that and the listing starts again. If it keeps changing, the result of
-    /// the last attempt is returned; each of its entries was valid at some moment.
+    /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state keeps changing, the
+    /// result of the last attempt is returned; each of its entries was valid at some moment.
     ///
     /// - Parameter pick: Called for each message, and again from the first message if the listing starts again.
     /// - Throws: The kernel's error, or `ETIMEDOUT` if no reply arrives.
@@ -110,7 +110,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // A new socket, because the rest of the interrupted reply may still arrive on this one.
+            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old one.
             if !isWhole { self = try NetlinkSocket() }
             attempt += 1
         }
@@ -138,7 +138,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks the kernel for the route of a packet.
+    /// Requests the route of a packet from the kernel.
     ///
     /// - Returns: The route with its interface, its router and the source address.
     /// - Throws: The kernel's error, for example `ENETUNREACH`.

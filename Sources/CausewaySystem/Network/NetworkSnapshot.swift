@@ -5,9 +5,9 @@ package import CausewayWire
 package struct NetworkSnapshot: Equatable, Sendable {
     /// The interfaces, sorted by index, which puts loopback first on most hosts.
     package var interfaces: [Interface]
-    /// The default routes of each family, the preferred one first. Routes that are known to be dead are not included.
+    /// The default routes of each family, the preferred one first. Routes that are known to be unusable are not included.
     package var defaultRoutes: [DefaultRoute]
-    /// The DNS servers that finally receive the queries. See ``ResolverState``.
+    /// The DNS servers that answer the queries, also behind a local forwarder. See ``ResolverState``.
     package var dnsServers: [InternetAddress]
     /// Domains that are appended to short names.
     package var searchDomains: [String]
@@ -49,7 +49,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         /// The router; `nil` for a route without a gateway, as on a tunnel.
         package var gateway: InternetAddress?
         package var interface: NWInterface
-        /// The metric: the route with the lowest value wins.
+        /// The metric of the route. A lower metric is preferred.
         package var priority: UInt32
         /// The routing table, ``NetlinkRoute/mainTable`` unless policy routing is in use.
         package var table: UInt32

@@ -50,7 +50,7 @@ package struct PacketBatch: Sendable {
     }
 }
 
-/// Receives several datagrams with one system call. Reuses its memory.
+/// Receives several datagrams with one system call. The buffers are reused for each call.
 package struct PacketIntake: Sendable {
     /// Maximum number of datagrams of one call.
     package static let maximum = 64

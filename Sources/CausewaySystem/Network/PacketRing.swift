@@ -50,12 +50,12 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
-    /// Distributes the packets among the rings of the same group. All rings of a group use the same mode. Call after ``start()``.
+    /// Distributes the packets among the rings of a group. All rings of a group use the same mode. Call this after ``start()``.
     package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
         try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
     }
 
-    /// Reads the next packet. Returns false if there is none.
+    /// Reads the next packet. Returns `false` if there is none.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
     /// Waits until a packet is available, for at most the given time. Blocks its thread.

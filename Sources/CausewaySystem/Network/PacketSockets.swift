@@ -39,7 +39,7 @@ package enum PacketSockets {
 
     /// Sends consecutive frames, several with one system call. Blocks its thread while the device has no room.
     ///
-    /// - Returns: The number of frames sent, which is all of them.
+    /// - Returns: The number of frames. All of them were sent.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
     ) throws(SystemError) -> Int {
@@ -56,7 +56,7 @@ package enum PacketSockets {
                 refusals = 0
                 continue
             }
-            // A device that is down never has room: gives up after one second.
+            // A device that is down never has room, so sending fails after one second.
             guard -result == ENOBUFS || -result == EAGAIN, refusals < 1000 else {
                 throw SystemError(errno: -result, call: "sendmmsg")
             }

@@ -8,7 +8,7 @@ package import CausewayWire
 package struct ResolverState: Equatable, Sendable {
     /// The configuration that DNS queries use.
     package var configuration: ResolverConfiguration
-    /// The servers that finally answer: those of the forwarder, if there is one and its file can be read.
+    /// The servers that answer the queries: those of the forwarder, if there is one and its file can be read.
     package var servers: [InternetAddress]
 
     /// The addresses that systemd-resolved listens on.
@@ -25,7 +25,7 @@ package struct ResolverState: Equatable, Sendable {
         guard !named.isEmpty, named.allSatisfy(forwarders.contains),
             let text = SmallFile.text(forwarderPath)
         else { return ResolverState(configuration: configuration, servers: named) }
-        // The list stays empty if the forwarder has no servers, because it cannot answer then.
+        // If the forwarder has no servers, the list stays empty, because the forwarder cannot answer queries.
         return ResolverState(
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }

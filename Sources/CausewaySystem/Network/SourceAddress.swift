@@ -8,7 +8,7 @@ package struct SourceAddress: Hashable, Sendable {
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The kernel is queried under the lock, for some microseconds: other callers wait for the same result.
+    // The query to the kernel runs under the lock and takes some microseconds; other callers wait for the same result.
     private static let memory = LockedValue(SourceAddressMemory())
 
     /// The source address that the kernel selects for each destination; `nil` without a route. Sends no packets.

@@ -40,7 +40,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
     private mutating func refresh() {
         if hasChanged() { (assigned, known) = (nil, [:]) }
         guard changes == nil else { return }
-        // Opened before the first query, so that every later change is notified.
+        // The socket is opened before the first query, so that it reports every later change.
         changes = try? NetlinkSocket(groups: .all, blocking: false)
         buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSize)
     }

@@ -31,6 +31,6 @@ extension NWInterface {
 }
 
 extension NetlinkLink {
-    /// Whether the link may be wireless: the kernel reports Ethernet and no virtual kind.
+    /// Whether the link may be wireless: its hardware type is Ethernet, and it is not virtual.
     fileprivate var canBeWireless: Bool { hardwareType == 1 && kind == nil }
 }

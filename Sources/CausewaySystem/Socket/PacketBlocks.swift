@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// A pool of blocks for received packets. Reuse avoids page faults, about a microsecond for each page of a new block.
+/// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page of a new block.
 enum PacketBlocks {
     /// Maximum number of blocks in the pool, 2.7 MiB.
     private static let limit = 32

@@ -13,7 +13,7 @@ extension Socket {
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }
 
-    /// Leaves a group that ``join(_:on:from:_:)`` joined. An error is ignored: a removed interface has left its groups already.
+    /// Leaves a group that ``join(_:on:from:_:)`` joined. Errors are ignored, because a socket has no memberships on a removed interface.
     package static func leave(_ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt) {
         _ = try? change(group, source) { cw_leave_group(fd, $0, interface, $1) }
     }
@@ -67,7 +67,7 @@ extension SocketAddress {
         }
     }
 
-    /// Whether both addresses are the same host; ports are ignored. Scopes are compared only if both are given.
+    /// Whether both addresses belong to the same host. Ports are ignored. Scopes are compared only if both are given.
     package func isSameHost(as other: SocketAddress) -> Bool {
         switch (self, other) {
         case (.ipv4(let one, _), .ipv4(let two, _)): one == two

@@ -1,6 +1,6 @@
 package import CCausewayLinux
 
-/// Sole owner of an open descriptor. It is closed exactly once: by ``close()``, or when the value is destroyed.
+/// Owns an open descriptor and closes it exactly once: by ``close()``, or when the value is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
     package let rawValue: CInt
 
@@ -70,7 +70,7 @@ package enum Socket {
         try check(cw_listen(fd, backlog), "listen")
     }
 
-    /// Starts connecting. Returns whether the connection is established already; if not, wait until the socket is writable.
+    /// Starts to connect. Returns whether the connection is already established; if not, wait until the socket is writable.
     package static func connect(_ fd: CInt, to address: SocketAddress) throws(SystemError) -> Bool {
         var kernel = try address.kernelForm()
         let result = cw_connect(fd, &kernel)
@@ -89,10 +89,10 @@ package enum Socket {
         try check(cw_reconnect(fd, &kernel, interface ?? ""), "connect")
     }
 
-    /// Starts connecting, with data in the SYN if the kernel has a Fast Open cookie of the peer (RFC 7413 §4). Then wait until the socket
-    /// is writable.
+    /// Starts to connect, with data in the SYN if the kernel has a Fast Open cookie of the peer (RFC 7413 §4). Wait until the socket is
+    /// writable before sending more.
     ///
-    /// - Returns: The number of bytes sent; 0 for the first connection to a peer; `nil` if the kernel does not support it.
+    /// - Returns: The number of bytes sent, which is 0 for the first connection to a peer; `nil` if the kernel does not support Fast Open.
     package static func connect(
         _ fd: CInt, to address: SocketAddress, sending content: UnsafeRawBufferPointer
     ) throws(SystemError) -> Int? {
@@ -143,8 +143,8 @@ package enum Socket {
     /// The pending error as a positive errno; 0 if there is none. Reading clears it.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// The pending error, as ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that case the end
-    /// of the stream can still be read.
+    /// The pending error, like ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that case, the
+    /// end of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)

@@ -2,7 +2,7 @@ internal import CCausewayLinux
 
 /// Data that belongs to the calling thread.
 package enum ThreadLocal {
-    /// A block for one read. Valid until the thread reads again; do not keep it.
+    /// A buffer for one read. It is valid until the thread reads again, so do not keep it.
     package static var scratch: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: cw_scratch(), count: Int(CW_SCRATCH_SIZE))
     }
@@ -10,7 +10,7 @@ package enum ThreadLocal {
     /// Transfers ownership of the scratch block to the caller, who releases it with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
-    /// Identifies the task that runs on this thread among the existing tasks. 0 outside of tasks.
+    /// A value that identifies the task that runs on this thread; 0 outside of tasks. Another task may have it after this one has ended.
     package static var task: Int { Int(bitPattern: cw_current_task()) }
 
     /// Whether the current task was cancelled. False outside of tasks.
