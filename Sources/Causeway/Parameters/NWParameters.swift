@@ -89,7 +89,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     package var values: Values { storage.withLock { $0 } }
 
-    /// This object.
+    /// The parameters themselves.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var parameters: NWParameters { self }

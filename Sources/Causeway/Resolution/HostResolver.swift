@@ -7,8 +7,8 @@ public import FoundationEssentials
 /// Looks up the addresses of a name, the names of an address, and DNS records, without blocking a thread.
 ///
 /// A program that connects does not need a resolver: `NWConnection` looks up names itself and tries each address as soon as it is known.
-/// The resolver is for programs that display, compare or store the results. It uses the same sources as a connection: the hosts file, the cache,
-/// the host's DNS servers, and multicast DNS for names in `.local`.
+/// The resolver is for programs that display, compare or store the results. It uses the same sources as a connection: the hosts file, the
+/// cache, the host's DNS servers, and multicast DNS for names in `.local`.
 ///
 /// ```swift
 /// let resolver = HostResolver()

@@ -1,7 +1,8 @@
 /// Borrowed bytes with bounds-checked access.
 ///
-/// Offsets come from untrusted fields and may have any value: an offset outside the bytes throws ``WireError/truncated(needed:available:at:)``.
-/// Integers are read in network byte order. A view costs a pointer and a length, and cannot outlive its bytes.
+/// Offsets come from untrusted fields and may have any value: an offset outside the bytes throws
+/// ``WireError/truncated(needed:available:at:)``. Integers are read in network byte order. A view costs a pointer and a length, and cannot
+/// outlive its bytes.
 public struct ByteView: ~Escapable {
     @usableFromInline let bytes: RawSpan
 
