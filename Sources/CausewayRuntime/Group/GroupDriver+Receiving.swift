@@ -58,7 +58,7 @@ extension GroupDriver {
     /// Makes a connection with one host, over the group's own port. Returns `nil` if such a connection exists, or if the group has no
     /// socket for the address.
     ///
-    /// - Parameter source: The local address to send from, to which the host has sent its datagrams; `nil` for the kernel's choice.
+    /// - Parameter source: The local address that the host has sent to, as the source of replies; `nil` for the kernel's choice.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source)

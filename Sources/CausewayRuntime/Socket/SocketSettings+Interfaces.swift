@@ -37,6 +37,8 @@ extension SocketSettings {
     /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice is right.
     ///
     /// Reads the state of the network only if the program excludes interfaces. Otherwise uses the state only if it is already monitored.
+    ///
+    /// - Throws: `ENETDOWN` if the program excludes all suitable interfaces.
     func chooseInterface(toward address: SocketAddress) throws(SystemError) -> NWInterface? {
         guard address.family != .unix else { return nil }
         let mayFail = pathConstraints.excludesInterfaces
