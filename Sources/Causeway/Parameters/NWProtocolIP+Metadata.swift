@@ -3,11 +3,11 @@ internal import CausewaySystem
 extension NWProtocolIP {
     /// The IP header fields of one datagram.
     ///
-    /// Attach one to a ``NWConnection/ContentContext`` to send a datagram with its own marking, or find one on the
-    /// context of a received datagram. Streams ignore it.
+    /// To send a datagram with its own ECN codepoint or service class, attach metadata to its ``NWConnection/ContentContext``. The context
+    /// of a received datagram contains the received fields. Streams ignore the metadata. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
-    // SAFETY: the only mutable state is behind a lock.
+    // SAFETY: a lock protects the only mutable state.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
         private struct Values: Sendable {
             var ecn: ECN
@@ -16,12 +16,11 @@ extension NWProtocolIP {
 
         private let storage: LockedValue<Values>
 
-        /// When the datagram arrived, in nanoseconds of the monotonic raw clock; 0 when it was not asked for.
-        ///
-        /// Ask for it with ``Options/shouldCalculateReceiveTime``.
+        /// The arrival time of the datagram, in nanoseconds of the monotonic raw clock; 0 unless ``Options/shouldCalculateReceiveTime`` is
+        /// set.
         public let receiveTime: UInt64
 
-        /// Makes metadata for sending: no ECN, and the service class of the connection.
+        /// Creates metadata for sending, without ECN and with the service class of the connection.
         public convenience init() {
             self.init(ecn: .nonECT, serviceClass: nil, receiveTime: 0)
         }
@@ -32,15 +31,15 @@ extension NWProtocolIP {
             super.init(definition: NWProtocolIP.definition)
         }
 
-        /// The ECN codepoint to send, or that was received. Default `.nonECT`.
+        /// The ECN codepoint to send, or the received one (default: `.nonECT`).
         public var ecn: ECN {
             get { storage.withLock { $0.ecn } }
             set { storage.withLock { $0.ecn = newValue } }
         }
 
-        /// The service class to send with, or that the received DSCP stands for. Default `.bestEffort`.
+        /// The service class to send with, or the one that the received DSCP represents (default: `.bestEffort`).
         ///
-        /// Until it is set, a datagram is sent with the service class of its connection.
+        /// Until the program sets a value, a datagram is sent with the service class of its connection.
         public var serviceClass: NWParameters.ServiceClass {
             get { storage.withLock { $0.serviceClass ?? .bestEffort } }
             set { storage.withLock { $0.serviceClass = newValue } }

@@ -1,13 +1,13 @@
-/// Calls of NFS, versions 2 and 3 (RFC 1094, RFC 1813). Of version 4 (RFC 7530) a line tells that it is a compound.
+/// Prints calls of NFS, versions 2 and 3 (RFC 1094, RFC 1813). For version 4 (RFC 7530), prints only that the call is a compound.
 extension PacketPrinter {
-    /// Version 3's procedures by number.
+    /// The procedures of version 3, by number.
     enum NFSProcedure: UInt32 {
         case null, getattr, setattr, lookup, access, readlink, read, write, create, mkdir, symlink, mknod, remove
         case rmdir, rename, link, readdir, readdirplus, fsstat, fsinfo, pathconf, commit
-        /// A number without a procedure.
+        /// An unassigned number.
         case nop = 25
 
-        /// Version 2's by number.
+        /// The procedures of version 2, by number.
         private static let second: [NFSProcedure] = [
             .null, .getattr, .setattr, .nop, .lookup, .readlink, .read, .nop, .write, .create, .remove, .rename, .link,
             .symlink, .mkdir, .rmdir, .readdir, .fsstat, .nop, .nop, .nop, .nop, .nop, .nop, .nop, .nop,
@@ -30,7 +30,7 @@ extension PacketPrinter {
         " pathconf", " commit",
     ]
 
-    /// Prints the name. Returns the procedure where more can be said.
+    /// Prints the name of a procedure. Returns the procedure if its arguments can be printed.
     mutating func nfsName(_ procedure: RemoteProcedure) -> NFSProcedure? {
         if procedure.version == 4, procedure.number == 1 {
             out.put(" compound")
@@ -124,7 +124,7 @@ extension PacketPrinter {
         if verbosity > 0 { writeMode(try p.u32(offset + 12)) }
     }
 
-    /// How safely a server has stored, or is to store, what was written.
+    /// Prints how much of a write the server stores on disk before it replies (`stable_how` of RFC 1813).
     mutating func writeMode(_ mode: UInt32) {
         switch mode {
         case 0: out.put(" <unstable>")
@@ -165,7 +165,7 @@ extension PacketPrinter {
             return put(" bytes @ ", try p.u32(offset))
         }
         put(" ", try p.u32(offset + 16))
-        // A cookie is the server's own; as a number it is signed for no reason but habit.
+        // A cookie is opaque to the client. By convention it is printed as a signed number.
         put(" bytes @ ", Int64(bitPattern: try p.u64(offset)))
         guard verbosity > 0 else { return }
         if procedure == .readdirplus { put(" max ", try p.u32(offset + 20)) }

@@ -1,4 +1,4 @@
-/// Replies of NFS, versions 2 and 3. What they hold depends on the call, so that has to be in the capture too.
+/// Prints replies of NFS, versions 2 and 3. The format of a reply depends on its call, so the capture must contain the call too.
 extension PacketPrinter {
     private enum Response {
         static let (accepted, denied): (UInt32, UInt32) = (0, 1)
@@ -41,7 +41,7 @@ extension PacketPrinter {
         guard try status(p, &offset) else { return }
         switch procedure {
         case .getattr, .setattr:
-            // Attributes are what was asked for.
+            // The attributes are the result of these calls, so they are always printed.
             try fileAttributes(p, &offset, false, detail: 1)
         case .read, .write: try fileAttributes(p, &offset, false, detail: verbosity)
         case .lookup, .create, .mkdir:
@@ -153,7 +153,7 @@ extension PacketPrinter {
         try change(p, &offset)
     }
 
-    /// Attributes that a server may send (RFC 1813 §2.6 `post_op_attr`); `before` is printed where they are.
+    /// Prints the optional attributes of a file (RFC 1813 §2.6 `post_op_attr`), after the text `before`.
     private mutating func attributes(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: inout Int
     ) throws(WireError) {
@@ -165,7 +165,7 @@ extension PacketPrinter {
         try fileAttributes(p, &offset, true, detail: verbosity)
     }
 
-    /// What an operation changed: some attributes from before, all from after (RFC 1813 §2.6 `wcc_data`).
+    /// Prints the attributes before and after an operation: some from before, all from after (RFC 1813 §2.6 `wcc_data`).
     private mutating func change(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) {
         if verbosity > 1 { out.put(" PRE:") }
         let isThere = try p.u32(offset) != 0
@@ -210,7 +210,7 @@ extension PacketPrinter {
     }
 
     private mutating func serverInformation(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
-        // The last word, the properties, is not printed.
+        // The last word, the properties of the file system, is not printed.
         try p.require(48, at: offset)
         put(" rtmax ", try p.u32(offset))
         put(" rtpref ", try p.u32(offset + 4))

@@ -1,10 +1,10 @@
-/// What calls and replies of NFS have in common.
+/// Prints values that occur in calls and in replies of NFS.
 extension PacketPrinter {
-    /// A file handle means something to its server alone: its first bytes are shown.
+    /// Prints the first 32 bytes of a file handle, whose format only the server knows.
     mutating func fileHandle(_ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool) throws(WireError) {
         var count = 32
         if isThird {
-            // Whole words, as they are sent.
+            // A handle consists of whole words of four bytes.
             count = Int(try p.u32(offset)) / 4 * 4
             offset += 4
         }
@@ -43,7 +43,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Attributes that a client asks for (RFC 1813 §2.6 `sattr3`).
+    /// The attributes that a client sets (RFC 1813 §2.6 `sattr3`).
     struct NewAttributes {
         /// Seconds and nanoseconds.
         typealias Time = (UInt32, UInt32)
@@ -68,7 +68,7 @@ extension PacketPrinter {
             return try p.u32(offset)
         }
 
-        /// The client's clock is used where the choice is 2.
+        /// Reads an optional time. It is present only if the choice is 2 (`SET_TO_CLIENT_TIME`).
         private static func time(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) -> Time? {
             let isGiven = try p.u32(offset) == 2
             offset += 4
@@ -97,7 +97,7 @@ extension PacketPrinter {
         out.put(String(value, radix: 8))
     }
 
-    /// What a file is like (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5). Nothing is printed unless `detail` is above 0.
+    /// Prints the attributes of a file (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5). If `detail` is 0, skips them and prints nothing.
     mutating func fileAttributes(
         _ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool, detail: Int
     ) throws(WireError) {
@@ -135,7 +135,7 @@ extension PacketPrinter {
         time(" ", try p.u32(times + 16), try p.u32(times + 20))
     }
 
-    /// Prints why a call failed, if it did, and returns whether it succeeded.
+    /// Reads the status of a call. Prints the error of a failed call. Returns whether the call succeeded.
     mutating func status(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) -> Bool {
         let status = try p.u32(offset)
         offset += 4
@@ -145,7 +145,7 @@ extension PacketPrinter {
         return false
     }
 
-    /// RFC 1813 §2.6 `nfsstat3`, and numbers of Unix errors that servers send besides.
+    /// The error texts of RFC 1813 §2.6 (`nfsstat3`), and of other Unix error numbers that servers send.
     private static let failures: [UInt32: StaticString] = [
         1: "Operation not permitted", 2: "No such file or directory", 5: "Input/output error",
         6: "Device not configured", 11: "Resource deadlock avoided", 12: "Cannot allocate memory",

@@ -1,26 +1,26 @@
-/// Remote procedure calls (RFC 5531), as far as NFS needs them.
+/// Parses remote procedure calls (RFC 5531), as far as NFS needs this.
 extension PacketPrinter {
-    /// Where NFS listens.
+    /// The port of NFS servers.
     static let nfsPort: UInt16 = 2049
 
     private enum Kind {
         static let (call, reply): (UInt32, UInt32) = (0, 1)
     }
 
-    /// Identifies a call until its reply comes: a reply says only which call it answers, not which procedure.
+    /// Identifies a call until its reply arrives. A reply contains only the number of its call, not the procedure.
     struct RemoteCall: Hashable {
         var transaction: UInt32
         var isIPv6: Bool
         var clientHigh, clientLow, serverHigh, serverLow: UInt64
     }
 
-    /// What was called.
+    /// The procedure of a call.
     struct RemoteProcedure {
         var version: UInt32
         var number: UInt32
     }
 
-    /// Prints a message of NFS in a datagram or a record. Returns whether it is one.
+    /// Prints an NFS message from a datagram or a record. Returns `false` if it is not an NFS message.
     mutating func nfs(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier,
         _ before: StaticString = ""
@@ -39,7 +39,8 @@ extension PacketPrinter {
         return true
     }
 
-    /// The same in a TCP segment that begins with a record (RFC 5531 §11). What goes on in the middle of one is not recognized.
+    /// Prints the NFS message of a TCP segment that begins with a record (RFC 5531 §11). A segment from the middle of a record is not
+    /// recognized.
     mutating func nfsRecord(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) {
@@ -56,7 +57,7 @@ extension PacketPrinter {
                 serverHigh: server.0, serverLow: server.1)] = procedure
     }
 
-    /// What the call was that a reply answers, if it was seen.
+    /// Returns the procedure of the call to which a reply belongs; `nil` if the capture does not contain the call.
     func procedure(of transaction: UInt32, _ carrier: Carrier) -> RemoteProcedure? {
         let (client, server) = (carrier.destination, carrier.source)
         return remoteCalls[
@@ -65,13 +66,13 @@ extension PacketPrinter {
                 serverHigh: server.0, serverLow: server.1)]
     }
 
-    /// Where the arguments of a call begin: behind credentials and verifier (RFC 5531 §9). `nil` where their lengths lead outside.
+    /// Returns the offset of a call's arguments, after the credentials and the verifier (RFC 5531 §9); `nil` if their lengths are invalid.
     mutating func argumentsOfCall(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
         guard let verifier = try authentication("credentials length", p, 24, length) else { return nil }
         return try authentication("verifier length", p, verifier, length)
     }
 
-    /// Returns where the next field begins.
+    /// Skips an authentication field. Returns the offset of the next field; `nil` if the length is invalid.
     private mutating func authentication(
         _ what: StaticString, _ p: borrowing ByteView, _ offset: Int, _ length: Int
     ) throws(WireError) -> Int? {
@@ -83,7 +84,7 @@ extension PacketPrinter {
         return offset + 8 + (count + 3) / 4 * 4
     }
 
-    /// Why a server did not accept a call (RFC 5531 §9).
+    /// Prints the reason why a server rejected a call (RFC 5531 §9).
     mutating func rejection(_ p: borrowing ByteView) throws(WireError) {
         switch try p.u32(12) {
         case 0:
@@ -107,7 +108,7 @@ extension PacketPrinter {
         "Bogus response verifier", "Unknown failure",
     ]
 
-    /// Where the results of an accepted call begin; `nil`, with the reason printed, where there are none.
+    /// Returns the offset of the results of an accepted call. If there are none, prints the reason and returns `nil`.
     mutating func results(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
         let count = Int(try p.u32(16))
         guard count < length else { throw .invalid("verifier length", at: 16) }

@@ -1,10 +1,10 @@
 internal import CausewayRuntime
 
 extension NWConnection {
-    /// Why a proxy script (PAC) led nowhere, for a person: what the script's error is and in which line, or why it was not fetched.
-    /// Only on Linux.
+    /// The reason why a proxy script (PAC) failed, as text for users: the script's error with its line, or the reason why the script was
+    /// not fetched. Only on Linux.
     ///
-    /// Ask when the connection waits. `nil` where no script has failed since the last attempt began. A program decides by the error's
-    /// number, not by this text.
+    /// Read this when the connection is waiting. `nil` if no script has failed since the last attempt began. A program should not parse the
+    /// text but use the number of the error.
     public var proxyFailureReason: String? { driver.routeProblem }
 }

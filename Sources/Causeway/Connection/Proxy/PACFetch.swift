@@ -39,7 +39,7 @@ final class PACFetch: PACFetching {
     }
 
     func start() {
-        // Not a Dispatch timer: that needs descriptors, and Dispatch ends the process if none are available.
+        // Do not use a Dispatch timer here: it needs descriptors, and Dispatch ends the process if none are available.
         _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
         queue.async { self.ask() }
     }
@@ -50,7 +50,7 @@ final class PACFetch: PACFetching {
         }
     }
 
-    /// Cancels the fetch. Any thread. The completion is not called afterwards.
+    /// Cancels the fetch. May be called from any thread. The completion is not called afterwards.
     func cancel() { take()?.connection.forceCancel() }
 
     /// Takes the completion and the connection. Returns `nil` after the first call.
