@@ -9,6 +9,7 @@ public import Synchronization
 @frozen public struct LockedValue<Value: ~Copyable>: ~Copyable {
     @usableFromInline let mutex: Mutex<Value>
 
+    /// Creates a lock with its initial value.
     @inlinable public init(_ initial: consuming sending Value) { mutex = Mutex(initial) }
 
     /// Calls `body` with exclusive access to the value. `body` must not make system calls or call the user's code.

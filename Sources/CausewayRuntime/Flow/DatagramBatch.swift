@@ -23,6 +23,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     private var trains: [Train] = []
     /// For each train, the number of datagrams before it.
     private var starts: [Int] = []
+    /// The number of datagrams.
     public private(set) var count = 0
 
     mutating func append(_ train: Train) {
@@ -31,7 +32,9 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         count += train.count
     }
 
+    /// The index of the first datagram: 0.
     public var startIndex: Int { 0 }
+    /// The index after the last datagram.
     public var endIndex: Int { count }
 
     /// The payload of one datagram.

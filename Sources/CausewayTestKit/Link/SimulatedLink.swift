@@ -10,14 +10,18 @@
 public struct SimulatedLink: Sendable {
     /// The delay and the faults of a link. Probabilities are between 0 and 1.
     public struct Conditions: Equatable, Sendable {
+        /// The delay of each datagram.
         public var latency: Duration
         /// Maximum time added to ``latency``. Jitter alone never changes the order.
         public var jitter: Duration
+        /// The probability that a datagram is dropped.
         public var lossProbability: Double
+        /// The probability that a datagram is delivered twice.
         public var duplicationProbability: Double
         /// The probability that a datagram is delayed until later ones have overtaken it.
         public var reorderingProbability: Double
 
+        /// Creates conditions; by default a delay of 10 ms without faults.
         public init(
             latency: Duration = .milliseconds(10), jitter: Duration = .zero, lossProbability: Double = 0,
             duplicationProbability: Double = 0, reorderingProbability: Double = 0
@@ -30,12 +34,16 @@ public struct SimulatedLink: Sendable {
         }
     }
 
+    /// A datagram with its recipient and its arrival time.
     public struct Arrival: Equatable, Sendable {
+        /// The arrival time.
         public var time: Duration
         /// The recipient of the datagram.
         public var peer: Int
+        /// The content of the datagram.
         public var datagram: [UInt8]
 
+        /// Creates an arrival.
         public init(time: Duration, peer: Int, datagram: [UInt8]) {
             self.time = time
             self.peer = peer
@@ -43,9 +51,13 @@ public struct SimulatedLink: Sendable {
         }
     }
 
+    /// The delay and the faults for the datagrams sent from now on.
     public var conditions: Conditions
+    /// The number of dropped datagrams.
     public private(set) var lostCount = 0
+    /// The number of duplicated datagrams.
     public private(set) var duplicatedCount = 0
+    /// The number of reordered datagrams.
     public private(set) var reorderedCount = 0
 
     private var random: SplitMix64
@@ -54,16 +66,19 @@ public struct SimulatedLink: Sendable {
     /// For each peer, the arrival time of the last datagram that was not reordered.
     private var lastInOrder: [Int: Duration] = [:]
 
+    /// Creates a link. Links with equal seeds make equal random choices.
     public init(seed: UInt64, conditions: Conditions = Conditions()) {
         random = SplitMix64(seed: seed)
         self.conditions = conditions
     }
 
+    /// The number of datagrams in transit.
     public var inFlightCount: Int { inFlight.count }
 
     /// The arrival time of the next datagram; `nil` if none is in transit.
     public var nextArrival: Duration? { inFlight.first?.time }
 
+    /// Sends a datagram at the time `now`. Depending on the conditions it arrives once, twice or not at all.
     public mutating func send(_ datagram: [UInt8], to peer: Int, at now: Duration) {
         if happens(conditions.lossProbability) {
             lostCount += 1

@@ -5,6 +5,7 @@ internal import CausewayTypes
 
 /// Makes connections one after the other on one loop, to compare the cost of establishment with that of a bare socket on the same loop.
 public final class ConnectMeasure: Sendable {
+    /// The way in which connections are established.
     public enum Way: String, CaseIterable, Sendable {
         /// Only opens, connects and registers a socket.
         case plain

@@ -4,8 +4,10 @@
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Creates a generator. Equal seeds give equal sequences.
     public init(seed: UInt64) { state = seed }
 
+    /// Returns the next 64 random bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

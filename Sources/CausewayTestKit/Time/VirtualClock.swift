@@ -11,10 +11,14 @@ public final class VirtualClock: Clock, Sendable {
         /// The time since the clock was created.
         public var offset: Duration
 
+        /// Creates an instant from the time since the clock was created.
         public init(offset: Duration) { self.offset = offset }
 
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// Returns the time from this instant to another one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether the first instant is before the second.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
@@ -32,9 +36,12 @@ public final class VirtualClock: Clock, Sendable {
 
     private let state = LockedValue(State())
 
+    /// Creates a clock at offset zero.
     public init() {}
 
+    /// The current virtual time. May be read from any thread.
     public var now: Instant { state.withLock { state in Instant(offset: state.now) } }
+    /// The resolution of the clock: one nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// The deadline of the next closure or sleeper; `nil` if there is none.
