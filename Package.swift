@@ -153,7 +153,8 @@ let package = Package(
             swiftSettings: house, linkerSettings: toolLinking),
 
         .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
-        .testTarget(name: "CausewayPacketsTests", dependencies: ["CausewayPackets"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayPacketsTests", dependencies: ["CausewayPackets", "CausewayTLS"], swiftSettings: house),
         .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
         .testTarget(
             name: "CausewayProtocolsTests", dependencies: ["CausewayProtocols", "CausewayTestKit"], swiftSettings: house

@@ -9,6 +9,7 @@
 #if defined(OPENSSL_VERSION_MAJOR) && OPENSSL_VERSION_MAJOR == 3
 
 #include <openssl/err.h>
+#include <openssl/hmac.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>

@@ -41,13 +41,13 @@ struct MutationTests {
             options.verbosity = verbosity
             options.showsLink = verbosity % 2 == 1
             options.dump = verbosity == 3 ? .hexAndTextWithLink : .none
-            return PacketPrinter(options)
+            return PacketPrinter(options, initialCipher: .transparent)
         }
     }
 
     @Test func foreignCapturesWithDamage() throws {
         guard PacketData.required("damaged captures") != nil else { return }
-        var (printers, json) = (Self.printers(), PacketJSON())
+        var (printers, json) = (Self.printers(), PacketJSON(initialCipher: .transparent))
         var packets = 0
         var filters: [LinkType: PacketFilter] = [:]
         for (number, name)
@@ -81,7 +81,7 @@ struct MutationTests {
     @Test("Random bytes of every link type", arguments: 0..<50)
     func noise(seed: UInt64) {
         var random = Mutations(seed: seed)
-        var (printers, json) = (Self.printers(), PacketJSON())
+        var (printers, json) = (Self.printers(), PacketJSON(initialCipher: .transparent))
         for type in [
             LinkType.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp, .wireless,
             .wirelessRadio,

@@ -2,6 +2,12 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
+/// A cipher that opens every packet, so that the fuzzer reaches the frames in it.
+private let cipher = QUICInitialCipher(
+    authenticate: { _, _ in [UInt8](repeating: 0, count: 32) },
+    encryptBlock: { _, block in [UInt8](repeating: 0, count: block.count) },
+    open: { _, _, _, sealed in Array(sealed.dropLast(16)) })
+
 /// Decodes bytes as a packet of any link type, verifies it and prints it at every verbosity. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard count > 1, let start else { return 0 }
@@ -17,10 +23,10 @@ private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         var options = PacketPrinter.Options()
         options.verbosity = verbosity
         options.showsLink = verbosity.isMultiple(of: 2)
-        var printer = PacketPrinter(options)
+        var printer = PacketPrinter(options, initialCipher: cipher)
         _ = printer.line(packet, ByteView(bytes.span))
     }
-    var json = PacketJSON()
+    var json = PacketJSON(initialCipher: cipher)
     _ = json.line(packet, ByteView(bytes.span))
     var defragmenter = Defragmenter()
     _ = defragmenter.add(ByteView(bytes.span), at: 0)

@@ -117,8 +117,18 @@
     F(int, EVP_DigestInit_ex, (EVP_MD_CTX *a, const EVP_MD *b, ENGINE *c), (a, b, c)) \
     F(int, EVP_DigestUpdate, (EVP_MD_CTX *a, const void *b, size_t c), (a, b, c)) \
     F(int, EVP_DigestFinal_ex, (EVP_MD_CTX *a, unsigned char *b, unsigned int *c), (a, b, c)) \
+    F(unsigned char *, HMAC, (const EVP_MD *a, const void *b, int c, const unsigned char *d, size_t e, unsigned char *f, unsigned int *g), (a, b, c, d, e, f, g)) \
     F(int, EVP_DigestSignInit, (EVP_MD_CTX *a, EVP_PKEY_CTX **b, const EVP_MD *c, ENGINE *d, EVP_PKEY *e), (a, b, c, d, e)) \
-    F(int, EVP_DigestSign, (EVP_MD_CTX *a, unsigned char *b, size_t *c, const unsigned char *d, size_t e), (a, b, c, d, e))
+    F(int, EVP_DigestSign, (EVP_MD_CTX *a, unsigned char *b, size_t *c, const unsigned char *d, size_t e), (a, b, c, d, e)) \
+    /* Ciphers */ \
+    F(const EVP_CIPHER *, EVP_aes_128_ecb, (void), ()) \
+    F(const EVP_CIPHER *, EVP_aes_128_gcm, (void), ()) \
+    F(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void), ()) \
+    F(void, EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX *a), (a)) \
+    F(int, EVP_CIPHER_CTX_ctrl, (EVP_CIPHER_CTX *a, int b, int c, void *d), (a, b, c, d)) \
+    F(int, EVP_CipherInit_ex, (EVP_CIPHER_CTX *a, const EVP_CIPHER *b, ENGINE *c, const unsigned char *d, const unsigned char *e, int f), (a, b, c, d, e, f)) \
+    F(int, EVP_CipherUpdate, (EVP_CIPHER_CTX *a, unsigned char *b, int *c, const unsigned char *d, int e), (a, b, c, d, e)) \
+    F(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *a, unsigned char *b, int *c), (a, b, c))
 
 /// From libssl.so.3.
 #define CW_SSL_FUNCTIONS(F) \

@@ -1,4 +1,4 @@
-/// The fields of a TLS ClientHello that one packet contains.
+/// The fields of a TLS ClientHello.
 struct ClientHello: Equatable {
     /// The requested server name (RFC 6066 §3).
     private(set) var serverName: String?
@@ -16,20 +16,22 @@ struct ClientHello: Equatable {
     private static let maximumProtocols = 32
 
     /// Parses a record that begins with a ClientHello (RFC 8446 §5.1, §4.1.2); `nil` if it does not.
-    init?(_ bytes: borrowing ByteView) {
-        guard let isHello = try? Self.isHello(bytes), isHello else { return nil }
-        // A truncated message keeps what was read before the end.
-        try? readExtensions(bytes)
+    init?(_ record: borrowing ByteView) {
+        guard let type = try? record.u8(0), let version = try? record.u8(1), type == Self.handshakeRecord,
+            version == Self.majorVersion
+        else { return nil }
+        self.init(message: record.from(Self.recordHeader))
     }
 
-    private static func isHello(_ bytes: borrowing ByteView) throws(WireError) -> Bool {
-        let (type, version) = (try bytes.u8(0), try bytes.u8(1))
-        let message = try bytes.u8(recordHeader)
-        return type == handshakeRecord && version == majorVersion && message == clientHello
+    /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if it is another message.
+    init?(message: borrowing ByteView) {
+        guard let type = try? message.u8(0), type == Self.clientHello else { return nil }
+        // A truncated message keeps what was read before the end.
+        try? readExtensions(message)
     }
 
     private mutating func readExtensions(_ bytes: borrowing ByteView) throws(WireError) {
-        var offset = Self.recordHeader + Self.messageHeader + Self.versionAndRandom
+        var offset = Self.messageHeader + Self.versionAndRandom
         // Skip session identifier, cipher suites and compression methods.
         offset += 1 + Int(try bytes.u8(offset))
         offset += 2 + Int(try bytes.u16(offset))

@@ -12,8 +12,15 @@ public struct PacketJSON: Sendable {
     /// The quoted name of the latest packet's link type, which the next packet usually shares.
     private var linkName: (type: LinkType, text: TextBuffer)?
 
+    private var initials: QUICInitials?
+
     /// Creates an encoder.
-    public init() {}
+    ///
+    /// - Parameter initialCipher: Opens the first packets of QUIC connections on any port, to write `tlsServerName` and `tlsProtocols` in
+    ///   the packet that completes the ClientHello. Without it they stay closed.
+    public init(initialCipher: QUICInitialCipher? = nil) {
+        initials = initialCipher.map { QUICInitials($0) }
+    }
 
     /// Returns the object for a packet, followed by a line break.
     public mutating func line(
@@ -46,7 +53,7 @@ public struct PacketJSON: Sendable {
         if sums.network != .notPresent { word("networkChecksum", sums.network.word) }
         if sums.transport != .notPresent { word("transportChecksum", sums.transport.word) }
         number("payload", view.layers.payloadOriginalCount)
-        if let hello = view.clientHello { clientHello(hello) }
+        if let hello = view.clientHello ?? quicHello(view) { clientHello(hello) }
         domainNames(view)
         out.put("}\n")
     }
@@ -75,6 +82,19 @@ public struct PacketJSON: Sendable {
         needsComma = true
         number("answers", message.answers.count)
         end()
+    }
+
+    /// The ClientHello that a datagram of QUIC completes.
+    private mutating func quicHello(_ packet: borrowing Packet) -> ClientHello? {
+        guard initials != nil, let udp = packet.udp else { return nil }
+        var flow = QUICInitials.Flow(sourcePort: udp.sourcePort, destinationPort: udp.destinationPort)
+        if let header = packet.ipv4 {
+            (flow.sourceLow, flow.destinationLow) = (UInt64(header.source.bits), UInt64(header.destination.bits))
+        } else if let header = packet.ipv6 {
+            (flow.sourceHigh, flow.sourceLow) = (header.source.high, header.source.low)
+            (flow.destinationHigh, flow.destinationLow) = (header.destination.high, header.destination.low)
+        }
+        return initials?.open(packet.payload, flow)?.hello
     }
 
     private mutating func clientHello(_ hello: ClientHello) {

@@ -46,7 +46,7 @@ extension PacketPrinter {
     }
 
     /// Prints the server name and the application protocols of a TLS ClientHello.
-    private mutating func clientHello(_ hello: ClientHello) {
+    mutating func clientHello(_ hello: ClientHello) {
         out.put(": TLS ClientHello")
         if let name = hello.serverName {
             out.put(", SNI ")

@@ -48,14 +48,16 @@ extension PacketPrinter {
         default:
             // If both ports are known, the lower one is the well-known port.
             let (low, high) = (min(ports.source, ports.destination), max(ports.source, ports.destination))
-            if try service(low, p, length, carrier) { return true }
-            return try service(high, p, length, carrier)
+            if try service(low, p, length, ports, carrier) { return true }
+            if try service(high, p, length, ports, carrier) { return true }
+            return try quicElsewhere(p, length, ports, carrier)
         }
         return true
     }
 
     private mutating func service(
-        _ port: UInt16, _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
+        _ port: UInt16, _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16),
+        _ carrier: Carrier
     ) throws(WireError) -> Bool {
         switch port {
         case Port.domain, Port.linkLocalDomain: try dns(p, length, isStream: false, isMulticast: false)
@@ -64,7 +66,7 @@ extension PacketPrinter {
         case Port.kerberos: try kerberos(p)
         case Port.ntp: try ntp(p, length)
         case Port.snmp, Port.snmpTrap: try snmp(p, length)
-        case Port.quic: return try quic(p, length)
+        case Port.quic: return try quic(p, length, ports, carrier)
         case Port.isakmp: try isakmp(p, length, carrier)
         case Port.isakmpNAT: try encapsulatedSecurity(p, length, carrier)
         case Port.syslog: try syslog(p, length)

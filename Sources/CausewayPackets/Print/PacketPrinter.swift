@@ -61,12 +61,19 @@ public struct PacketPrinter: Sendable {
     var exchangePeers: [UInt64: ExchangePeers] = [:]
     /// Calls whose replies may still come, at most ``conversationLimit``.
     var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
+    var initials: QUICInitials?
     var packetNumber = 0
     var ipDepth = 0
     private var times = TimeText()
 
     /// Creates a printer.
-    public init(_ options: Options = Options()) { self.options = options }
+    ///
+    /// - Parameter initialCipher: Opens the first packets of QUIC connections, to print the names in their ClientHello if
+    ///   ``Options/verbosity`` is at least 1. Without it they stay closed.
+    public init(_ options: Options = Options(), initialCipher: QUICInitialCipher? = nil) {
+        self.options = options
+        initials = initialCipher.map { QUICInitials($0) }
+    }
 
     var verbosity: Int { options.verbosity }
 

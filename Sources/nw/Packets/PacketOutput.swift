@@ -90,7 +90,7 @@ struct PacketOutput: ~Copyable {
     private var stored = 0
     private var began = ContinuousClock.now
     private var printer: PacketPrinter
-    private var json = PacketJSON()
+    private var json = PacketJSON(initialCipher: .library)
     private var buffer: [UInt8] = []
     /// Whether each packet is written at once.
     private let isLive: Bool
@@ -98,7 +98,7 @@ struct PacketOutput: ~Copyable {
 
     init(_ options: PacketOutputOptions, isLive: Bool, rotation: CaptureRotation = .none) throws {
         self.rotation = rotation
-        printer = PacketPrinter(options.printerOptions())
+        printer = PacketPrinter(options.printerOptions(), initialCipher: .library)
         self.isLive = isLive
         file = .standardOutput
         guard let path = options.store else {

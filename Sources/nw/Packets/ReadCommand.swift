@@ -11,7 +11,7 @@ struct ReadCommand: Subcommand {
         usage: "nw read [<options>] FILE [FILTER...]",
         discussion: """
             Reads pcap and pcapng of every kind; - is standard input. Needs no privilege. Words behind the file are a filter in the \
-            language of pcap.
+            language of pcap. -v and --json show the server name of QUIC connections if OpenSSL is installed.
 
             Examples:
               nw read trace.pcap                          a line a packet

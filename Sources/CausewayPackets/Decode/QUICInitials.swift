@@ -1,0 +1,77 @@
+/// Opens the Initial packets of QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
+///
+/// Keeps at most ``connectionLimit`` connections, because a ClientHello may span several datagrams.
+struct QUICInitials: Sendable {
+    /// The maximum number of connections.
+    static let connectionLimit = 1_024
+    /// The minimum length of the first Destination Connection ID in bytes (RFC 9000 §7.2).
+    private static let shortestFirstIdentifier = 8
+
+    /// One direction between two sockets.
+    struct Flow: Hashable, Sendable {
+        var sourceHigh: UInt64 = 0, sourceLow: UInt64 = 0
+        var destinationHigh: UInt64 = 0, destinationLow: UInt64 = 0
+        var sourcePort: UInt16, destinationPort: UInt16
+    }
+
+    /// The content of a datagram with at least one authentic Initial packet of a client.
+    struct Opened: Equatable {
+        /// The ClientHello, if this datagram completes it.
+        var hello: ClientHello?
+    }
+
+    private struct Exchange {
+        let identifier: [UInt8]
+        let version: UInt32
+        let keys: QUICInitialKeys
+        var assembly = CryptoAssembly()
+
+        /// Adds frames. Returns the first TLS message if it is complete.
+        mutating func receive(_ frames: [UInt8]) -> [UInt8]? {
+            assembly.add(frames: ByteView(frames.span))
+            return assembly.takeMessage()
+        }
+    }
+
+    private let cipher: QUICInitialCipher
+    private var exchanges: [Flow: Exchange] = [:]
+
+    init(_ cipher: QUICInitialCipher) { self.cipher = cipher }
+
+    /// The number of connections kept.
+    var count: Int { exchanges.count }
+
+    /// Opens all Initial packets in a datagram. Returns `nil` if none is authentic.
+    mutating func open(_ datagram: borrowing ByteView, _ flow: Flow) -> Opened? {
+        var opened: Opened?
+        var offset = 0
+        while let place = QUICPacketPlace(datagram, at: offset) {
+            offset = place.end
+            guard place.kind == .initial, let frames = frames(datagram, place, flow) else { continue }
+            let message = exchanges[flow]?.receive(frames) ?? []
+            let hello = ClientHello(message: ByteView(message.span))
+            opened = Opened(hello: opened?.hello ?? hello)
+        }
+        return opened
+    }
+
+    /// Opens a packet with the keys of its connection ID, or else with the keys of the flow: after the server's answer a client
+    /// sends to the server's connection ID but keeps the keys (RFC 9001 §5.2).
+    private mutating func frames(
+        _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
+    ) -> [UInt8]? {
+        let identifier = datagram.clamped(place.destination).array
+        let known = exchanges[flow]
+        if let known, known.version == place.version, let frames = known.keys.open(datagram, place, cipher) {
+            return frames
+        }
+        guard identifier.count >= Self.shortestFirstIdentifier,
+            known?.identifier != identifier || known?.version != place.version,
+            let keys = QUICInitialKeys(identifier, version: place.version, cipher),
+            let frames = keys.open(datagram, place, cipher)
+        else { return nil }
+        if exchanges.count >= Self.connectionLimit { exchanges.removeAll(keepingCapacity: true) }
+        exchanges[flow] = Exchange(identifier: identifier, version: place.version, keys: keys)
+        return frames
+    }
+}

@@ -1,0 +1,10 @@
+import CausewayPackets
+import CausewayTLS
+
+extension QUICInitialCipher {
+    /// The functions of OpenSSL, which is loaded with the first Initial packet. Without it these packets stay closed.
+    static let library = QUICInitialCipher(
+        authenticate: { LibraryCipher.hmacSHA256(key: $0, message: $1) },
+        encryptBlock: { LibraryCipher.aes128(key: $0, block: $1) },
+        open: { LibraryCipher.openAES128GCM(key: $0, nonce: $1, authenticated: $2, sealed: $3) })
+}
