@@ -71,7 +71,9 @@ let package = Package(
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
-        .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
+        // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
+        .library(name: "CausewayExercises", targets: ["CausewayExercises"]),
+        .library(name: "CausewayMeasures", targets: ["CausewayMeasures"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
     dependencies: [
@@ -136,13 +138,6 @@ let package = Package(
                 "CausewayWire",
             ],
             swiftSettings: house),
-        .target(
-            name: "CausewayTestKit",
-            dependencies: [
-                "Causeway", "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
-                "CausewayTLS",
-            ],
-            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
@@ -152,20 +147,36 @@ let package = Package(
             ],
             swiftSettings: house, linkerSettings: toolLinking),
 
+        // A virtual clock, a scripted kernel, a simulated link and repeatable random numbers.
+        .target(
+            name: "CausewayTestKit",
+            dependencies: ["CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes"],
+            path: "Tests/CausewayTestKit", swiftSettings: house),
+        .target(
+            name: "CausewayExercises",
+            dependencies: ["CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes", "CausewayWire"],
+            path: "Fuzz/Exercises", swiftSettings: house),
+        .target(
+            name: "CausewayMeasures",
+            dependencies: ["CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire"],
+            path: "Benchmarks/Measures", swiftSettings: house),
         .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
         .testTarget(
             name: "CausewayPacketsTests", dependencies: ["CausewayPackets", "CausewayTLS"], swiftSettings: house),
         .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
         .testTarget(
-            name: "CausewayProtocolsTests", dependencies: ["CausewayProtocols", "CausewayTestKit"], swiftSettings: house
-        ),
+            name: "CausewayProtocolsTests",
+            dependencies: ["CausewayExercises", "CausewayProtocols", "CausewayTestKit"],
+            swiftSettings: house),
         .testTarget(name: "CausewaySystemTests", dependencies: ["CausewaySystem"], swiftSettings: house),
         .testTarget(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
         .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
         .testTarget(
             name: "CausewayTLSTests",
-            dependencies: ["CausewayTLS", "CausewayTestKit", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders"],
+            dependencies: [
+                "CausewayExercises", "CausewayTestKit", "CausewayTLS", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders",
+            ],
             swiftSettings: house),
         .testTarget(
             name: "CausewayTests",

@@ -28,7 +28,7 @@ let package = Package(
             name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
         .executableTarget(
-            name: "ResolverRatios", dependencies: [.product(name: "CausewayTestKit", package: "causeway")],
+            name: "ResolverRatios", dependencies: [.product(name: "CausewayMeasures", package: "causeway")],
             swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -17,10 +17,10 @@ let package = Package(
             dependencies: ["CFuzzerMain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
     ]
-        // Internal state machines and parsers. CausewayTestKit can access them and checks their invariants.
+        // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
         + ["FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus"].map {
             .executableTarget(
-                name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayTestKit", package: "causeway")],
+                name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],
                 swiftSettings: house)
         }
         + ["FuzzPackets", "FuzzPacketFilter", "FuzzCaptureFile"].map {

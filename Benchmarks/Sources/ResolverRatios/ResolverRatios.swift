@@ -1,4 +1,4 @@
-import CausewayTestKit
+import CausewayMeasures
 import Glibc
 
 /// Causeway's measurements for `Benchmarks/resolver-ratios`. Prints nanoseconds per operation.

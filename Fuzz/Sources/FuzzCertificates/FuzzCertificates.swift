@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Parses, prints and evaluates certificates and keys of all formats. Nothing traps.

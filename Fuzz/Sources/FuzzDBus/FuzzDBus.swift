@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Parses and encodes D-Bus messages, and passes them to the clients of network managers. Nothing traps.

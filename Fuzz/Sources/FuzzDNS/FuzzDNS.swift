@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Parses and encodes DNS messages, and passes them to a multicast DNS link, a bridge between links, and a sleep proxy client. Nothing

@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Runs arbitrary actions of a framer, its peer and its program in any order. Nothing traps.

@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Runs both ends of TLS or DTLS with arbitrary changes to the transferred data, and calls in any order.

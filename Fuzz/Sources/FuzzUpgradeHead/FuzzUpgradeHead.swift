@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Parses bytes as an HTTP head. Values of a program cannot add a field to a head. Nothing traps.

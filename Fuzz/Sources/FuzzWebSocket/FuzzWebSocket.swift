@@ -1,5 +1,5 @@
 import CFuzzerMain
-import CausewayTestKit
+import CausewayExercises
 import Foundation
 
 /// Runs a WebSocket machine in both roles, and its parsers, with arbitrary bytes. Nothing traps.

@@ -1,6 +1,8 @@
 import CausewayWire
 
 /// The hash functions of RFC 7616. They only prove to a proxy that the client knows the password.
+///
+/// Implemented here because a proxy must also work in programs without OpenSSL, which is optional at run time.
 enum Digests {
     static func hexadecimal(_ bytes: [UInt8]) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()

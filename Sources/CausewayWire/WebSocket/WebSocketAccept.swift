@@ -1,7 +1,8 @@
 /// Computes and checks the keys of the opening handshake (RFC 6455 §4.2.2).
 ///
-/// SHA-1 and base64 are implemented here because the standard library has neither. Use them only for `Sec-WebSocket-Accept`, where SHA-1
-/// has no security function: the value only shows that the server understands WebSocket.
+/// SHA-1 and base64 are implemented here because the standard library has neither, this layer does not import Foundation, and WebSocket
+/// without TLS must work without OpenSSL. Use them only for `Sec-WebSocket-Accept`, where SHA-1 has no security function: the value only
+/// shows that the server understands WebSocket.
 package enum WebSocketAccept {
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 

@@ -1,3 +1,4 @@
+import CausewayExercises
 import CausewayTestKit
 import CausewayWire
 import Testing

@@ -1,3 +1,4 @@
+import CausewayExercises
 import CausewayTestKit
 import CausewayTLS
 import Testing

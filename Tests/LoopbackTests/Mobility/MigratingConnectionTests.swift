@@ -1,9 +1,8 @@
-import Causeway
 import CausewaySystem
 import FoundationEssentials
 import Testing
 
-@testable import CausewayTestKit
+@testable import Causeway
 
 extension Loopback {
     @Suite("An exchange sequence that moves between connections")

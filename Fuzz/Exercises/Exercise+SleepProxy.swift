@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewayTestKit
 internal import CausewayTypes
 internal import CausewayWire
 

@@ -1,4 +1,3 @@
-public import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
@@ -156,9 +155,9 @@ public final class MigratingConnection: Sendable {
             guard let self, let connection, isBetter, state.withLock({ $0.current === connection }) else { return }
             connect()
         }
-        connection.stateUpdateHandler = { [weak self, weak connection] news in
+        connection.stateUpdateHandler = { [weak self, weak connection] newState in
             guard let self, let connection else { return }
-            switch news {
+            switch newState {
             case .ready: ready(connection)
             case .failed(let error): failed(connection, error)
             case .setup, .preparing, .waiting, .cancelled: break
