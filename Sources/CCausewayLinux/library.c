@@ -30,7 +30,7 @@ static void *open_in(const char *folder, size_t length, const char *name) {
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Whether a file of this name is beside the program. The search path of most programs contains that directory.
+/// Whether the program's directory contains a file of this name. The search path of most programs contains that directory.
 static int lies_beside_program(const char *name) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -55,9 +55,10 @@ void *cw_open_library(const char *name) {
         void *library = open_in(folders[index], strlen(folders[index]), name);
         if (library != NULL) return library;
     }
-    // The system's cache may list more directories. dlopen searches the program's path first, so that path must not contain the name.
+    // The system's cache may list more directories, so use dlopen's own search. It begins with the program's search path, which must not
+    // contain the name.
     if (strchr(name, '/') == NULL && lies_beside_program(name)) {
-        // Fails, and sets the text for dlerror.
+        // This call always fails. It sets the message that dlerror returns.
         return dlopen("/nonexistent/library-of-the-system", RTLD_NOW);
     }
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);

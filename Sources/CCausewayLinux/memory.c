@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Whether a debugger is attached. Its breakpoints in the code pages would be lost.
+/// Whether a debugger is attached. Breakpoints are stored in the code pages, so dropping the pages would remove them.
 static int is_traced(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 1;

@@ -187,7 +187,7 @@ int cw_frame_socket(uint32_t interface) {
 }
 
 int cw_arp_socket(uint32_t interface) {
-    // Bound to the interface before the protocol is set, so that frames of other interfaces are never received.
+    // The protocol is 0 until the socket is bound to the interface, so that the socket never receives frames of other interfaces.
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -errno;
     int result = bind_to(fd, interface, ETH_P_ARP);

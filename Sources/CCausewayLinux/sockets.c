@@ -126,7 +126,7 @@ int cw_connect(int fd, const cw_address *address) {
 }
 
 int cw_reconnect(int fd, const cw_address *address, const char *interface) {
-    // A connected socket keeps its source address, so it is disconnected first. The binding to an interface is removed too.
+    // A connected socket keeps its source address, so disconnect it first. Also remove the binding to an interface.
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     if (connect(fd, &none, sizeof none) < 0) return -errno;
     int bound = cw_bind_to_device(fd, interface);
@@ -175,7 +175,8 @@ int cw_abort_on_close(int fd) {
     return setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) < 0 ? -errno : 0;
 }
 
-// Uses the system call directly, because libc's recv and send are cancellation points, which cost extra in a program with threads.
+// These functions call the kernel directly: recv and send of the C library are cancellation points, which cost extra in a program with
+// threads.
 
 long cw_recv(int fd, void *buffer, size_t length) {
     long result;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A byte queue. Consumed bytes are removed only when the rest has to move anyway.
+/// A byte queue. Consumed bytes stay in the buffer until the remaining bytes must be moved for another reason.
 struct buffer {
     uint8_t *bytes;
     size_t start;

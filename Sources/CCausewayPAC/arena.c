@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// A memory allocator with size classes: steps of 16 bytes up to 256, then four sizes between one power of two and the next. A freed block
-// is reused for the next request of its class. The number of the class is stored before each block.
+// A memory allocator with size classes: multiples of 16 bytes up to 256 bytes, then four classes for each power of two. A freed block is
+// reused for the next request of its class. The number of the class is stored before each block.
 static const size_t largest = (size_t)1 << 24;
 enum { header = 8 };
 

@@ -48,9 +48,9 @@ static int make_process(cw_script_job *job, char *region, int *process) {
     sigset_t all, before;
     sigfillset(&all);
     job->heap = region + guard_length + stack_length;
-    // Binds the symbol before it is called in the other process.
+    // Call the function once here, so that the dynamic linker binds it before the other process calls it.
     (void)syscall(SYS_getpid);
-    // Signals are blocked, so that no handler of this process runs in the other one.
+    // Block all signals, so that no handler of this process runs in the other one.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = copy_process(job, process);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -70,7 +70,7 @@ int cw_script_start(
         cw_script_job job = {prelude, arguments, count, NULL, ends[1]};
         result = make_process(&job, region, process);
     }
-    // The other process has its own copy of both.
+    // The other process has its own copy of the region and of this end of the channel.
     if (region != MAP_FAILED) munmap(region, region_length);
     close(ends[1]);
     if (result == 0) *channel = ends[0];

@@ -1,4 +1,4 @@
-/// Random numbers from the kernel, fetched in batches, because a system call per number costs more than the number.
+/// Random numbers from the kernel, fetched in batches, because one system call for each number would be slow.
 package struct BulkRandom: RandomNumberGenerator, Sendable {
     /// 256 bytes, the maximum of one call (getentropy(3)).
     private static let count = 32
@@ -14,7 +14,7 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // If getentropy fails, the standard library uses other sources, or ends the program without any.
+            // If getentropy fails, the standard library uses another source. If it has none, it ends the program.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

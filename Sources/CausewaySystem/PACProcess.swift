@@ -16,7 +16,7 @@ package enum PACProcess {
     /// Starts the process. This takes some milliseconds if the calling process is large, so do not call it on an event loop.
     ///
     /// - Parameters:
-    ///   - prelude: The source of a function with the parameters `ask` and the arguments.
+    ///   - prelude: The source of a function. Its first parameter is `ask`, a function that sends a message; the arguments follow.
     ///   - arguments: UTF-8 text.
     /// - Returns: The descriptor of the process, which is readable after the process has ended, and a socket for its messages.
     package static func start(

@@ -64,7 +64,7 @@ int cw_hardware_type(const char *name);
 int cw_frame_socket(uint32_t interface);
 /// Opens a non-blocking socket that sends frames on an interface and receives ARP frames.
 int cw_arp_socket(uint32_t interface);
-/// Opens a socket that sends IP packets with a given IP header.
+/// Opens a socket that sends IP packets. The caller supplies the IP header.
 int cw_raw_ip_socket(bool is_ipv6);
 
 /// Opens a socket that sends TCP segments without IP headers, and receives segments to `count` ports from `first` on. Its error queue is

@@ -80,13 +80,13 @@ void cw_pipe_free(cw_pipe *pipe);
 /// Creates a BIO for the pipe. The pipe must outlive the BIO. Returns NULL if memory allocation fails.
 BIO *cw_pipe_bio(cw_pipe *pipe);
 
-/// Lends bytes for reading until `cw_pipe_settle`, which copies the unread rest.
+/// Makes `bytes` readable without a copy. They must stay valid until `cw_pipe_settle`, which copies the unread rest.
 void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
-/// Ends the loan. Returns false if memory allocation fails or if more than `limit` bytes would be kept.
+/// Ends the use of the bytes of `cw_pipe_lend`. Returns false if memory allocation fails or if more than `limit` bytes would be kept.
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
 /// Reports the end of the input after the bytes already received.
 void cw_pipe_end(cw_pipe *pipe);
-/// While held, reads return no data.
+/// Holds or releases the received bytes. While they are held, reads return no data.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
 /// Number of received bytes that were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);
@@ -95,9 +95,9 @@ bool cw_pipe_is_dry(const cw_pipe *pipe);
 /// Discards received bytes that were not read.
 void cw_pipe_discard(cw_pipe *pipe);
 
-/// Returns the bytes to send, with datagrams those of the first one. Valid until the next call with this pipe.
+/// Returns the bytes to send; if the pipe keeps datagrams, only the first datagram. Valid until the next call with this pipe.
 const uint8_t *cw_pipe_outgoing(const cw_pipe *pipe, size_t *count);
-/// Removes `count` sent bytes; with datagrams, the first datagram.
+/// Removes the first `count` bytes to send. If the pipe keeps datagrams, removes the first datagram.
 void cw_pipe_sent(cw_pipe *pipe, size_t count);
 /// Number of all bytes to send.
 size_t cw_pipe_unsent(const cw_pipe *pipe);

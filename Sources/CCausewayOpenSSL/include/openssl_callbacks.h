@@ -1,4 +1,4 @@
-// Types of the callback functions for OpenSSL.
+// Types of the callback functions that OpenSSL calls.
 #ifndef CAUSEWAY_OPENSSL_CALLBACKS_H
 #define CAUSEWAY_OPENSSL_CALLBACKS_H
 

@@ -86,7 +86,7 @@
     F(X509 *, X509_STORE_CTX_get0_cert, (const X509_STORE_CTX *a), (a)) \
     F(struct stack_st_X509 *, X509_STORE_CTX_get0_untrusted, (const X509_STORE_CTX *a), (a)) \
     F(void *, X509_STORE_CTX_get_ex_data, (const X509_STORE_CTX *a, int b), (a, b)) \
-    /* Statements of status (RFC 6960) */ \
+    /* OCSP responses (RFC 6960) */ \
     F(OCSP_RESPONSE *, d2i_OCSP_RESPONSE, (OCSP_RESPONSE **a, const unsigned char **b, long c), (a, b, c)) \
     F(int, OCSP_response_status, (OCSP_RESPONSE *a), (a)) \
     F(OCSP_BASICRESP *, OCSP_response_get1_basic, (OCSP_RESPONSE *a), (a)) \

@@ -15,7 +15,7 @@ const char *cw_script_load(void);
 /// Tries to load a library of another name and unloads it again, for tests. Returns false with a text in `message` on failure.
 bool cw_script_probe(const char *name, char *message, size_t capacity);
 
-/// Text of arbitrary bytes.
+/// Text as bytes with a length. It may contain any bytes, including zero.
 typedef struct cw_script_text {
     const char *start;
     size_t length;
@@ -32,8 +32,8 @@ enum {
 
 /// Starts a process that evaluates `prelude`, which must be a function, and calls it with `ask` and the arguments.
 ///
-/// `ask(kind, text)` sends a message, and waits for the reply if `kind` is "Q". The string that the function returns is the last message; a
-/// thrown error becomes a message of kind "F". `wait` and SIGCHLD do not report the process.
+/// `ask(kind, text)` sends a message. If `kind` is "Q", it also waits for the reply and returns it. The string that the function returns is
+/// the last message; a thrown error becomes a message of kind "F". `wait` and SIGCHLD do not report the process.
 ///
 /// `process` becomes a pidfd, which is readable after the process has ended. `channel` becomes a non-blocking socket that preserves message
 /// boundaries. The caller closes both. Load the engine first.

@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// Reports when one of a few files changes: its content, or the target of its symbolic link (inotify(7)).
+/// Reports changes of a few files (inotify(7)): the content of a file, or the target of a symbolic link.
 ///
 /// Create a new watch after each change, because the paths may lead to other files.
 package struct FileWatch: ~Copyable, Sendable {
@@ -9,14 +9,14 @@ package struct FileWatch: ~Copyable, Sendable {
 
     /// Watches files; a missing file is watched through its directory.
     ///
-    /// - Throws: ``SystemError`` if no watch can be created, for example if the user has too many.
+    /// - Throws: ``SystemError`` if no watch can be created, for example if the user has too many watches.
     package init(_ paths: [String]) throws(SystemError) {
         let descriptor = Descriptor(adopting: try check(cw_watch_open(), "inotify_init1"))
         var names: Set<String> = []
         var directories: Set<String> = []
         var isWatching = false
         for path in paths {
-            // Watches the directory of the link and the directory of its target.
+            // Watch the directory of the path and the directory of the file to which the path leads.
             for place in Set([path, Self.realPath(path) ?? path]) {
                 guard let slash = place.lastIndex(of: "/") else { continue }
                 names.insert(String(place[place.index(after: slash)...]))
@@ -25,7 +25,7 @@ package struct FileWatch: ~Copyable, Sendable {
                     isWatching = true
                 }
             }
-            // A change of a file that is a mount point causes no event in its directory.
+            // Also watch the file itself: if it is a mount point, a change causes no event in its directory.
             if cw_watch_add(descriptor.rawValue, path, false) == 0 { isWatching = true }
         }
         guard isWatching else { throw SystemError(errno: ENOSPC, call: "inotify_add_watch") }

@@ -69,7 +69,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     /// Transfers ownership of the descriptor to the caller.
     package consuming func release() -> Descriptor { descriptor }
 
-    /// Sends a request with the number `sequence`.
+    /// Sends a request with the sequence number `sequence`.
     package borrowing func send(_ request: NetlinkRequest, sequence: UInt32) throws(SystemError) {
         let bytes = request.encoded(sequence: sequence)
         try check(cw_netlink_send(descriptor.rawValue, bytes, bytes.count), "netlink send")
@@ -116,7 +116,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Reads the reply. Returns whether it is complete.
+    /// Reads the reply to a listing request. Returns `false` if the reply is incomplete or malformed.
     private borrowing func collect<Value>(
         _ listing: inout NetlinkListing<Value>, _ buffer: inout [UInt8], _ pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> Bool {

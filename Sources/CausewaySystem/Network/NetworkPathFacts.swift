@@ -7,7 +7,7 @@ package import CausewayWire
 /// the calling thread's network namespace. If the kernel cannot be queried, the results are empty, because a missing description is no
 /// reason for a connection to fail.
 package enum NetworkPathFacts {
-    /// The interface with the local address `address`. An address with an interface returns that interface.
+    /// The interface to which the local address `address` is assigned. If `address` has a scope, its interface is returned without a query.
     ///
     /// `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
     package static func interface(holding address: IPv4Address) -> NWInterface? {
@@ -18,7 +18,7 @@ package enum NetworkPathFacts {
         return address.bits >> 24 == 127 ? loopback : nil
     }
 
-    /// The interface with the local address `address`. An address with an interface returns that interface.
+    /// The interface to which the local address `address` is assigned. If `address` has a scope, its interface is returned without a query.
     ///
     /// An IPv4-mapped address is looked up as an IPv4 address. `nil` if no interface has the address, and for `::`.
     package static func interface(holding address: IPv6Address) -> NWInterface? {

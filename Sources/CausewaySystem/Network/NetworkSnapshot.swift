@@ -7,7 +7,8 @@ package struct NetworkSnapshot: Equatable, Sendable {
     package var interfaces: [Interface]
     /// The default routes of each family, the preferred one first. Routes that are known to be unusable are not included.
     package var defaultRoutes: [DefaultRoute]
-    /// The DNS servers that answer the queries, also behind a local forwarder. See ``ResolverState``.
+    /// The DNS servers that answer the queries. If this host uses a local forwarder, these are the forwarder's servers. See
+    /// ``ResolverState``.
     package var dnsServers: [InternetAddress]
     /// Domains that are appended to short names.
     package var searchDomains: [String]

@@ -10,7 +10,7 @@ package struct PacketArrival: Sendable {
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8
-    /// Additional data of the error: the MTU of a path.
+    /// Additional data of the error: for a packet that was too large, the MTU of the path.
     package var information: UInt32
     /// The host that reported the error.
     package var offender: SocketAddress?
@@ -18,7 +18,7 @@ package struct PacketArrival: Sendable {
     package var age: Duration?
 }
 
-/// Sockets for whole packets, and functions for them.
+/// Opens sockets for Ethernet frames, IP packets, ICMP and TCP segments, and sends and receives on these sockets.
 package enum PacketSockets {
     /// Opens a socket that sends frames on an interface.
     package static func frames(interface: UInt32) throws(SystemError) -> Descriptor {
@@ -80,7 +80,7 @@ package enum PacketSockets {
         }
     }
 
-    /// Opens a raw socket that sends IP packets with a given IP header.
+    /// Opens a raw socket that sends IP packets. The caller supplies the IP header.
     package static func rawIP(isIPv6: Bool) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_ip_socket(isIPv6), "socket(SOCK_RAW)"))
     }
@@ -129,7 +129,7 @@ package enum PacketSockets {
         return try arrival(cw_receive_datagram(fd, buffer.baseAddress, buffer.count, &datagram), &datagram)
     }
 
-    /// Receives the next datagram, or with `errors` the next error; `nil` if there is none.
+    /// Receives the next datagram, or the next error if `errors` is `true`; `nil` if there is none.
     package static func receive(
         _ fd: CInt, errors: Bool, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> PacketArrival? {

@@ -28,7 +28,7 @@ package struct ResolverFiles: Sendable {
         SmallFile.text(orderPath).map { NameServiceOrder(parsing: $0) } ?? NameServiceOrder()
     }
 
-    /// Reads resolv.conf. The server addresses include the interface for link-local ones.
+    /// Reads resolv.conf. A link-local server address includes its interface.
     package func configuration() -> (ResolverConfiguration, servers: [InternetAddress]) {
         let configuration = ResolverConfiguration(parsing: SmallFile.text(configurationPath) ?? "")
         return (configuration, ResolverState.addresses(of: configuration))

@@ -133,13 +133,14 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers ownership of a packet's bytes to the caller, who returns them with ``giveBack(_:of:)``. The reader gets another block.
+    /// Transfers ownership of a packet's bytes to the caller, who must give the bytes back with ``giveBack(_:of:)``. The reader then uses
+    /// another block for this packet index.
     package mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
         defer { packets[index].buffer = nil }
         return packets[index].buffer
     }
 
-    /// Returns the bytes taken for the packet at an index. Callable on any thread.
+    /// Gives the bytes of ``takeBlock(of:)`` back, for the packet at the given index. Callable on any thread.
     package static func giveBack(_ bytes: UnsafeMutableRawPointer, of index: Int) {
         PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index))
     }

@@ -8,7 +8,7 @@ extension Socket {
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // The socket is still a member, for example after the interface was down.
+        // The socket is still a member of the group, for example after the interface was down.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }
@@ -21,9 +21,9 @@ extension Socket {
     /// Binds a multicast socket to a port that other sockets and programs may share.
     ///
     /// Sockets with `SO_REUSEPORT` on one IPv4 port form a set. If only one socket on the port has joined the packet's group on the
-    /// receiving interface, the kernel delivers the packet to any socket of the set, whether it has joined the group or not.
-    /// `SO_REUSEADDR` shares the port without this effect. `SO_REUSEPORT` is set only if binding fails without it, and for IPv6, where the
-    /// kernel does not do this.
+    /// receiving interface, the kernel delivers the packet to any socket of the set, whether it has joined the group or not. `SO_REUSEADDR`
+    /// shares the port without this effect. For IPv4, `SO_REUSEPORT` is therefore set only if binding fails without it. For IPv6 it is
+    /// always set, because the effect does not exist there.
     package static func bindShared(_ fd: CInt, to address: SocketAddress) throws(SystemError) {
         try set(.reuseAddress, to: 1, on: fd)
         if address.family == .ipv4 {

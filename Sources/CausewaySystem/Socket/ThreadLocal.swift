@@ -10,7 +10,8 @@ package enum ThreadLocal {
     /// Transfers ownership of the scratch block to the caller, who releases it with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
-    /// A value that identifies the task that runs on this thread; 0 outside of tasks. Another task may have it after this one has ended.
+    /// An identifier of the task that runs on this thread; 0 outside of tasks. After the task has ended, another task may get this
+    /// identifier.
     package static var task: Int { Int(bitPattern: cw_current_task()) }
 
     /// Whether the current task was cancelled. False outside of tasks.

@@ -47,7 +47,7 @@ extension NWEndpoint {
 
         /// Creates a port from decimal digits, or from a service name in this host's service database.
         ///
-        /// Reads a file for a service name.
+        /// Looking up a service name reads a file.
         ///
         /// - Returns: `nil` for a number above 65535 and for an unknown name.
         public init?(_ service: String) {

@@ -3,12 +3,12 @@ public import FoundationEssentials
 /// A result code of Apple's Security interfaces: 0 for success, else an error number.
 public typealias OSStatus = Int32
 
-/// A network error. The case tells to which numbering the code belongs.
+/// A network error. Each case has its own numbering of error codes.
 ///
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
-    // This type is `POSIXErrorCode`. The name used here needs no import of a C library.
+    // The type is the C library's `POSIXErrorCode` under a name that needs no import of a C library.
     case posix(POSIXError.Code)
     /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)
@@ -28,7 +28,7 @@ extension NWError {
     /// The domain of the `NSError` to which Foundation converts this error.
     public static var errorDomain: String { "Network.NWError" }
 
-    /// The code in the numbering of the case.
+    /// The error code as a number. Its meaning depends on the case.
     public var errorCode: Int {
         switch self {
         case .posix(let code): Int(code.rawValue)

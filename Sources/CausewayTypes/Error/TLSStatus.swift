@@ -88,7 +88,7 @@ public let errSSLPeerAuthCompleted: OSStatus = -9841
 public let errSSLClientCertRequested: OSStatus = -9842
 /// The certificate is not for this host name.
 public let errSSLHostNameMismatch: OSStatus = -9843
-/// The peer closed before the handshake.
+/// The peer closed the connection before the handshake.
 public let errSSLConnectionRefused: OSStatus = -9844
 /// Decryption failure.
 public let errSSLDecryptionFail: OSStatus = -9845

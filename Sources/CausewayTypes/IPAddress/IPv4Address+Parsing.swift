@@ -1,7 +1,7 @@
 extension IPv4Address {
     /// Parses a numeric IPv4 literal, such as `192.0.2.1` or `169.254.8.8%eth0`.
     ///
-    /// Accepts the same formats as `getaddrinfo` with `AI_NUMERICHOST`: one to four parts separated by dots, of which the last fills all
+    /// Accepts the same formats as `getaddrinfo` with `AI_NUMERICHOST`: one to four parts separated by dots. The last part fills all
     /// remaining bytes (`127.1`, `2130706433`). Each part is decimal, octal with a leading `0`, or hexadecimal with a leading `0x`, so
     /// `010.0.0.1` is `8.0.0.1`. Do not use this to predict how other software interprets untrusted text.
     ///

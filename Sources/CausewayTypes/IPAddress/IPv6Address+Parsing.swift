@@ -39,7 +39,7 @@ extension IPv6Address {
         }
         while !rest.isEmpty {
             if rest.first == UInt8(ascii: ":") {
-                // The second colon of `::`. The first one was consumed as a separator or above.
+                // This is the second colon of `::`. The first colon was removed above, or with the previous group.
                 rest.removeFirst()
                 guard groups.skip() else { return nil }
                 continue

@@ -9,7 +9,8 @@ extension IPv6Address {
 
     private var unscopedDescription: String {
         if isIPv4Mapped { return "::ffff:\(embeddedQuad)" }
-        // Print a compatible address with at most 16 significant bits as a group, which is the more likely meaning.
+        // If only the last group of an IPv4-compatible address is set (`::1234`), print the group: the address is probably not meant as
+        // IPv4.
         if isIPv4Compatabile, low > 0xffff { return "::\(embeddedQuad)" }
 
         let zeros = longestRunOfZeros

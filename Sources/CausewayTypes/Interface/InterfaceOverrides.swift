@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
-/// User settings for interfaces that override what the kernel reports: for unusual hardware, metered links, and tests.
+/// User settings that override the interface properties from the kernel, for unusual hardware, metered links, and tests.
 ///
 /// The environment variable `CAUSEWAY_INTERFACES` contains entries, or the absolute path of a file with entries. Without the variable, the
 /// file `/etc/causeway/interfaces` is read if it exists. An entry is a name, `=`, and words separated by `+`. Entries are separated by
 /// commas, spaces or line ends, and `#` starts a comment:
 ///
 /// ```
-/// usb0=cellular+expensive, wwan*=constrained   # a telephone, and modems on a small budget
+/// usb0=cellular+expensive, wwan*=constrained   # a telephone, and modems with a small data plan
 /// ```
 ///
 /// A name that ends with `*` matches all interfaces with that prefix. The first matching entry is used.
@@ -21,7 +21,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
 
         package init() {}
 
-        /// Applies a word. Returns whether the word is known.
+        /// Applies one word of an entry. Returns `false` if the word is unknown.
         fileprivate mutating func adopt(_ word: Substring) -> Bool {
             switch word {
             case "wifi": type = .wifi
@@ -70,7 +70,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
         let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
         self.init(parsing: text ?? "")
-        // A file named in the variable must exist.
+        // A missing file is a mistake only if the variable names it.
         if text == nil, environment != nil { mistakes.append("cannot read \(path)") }
     }
 

@@ -14,7 +14,8 @@ extension NWTXTRecord {
         /// A value that is not UTF-8 text.
         case data(Data)
 
-        /// Selects the case for `data`: `nil` becomes ``none``, no bytes ``empty``, UTF-8 ``string(_:)``.
+        /// Creates the entry for `data`: ``none`` for `nil`, ``empty`` for zero bytes, ``string(_:)`` for UTF-8 text, ``data(_:)`` for
+        /// other bytes.
         public init(_ data: Data?) {
             guard let data else {
                 self = .none
@@ -49,7 +50,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The case that the receiver of these bytes would get, so that sender and receiver agree.
+        /// The entry that a receiver decodes from the same bytes. The sender stores this entry, so that both sides compare equal.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

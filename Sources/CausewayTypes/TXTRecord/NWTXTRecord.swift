@@ -30,8 +30,8 @@ public struct NWTXTRecord: Sendable {
 
     /// Creates a record from text values. An empty value becomes ``Entry/empty``.
     ///
-    /// Entries are sorted by key. Leaves out pairs that a record cannot hold (see ``setEntry(_:for:)``), and of keys that differ only in
-    /// case all but the first.
+    /// Entries are sorted by key. Pairs that a record cannot hold are left out (see ``setEntry(_:for:)``). If several keys differ only in
+    /// case, only the first one is kept.
     public init(_ dictionary: [String: String] = [:]) {
         content = .pairs([])
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where getEntry(for: key) == nil {
@@ -71,8 +71,9 @@ public struct NWTXTRecord: Sendable {
 
     /// Adds a key, or replaces its value and the case of its letters.
     ///
-    /// - Returns: `false`, without a change, if the key is empty or has characters other than printable ASCII without `=` (RFC 6763 §6.4),
-    ///   if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in another format.
+    /// - Returns: `false`, without a change, if the key is invalid: empty, or with `=` or characters other than printable ASCII (RFC 6763
+    ///   §6.4). Also if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in another
+    ///   format.
     @discardableResult
     public mutating func setEntry(_ entry: NWTXTRecord.Entry, for key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }
@@ -125,7 +126,8 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
-    /// Whether both records have the same entries, in any order and with keys compared without case. Opaque records must have equal bytes.
+    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Opaque records must have equal
+    /// bytes.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):

@@ -124,7 +124,7 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
         return value
     }
 
-    /// Types that must not decode themselves: they would call this decoder again or need nested structure.
+    /// Types whose own `init(from:)` must not be called: it would call this decoder again without end, or need nested structure.
     private static let scalars: Set<ObjectIdentifier> = Set(
         [
             Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,

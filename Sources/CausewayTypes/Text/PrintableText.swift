@@ -6,7 +6,7 @@
 ///
 ///     let line: PrintableText = "+ \(name)  \(type) [\(interface)]"
 package struct PrintableText: Hashable, Sendable {
-    /// The escaped text. Escaping it again does not change it, except style sequences of literals.
+    /// The escaped text. A second escaping changes nothing except the style sequences of literals.
     package private(set) var text: String
 
     private init(trusted text: String) {
@@ -27,7 +27,7 @@ package struct PrintableText: Hashable, Sendable {
         self.init(trusted: lines.map { Self.escaped($0) }.joined(separator: "\n"))
     }
 
-    /// Creates a report from this program's text and keeps its line breaks. Not for text in which a peer may choose the lines.
+    /// Creates a report from this program's text and keeps its line breaks. Do not pass text in which a peer could insert line breaks.
     package init(report text: some StringProtocol) {
         self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
     }
