@@ -1,6 +1,6 @@
-/// The position of one layer in a packet under construction, and the fields of it that are still to be filled in.
+/// The position of one layer in a packet under construction, and the fields of the layer that must still be filled in.
 ///
-/// All properties are 64 bits wide: a load that is wider than the store before it would stall.
+/// All properties are 64 bits wide, because a load that is wider than the store before it stalls.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
@@ -10,11 +10,12 @@ struct ChecksumMark: Sendable {
     static let isInIPv6: UInt64 = 8
     /// Mask of the first three flags: the layer has pending work.
     static let isPending: UInt64 = 7
-    /// `sum` holds the header's sum.
+    /// The value of `sum` is computed.
     static let isSummed: UInt64 = 16
 
-    /// From the lowest byte up, 8 bits each: the flags above, the kind, the offsets of the length and checksum fields in the header, the
-    /// number of bytes that the length field leaves out, and the protocol number for the pseudo header (0 for a checksum without one).
+    /// Six values of 8 bits each, from the lowest byte up: the flags above, the kind, the offset of the length field in the header, the
+    /// offset of the checksum field, the number of bytes that the length field does not count, and the protocol number for the pseudo
+    /// header (0 for a checksum without one).
     var flags: UInt64
     var offset: Int
     var byteCount: Int
@@ -73,13 +74,14 @@ struct ChecksumMarks: Sendable {
     private(set) var count = 0
     /// Offset of the latest IP header; negative without one.
     private var network = -1
-    /// Flags of the layers that are added next.
+    /// Flags that the next added layers get.
     private var next: UInt64 = 0
 
-    /// Whether a checksum that is to be filled in covers the layer that is added next.
+    /// Whether the next added layer is covered by a checksum that is not filled in yet.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
-    /// Index of the first layer with a field to fill in, or covered by such a checksum. Not less than the count if there is none.
+    /// Index of the first layer with pending work: a field to fill in, or a checksum around it that is not filled in. `Int.max` if there is
+    /// none.
     private(set) var firstPending = Int.max
 
     mutating func removeAll() { (count, network, next, firstPending) = (0, -1, 0, .max) }

@@ -1,6 +1,7 @@
 public import CausewayTypes
 
-/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word, so that the checksum loads what was stored as a whole.
+/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum then loads words of the sizes that were
+/// stored.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64

@@ -125,7 +125,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // The sum of all bytes after the current layer, as far as a checksum covers them.
+        // The sum of the bytes after the current layer that its checksum covers.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {

@@ -13,7 +13,7 @@ import CausewayTypes
 /// ``finish()`` fills in the lengths and checksums that a header leaves `nil`. A value that a header sets is written unchanged, even if it
 /// is wrong. A builder that is used again keeps its memory.
 public struct PacketBuilder: Sendable {
-    /// The packet's bytes. Bytes from `count` on are left over from a longer packet before.
+    /// The packet's bytes. Bytes from offset `count` on are left over from an earlier, longer packet.
     @usableFromInline var bytes: [UInt8] = []
     var marks = ChecksumMarks()
 
@@ -129,8 +129,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// The sum of a payload that a checksum covers. Computed from the source array, because loads from the packet would wait for its
-    /// stores.
+    /// The sum of a payload that a checksum covers. It is computed from the source array, because a load from the packet would wait until
+    /// the copy is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }

@@ -85,7 +85,7 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Turns the sum into that of the same bytes at an odd offset.
+    /// Converts the sum to the sum of the same bytes at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 
@@ -129,7 +129,7 @@ struct ChecksumSum {
     /// The header field: the complement of the sum.
     @inlinable @inline(__always)
     var value: UInt16 {
-        // Adds both halves; a carry is added at the low end.
+        // Fold the sum to 16 bits: add both halves, with end-around carry.
         let half = UInt32(truncatingIfNeeded: sum).addingReportingOverflow(UInt32(truncatingIfNeeded: sum >> 32))
         let word = half.partialValue &+ (half.overflow ? 1 : 0)
         let quarter = UInt16(truncatingIfNeeded: word).addingReportingOverflow(UInt16(truncatingIfNeeded: word >> 16))

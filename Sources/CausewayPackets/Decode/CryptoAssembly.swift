@@ -1,10 +1,10 @@
 /// Assembles the first TLS message of a QUIC connection from CRYPTO frames (RFC 9000 §19.6) in any order.
 ///
-/// Memory is limited by ``messageLimit`` and ``pieceLimit``. The first copy of a byte counts.
+/// Memory is limited by ``messageLimit`` and ``pieceLimit``. If a byte arrives more than once, the first copy is kept.
 struct CryptoAssembly: Sendable {
-    /// The maximum size of a message in bytes. With post-quantum keys a ClientHello has about 2,000.
+    /// The maximum size of a message in bytes. A ClientHello with post-quantum keys has about 2,000 bytes.
     static let messageLimit = 16_384
-    /// The maximum number of separate pieces that wait for the bytes between them.
+    /// The maximum number of received pieces with gaps between them.
     static let pieceLimit = 64
 
     private enum Frame {
@@ -13,7 +13,7 @@ struct CryptoAssembly: Sendable {
     private static let headerLength = 4
 
     private var bytes: [UInt8] = []
-    /// The ranges of `bytes` that have arrived, ascending and apart from each other.
+    /// The ranges of `bytes` that have arrived, in ascending order, with gaps between them.
     private var pieces: [Range<Int>] = []
 
     /// Adds the frames of an Initial packet. Frames after one that an Initial packet must not contain are ignored.
@@ -61,7 +61,7 @@ struct CryptoAssembly: Sendable {
     private mutating func add(_ content: borrowing ByteView, at start: Int) {
         guard content.count > 0, start <= Self.messageLimit - content.count else { return }
         let range = start..<start + content.count
-        // Pieces that touch the new one become one piece with it.
+        // The new piece is merged with the pieces that it touches.
         let touching = pieces.filter { $0.lowerBound <= range.upperBound && range.lowerBound <= $0.upperBound }
         guard pieces.count - touching.count < Self.pieceLimit else { return }
         if bytes.count < range.upperBound {
@@ -78,7 +78,7 @@ struct CryptoAssembly: Sendable {
         pieces.insert(whole, at: pieces.firstIndex { $0.lowerBound > whole.lowerBound } ?? pieces.count)
     }
 
-    /// Returns the first message with its header (RFC 8446 §4) once all of it has arrived, and forgets everything.
+    /// Returns the first message with its header (RFC 8446 §4) and clears the state; `nil` if the message is incomplete.
     mutating func takeMessage() -> [UInt8]? {
         guard let first = pieces.first, first.lowerBound == 0, first.count >= Self.headerLength else { return nil }
         let count = Self.headerLength + (Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3]))

@@ -143,7 +143,7 @@ extension LayerWalk {
         return nil
     }
 
-    /// Decodes a GRE header (RFC 2784 §2) with the fields of RFC 2890. Version 1 is that of PPTP (RFC 2637 §4.1).
+    /// Decodes a GRE header (RFC 2784 §2) with the fields of RFC 2890. Version 1 is the variant of PPTP (RFC 2637 §4.1).
     private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)

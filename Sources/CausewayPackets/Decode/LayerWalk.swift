@@ -12,7 +12,7 @@ extension PacketLayers {
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
-    /// Finds the layers of another packet and replaces the earlier result. Saves a new value per packet in loops.
+    /// Finds the layers of another packet and replaces the earlier result. In a loop, this is cheaper than a new value for each packet.
     @inlinable
     public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
@@ -82,7 +82,7 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
-    /// The error for a header of `byteCount` bytes, of which fewer are there.
+    /// The error for a header of `byteCount` bytes that the packet does not contain completely.
     @inline(never)
     func truncation(_ byteCount: Int) -> WireError {
         .truncated(needed: byteCount, available: max(0, limit - offset), at: offset)
@@ -225,7 +225,8 @@ struct LayerWalk {
             case 2: return .ipv6
             default: break
             }
-            // An MPLS label does not name its payload: the first half byte does, as routers assume (RFC 4928 §3).
+            // An MPLS label does not state the type of its payload. As routers do, take the first half byte of the payload as the IP
+            // version (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
             case 4: return .ipv4
             case 6: return .ipv6

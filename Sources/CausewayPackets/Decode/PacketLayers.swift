@@ -30,7 +30,7 @@ public struct PacketLayers: Sendable {
         public init(rawValue: UInt16) { self.rawValue = rawValue }
         /// The capture has fewer bytes than a header needs or a length field states.
         public static let cutOff = Issues(rawValue: 1)
-        /// A version field contradicts the layer before.
+        /// A version field does not match the type that the previous layer states.
         public static let badVersion = Issues(rawValue: 2)
         /// A header length is too small for the header, or exceeds the packet.
         public static let badHeaderLength = Issues(rawValue: 4)
@@ -121,7 +121,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Forget the transport layer of the outer packet: it does not belong to the inner packet.
+    /// Discards the transport layer of the outer packet: it does not belong to the inner packet.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

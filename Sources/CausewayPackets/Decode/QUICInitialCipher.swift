@@ -1,7 +1,7 @@
-/// The cryptographic functions that open the first packets of a QUIC connection (RFC 9001 §5).
+/// The cryptographic functions that decrypt the first packets of a QUIC connection (RFC 9001 §5).
 ///
-/// This module contains no cipher. The caller supplies the functions of its library; `nw` uses OpenSSL. A function returns `nil` if it
-/// fails, for example because the library is not installed; packets then stay closed.
+/// This module contains no cipher. The caller supplies the functions of a library; `nw` uses OpenSSL. A function returns `nil` if it fails,
+/// for example because the library is not installed. The packets are then not decrypted.
 ///
 /// Isolation: the functions run on the thread that prints the packet, and must not block.
 public struct QUICInitialCipher: Sendable {
@@ -32,7 +32,8 @@ public struct QUICInitialCipher: Sendable {
     }
 }
 
-/// The keys that protect a client's Initial packets. They follow from a connection ID, so that every observer can derive them.
+/// The keys that protect a client's Initial packets. They are derived from a connection ID in the packet, so every observer can compute
+/// them.
 struct QUICInitialKeys: Sendable, Equatable {
     private static let salts: [UInt32: [UInt8]] = [
         // RFC 9001 §5.2
@@ -88,7 +89,8 @@ struct QUICInitialKeys: Sendable, Equatable {
         var header = p.clamped(place.start, content).array
         header[0] = first
         var nonce = nonce
-        // The first packets have small numbers, so that the part of the number in the header is the number.
+        // A header contains only the low bytes of the packet number. The first packets have small numbers, so these bytes are the whole
+        // number.
         for (index, offset) in (place.number..<content).enumerated() {
             let byte = p[offset] ^ mask[1 + index]
             header[offset - place.start] = byte

@@ -1,4 +1,4 @@
-/// Opens the Initial packets of QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
+/// Decrypts the Initial packets of QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
 ///
 /// Keeps at most ``connectionLimit`` connections, because a ClientHello may span several datagrams.
 struct QUICInitials: Sendable {
@@ -41,7 +41,7 @@ struct QUICInitials: Sendable {
     /// The number of connections kept.
     var count: Int { exchanges.count }
 
-    /// Opens all Initial packets in a datagram. Returns `nil` if none is authentic.
+    /// Decrypts all Initial packets in a datagram. Returns `nil` if none is authentic.
     mutating func open(_ datagram: borrowing ByteView, _ flow: Flow) -> Opened? {
         var opened: Opened?
         var offset = 0
@@ -55,8 +55,8 @@ struct QUICInitials: Sendable {
         return opened
     }
 
-    /// Opens a packet with the keys of its connection ID, or else with the keys of the flow: after the server's answer a client
-    /// sends to the server's connection ID but keeps the keys (RFC 9001 §5.2).
+    /// Decrypts a packet with the known keys of its flow, or else with keys derived from its connection ID. The flow's keys come first:
+    /// after the server's first reply, the client sends to the server's connection ID but keeps its keys (RFC 9001 §5.2).
     private mutating func frames(
         _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
     ) -> [UInt8]? {

@@ -1,7 +1,7 @@
 /// Reads capture files: pcap in either byte order with microseconds or nanoseconds, the modified pcap form, and pcapng.
 ///
-/// The reader does no I/O: the caller feeds bytes in portions of any size and takes packets. It holds at most one portion and one packet. A
-/// compressed file is refused with an error that names the program.
+/// The reader does no I/O: the caller feeds bytes in portions of any size and takes packets. The reader holds at most one portion and one
+/// packet. A compressed file is rejected with an error that names the compression program.
 ///
 /// ```swift
 /// var reader = CaptureFileReader()
@@ -9,7 +9,7 @@
 /// while let packet = try reader.next() { use(packet, reader.bytes) }
 /// ```
 public struct CaptureFileReader: Sendable {
-    /// The maximum size of a packet in bytes, as in tcpdump. A larger size counts as damage of the file.
+    /// The maximum size of a packet in bytes, as in tcpdump. A file with a larger packet is treated as damaged.
     public static let largestPacket = 262_144
 
     enum Format: Sendable {

@@ -1,4 +1,4 @@
-/// Recognizes a byte load followed by comparisons that branch one way for some values and another way for all others.
+/// Recognizes a byte load followed by comparisons that have one target for some values and another target for all others.
 enum FilterByteSet {
     /// The offset of the byte, eight values (possibly repeated), and the targets for a match and a mismatch.
     typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)

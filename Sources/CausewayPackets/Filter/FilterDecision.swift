@@ -1,12 +1,12 @@
-/// A group of comparisons evaluated in one step: up to two masked 8-byte windows and one byte against a set.
+/// A group of comparisons evaluated in one step: up to two windows of eight bytes with a mask, and one byte against a set of values.
 ///
-/// Comparisons with the same target are merged into one decision: all of them must hold, or any of two. Dispatching is the expensive part
-/// of a filter, and a typical filter needs two to four decisions.
+/// Comparisons with the same target are merged into one decision: either all of them must match, or one of two. Dispatching is the
+/// expensive part of a filter, and a typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are indices of decisions.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
-    /// The decisions cannot judge this packet: the program has to run.
+    /// The decisions have no result for this packet: the program has to run.
     static let open: Int32 = -3
 
     /// The windows: offset, mask and expected value, in memory order.
@@ -19,11 +19,12 @@ struct FilterDecision: Hashable, Sendable {
     /// Up to eight accepted values of the byte at `byteAt`, which is negative if no byte is compared.
     var bytes: UInt64 = 0
     var byteAt: Int32 = -1
-    /// Offset of the byte whose low half gives the IP header length that all offsets are moved by; negative if they are fixed.
+    /// Offset of the byte whose low half is the IP header length. This length is added to all other offsets. Negative if the offsets are
+    /// fixed.
     var header: Int32 = -1
-    /// Offset after the last compared byte, before the offsets are moved.
+    /// Offset after the last compared byte, without the IP header length.
     var reach: Int32 = 0
-    /// How many of the two windows must match: 2 or 1.
+    /// The number of windows that must match: 2 or 1.
     var needed: Int32 = 2
     var jt: Int32 = 0
     var jf: Int32 = 0
@@ -63,7 +64,7 @@ struct FilterDecision: Hashable, Sendable {
         return steps[place].jt
     }
 
-    /// Whether one of eight packed bytes equals `byte`: then the XOR has a zero byte.
+    /// Whether one of eight packed bytes equals `byte`. Tests whether their XOR contains a zero byte.
     @inline(__always)
     static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

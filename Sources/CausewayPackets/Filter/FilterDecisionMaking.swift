@@ -85,7 +85,7 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // Only a decision with moved offsets checks that the header is in the packet.
+                // Only a decision with offsets relative to the header checks that the packet contains the header.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -171,7 +171,7 @@ struct FilterDecisionMaking {
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // Merge comparisons that must all hold: as long as a mismatch leads to the same target.
+        // Merge comparisons that must all match, as long as each mismatch leads to one common target.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -179,7 +179,7 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Or merge two alternatives that lead to the same target.
+        // Or merge two comparisons if a match of either leads to one common target.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {
@@ -196,7 +196,7 @@ struct FilterDecisionMaking {
         return Int32(steps.count - 1)
     }
 
-    /// Whether the offsets of two comparisons are moved by the same header, or both are fixed.
+    /// Whether the offsets of two comparisons are relative to one header, or both are fixed.
     private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
         one.test.isMoved == other.test.isMoved
             && (!one.test.isMoved || one.registers.header == other.registers.header)

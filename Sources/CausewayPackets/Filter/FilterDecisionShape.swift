@@ -6,7 +6,7 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Adds a comparison that must hold too. Returns `false` if the decision has no room for it.
+    /// Adds a comparison that must also match. Returns `false` if the decision has no room for it.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -19,7 +19,8 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Makes the decision hold if the existing comparison or `test` holds. Returns `false` if the shape has no room for `test`.
+    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if the shape has no room for
+    /// `test`.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
@@ -74,7 +75,7 @@ struct FilterWindow {
         let last = Int(test.at) + Int(test.width)
         if last > at + 8 {
             let distance = last - 8 - at
-            // Bytes that leave the window must not be compared.
+            // The window moves by `distance`. The bytes that it no longer contains must not be part of a comparison.
             guard distance < 8, mask >> UInt64(64 - distance * 8) == 0 else { return false }
             moved.at += distance
             (moved.mask, moved.value) = (mask << UInt64(distance * 8), value << UInt64(distance * 8))

@@ -1,10 +1,10 @@
-/// The numbers of protocol families on the capturing systems. IPv6 has another number on each BSD.
+/// The numbers of protocol families on the capturing systems. The number of IPv6 differs between the BSD systems.
 struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
 
     private static let inet: UInt32 = 2
-    /// Linux; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS and iOS.
+    /// The numbers of IPv6 on: Linux; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS and iOS.
     private static let inet6: [UInt32] = [10, 24, 28, 30]
 
     /// Families in network byte order, or of one byte.

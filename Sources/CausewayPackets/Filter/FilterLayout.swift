@@ -52,7 +52,7 @@ struct FilterLayout: Sendable {
     var networkAt: Int
     /// The slot with the position that the two offsets above are relative to; `nil` means the beginning of the packet.
     var slot: Int?
-    /// Offset of the link header, and the slot with the position that this offset counts from.
+    /// Offset of the link header, and the slot with the position that this offset is relative to.
     var linkAt = 0
     var linkSlot: Int?
     var addresses = Addresses.none
@@ -60,7 +60,7 @@ struct FilterLayout: Sendable {
     var slots = 0
     /// Code that computes the position in a slot, for each slot.
     var preludes: [(slot: Int, node: FilterNode)] = []
-    /// A condition for every packet.
+    /// A condition that every matching packet must satisfy.
     var condition: FilterNode?
     /// Whether the kernel runs the filter and can provide metadata besides the packet's bytes.
     var isLive: Bool
@@ -80,9 +80,9 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot that `networkAt` is relative to, if it differs from that of the type.
+    /// The slot that `networkAt` is relative to, if it differs from `slot`.
     private var networkSlot: Int?
-    /// The condition for a link header to exist: some tunnels carry either frames or IP packets.
+    /// The condition that the packet has a link header: some tunnels carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?
 
     func load(_ size: Int, _ offset: Int) -> FilterLoad {

@@ -57,7 +57,7 @@ enum FilterLinks {
 
     /// Offset of the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
-        // Bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE over ATM.
+        // In this order: bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE over ATM.
         130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
     ]
 }
@@ -75,7 +75,7 @@ extension FilterLayout {
         case .slip, .pppDirected: return byte(0, 0, 1)
         case .ipnet: return .equal(FilterLoad(size: 2, offset: 2), isIn ? 2 : 1)
         case .pflog: return byte(60, 1, 2)
-        // Marvell's command: to the CPU, or from it. Broadcom's operation: egress from the switch, or ingress.
+        // Marvell tags have a command: to the CPU, or from the CPU. Broadcom tags have an operation: egress from the switch, or ingress.
         case .dsa: return byte(12, mask: 0xC0, 0, 0x40)
         case .dsaExtended: return byte(16, mask: 0xC0, 0, 0x40)
         case .broadcomTag: return byte(12, mask: 0xE0, 0, 0x20)

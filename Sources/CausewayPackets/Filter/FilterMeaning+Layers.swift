@@ -15,7 +15,7 @@ extension FilterLayout {
         if link != .cooked {
             typeAt += 4
         } else {
-            // After the first tag, the type is where Ethernet has it.
+            // After the first tag, the type has the offset that it has in an Ethernet frame with a tag.
             link = .ethernet
             typeAt = networkAt + 2
         }

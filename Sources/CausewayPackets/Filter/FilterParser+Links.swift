@@ -1,6 +1,6 @@
 /// Parses keywords of certain links: 802.11 frames and SS7 signals.
 extension FilterParser {
-    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is another.
+    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is none of these.
     mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
         let first = token
         guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }

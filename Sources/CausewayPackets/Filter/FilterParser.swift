@@ -178,7 +178,7 @@ struct FilterParser {
             advance()
         }
         let isAddressed = qualifiers.direction != .unspecified || qualifiers.wireless != nil || qualifiers.kind != nil
-        // A link without known types still has addresses.
+        // On a link whose payload types are unknown, only link addresses can be tested.
         if layout.link == .opaque, qualifiers.proto != .link || !isAddressed || qualifiers.kind == .proto {
             return try unknownLink(first)
         }

@@ -24,7 +24,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// The kernel's metadata of a packet.
     struct KernelFacts: Sendable {
-        /// 0 for packets to this host, 4 for packets it sent; values between for broadcasts, multicasts and packets to other hosts.
+        /// 0 for packets to this host, 4 for packets that this host sent, 1 to 3 for broadcasts, multicasts and packets to other hosts.
         var direction: UInt8
         var interface: UInt32
 
@@ -41,7 +41,7 @@ struct FilterProgram: Hashable, Sendable {
     let chains: [Chain]
     /// The program for the evaluator, with loads and following comparisons fused.
     private let steps: [FilterStep]
-    /// The program as decisions, which judge most packets.
+    /// The program as decisions, which are sufficient for most packets.
     let decisions: FilterDecisions
 
     init(instructions: [FilterInstruction], chains: [Chain] = []) {
@@ -202,7 +202,7 @@ struct FilterProgram: Hashable, Sendable {
         return 0
     }
 
-    /// Returns `nil` for a division by zero or an unknown operator.
+    /// Computes a binary operation; `nil` for a division by zero or an unknown operator.
     private static func compute(_ code: UInt16, _ a: UInt32, _ b: UInt32) -> UInt32? {
         switch code & ~8 {
         case Code.arithmetic(.add): return a &+ b

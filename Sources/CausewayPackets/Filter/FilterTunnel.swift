@@ -6,7 +6,7 @@ struct FilterTunnel {
     /// The first slot to use.
     var slot: Int
 
-    /// The number of slots. Geneve carries frames or bare IP packets, so that type and network layer need two positions.
+    /// The number of slots. Geneve carries frames or bare IP packets, so the type and the network layer need separate positions.
     var slotCount: Int { isGeneve ? 2 : 1 }
 
     private static let udpLength = 8
@@ -37,8 +37,8 @@ struct FilterTunnel {
         let options = FilterExpression.binary(.binary(first, .and, .number(0x3F)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // Without a frame, Geneve's protocol type takes the place of the frame's type, so the positions are set as if a frame header
-        // preceded.
+        // Without a frame, the type is in Geneve's header. The positions are then set so that the offsets of a frame's type and payload
+        // lead to the correct bytes.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

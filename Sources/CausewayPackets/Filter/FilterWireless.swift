@@ -42,7 +42,7 @@ extension FilterLayout {
         ])
         let rounded = FilterExpression.binary(
             .binary(.place(FilterPlace(slot: payload)), .add, .number(3)), .and, .number(0xFFFF_FFFC))
-        // Always true. The second mark applies only to padded headers.
+        // The second node is always true: it only moves the payload position if the header is padded.
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 

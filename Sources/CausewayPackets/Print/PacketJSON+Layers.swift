@@ -8,7 +8,7 @@ extension PacketJSON {
         var network: (kind: LayerKind, members: Range<Int>)?
         var transport: (kind: LayerKind, members: Range<Int>)?
 
-        /// Records the members of a header. A header that begins another encapsulation level discards those before it.
+        /// Records the members of a header. If the header begins another encapsulation level, discards the members of the previous level.
         mutating func note(_ kind: LayerKind, _ members: Range<Int>) {
             switch kind {
             case .ethernet: self = Level(ethernet: members)

@@ -16,8 +16,8 @@ public struct PacketJSON: Sendable {
 
     /// Creates an encoder.
     ///
-    /// - Parameter initialCipher: Opens the first packets of QUIC connections on any port, to write `tlsServerName` and `tlsProtocols` in
-    ///   the packet that completes the ClientHello. Without it they stay closed.
+    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections on any port, to write `tlsServerName` and `tlsProtocols`
+    ///   in the packet that completes the ClientHello. Without a cipher, both members are omitted for QUIC.
     public init(initialCipher: QUICInitialCipher? = nil) {
         initials = initialCipher.map { QUICInitials($0) }
     }

@@ -59,7 +59,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints pairs of bytes, separated by dots.
+    /// Prints the bytes as 16-bit decimal numbers, separated by commas. An odd last byte is printed alone.
     mutating func digits(_ p: borrowing ByteView, _ length: Int) {
         var offset = 0
         var isFirst = true

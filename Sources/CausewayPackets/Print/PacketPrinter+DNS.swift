@@ -240,7 +240,7 @@ extension PacketPrinter {
         }
     }
 
-    /// A name has at most 255 characters. A longer name is truncated, and the output says so.
+    /// Counts a character of a name. A name has at most 255 characters; a longer name is truncated, with a mark in the output.
     private mutating func nameHasRoom(_ count: inout Int, _ isTooLong: inout Bool) -> Bool {
         count += 1
         if count > 255, !isTooLong {

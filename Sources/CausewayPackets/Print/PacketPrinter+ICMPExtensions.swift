@@ -9,7 +9,7 @@ extension PacketPrinter {
 
     /// Prints extension objects (RFC 4884 §7, RFC 5837, RFC 4950).
     mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(WireError) {
-        // A probe has only the header and the first object; other bytes follow.
+        // In an extended echo request, the extension ends after the first object; other bytes follow.
         let isProbe = start == 8
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
         let found = try p.u16(start + 2)

@@ -3,7 +3,7 @@ extension PacketPrinter {
     private static let names: [StaticString] = ["initial", "0-rtt", "handshake", "retry"]
     private static let integrityTag = 16
 
-    /// Prints a datagram of the port of QUIC. Returns whether it looks like QUIC.
+    /// Prints a datagram on the QUIC port. Returns whether it has the form of a QUIC packet.
     mutating func quic(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {
@@ -12,7 +12,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// Prints a datagram of another port if it contains a client's Initial packet, which its authentication tag proves.
+    /// Prints a datagram on another port if it contains a client's Initial packet. A valid authentication tag identifies such a packet.
     mutating func quicElsewhere(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {
@@ -33,7 +33,7 @@ extension PacketPrinter {
                 destinationLow: destination.1, sourcePort: ports.source, destinationPort: ports.destination))
     }
 
-    /// Prints the header of the first packet. Returns whether it looks like QUIC.
+    /// Prints the header of the first packet. Returns whether it has the form of a QUIC packet.
     private mutating func quicHeader(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard let first = try? p.u8(0), first & QUICPacketPlace.fixedBit != 0 else { return false }
         guard first & QUICPacketPlace.longHeader != 0 else {

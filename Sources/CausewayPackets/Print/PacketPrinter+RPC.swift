@@ -1,4 +1,4 @@
-/// Parses remote procedure calls (RFC 5531), as far as NFS needs this.
+/// Parses the parts of remote procedure calls (RFC 5531) that NFS needs.
 extension PacketPrinter {
     /// The port of NFS servers.
     static let nfsPort: UInt16 = 2049

@@ -59,7 +59,7 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // Fields of further words belong to other antennas or to vendors.
+        // The fields of further presence words, which describe other antennas or belong to vendors, are not printed.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }

@@ -12,7 +12,8 @@ struct TextProtocol {
 }
 
 extension PacketPrinter {
-    /// Prints the first line, or all lines if the verbosity asks for it. For the rest of a message, prints only the protocol's name.
+    /// Prints the first line, or all lines if ``Options/verbosity`` is at least 1. If the bytes are not the beginning of a message, prints
+    /// only the protocol's name.
     mutating func textLines(_ proto: TextProtocol, _ p: borrowing ByteView, _ length: Int) {
         out.put(proto.name)
         guard beginsMessage(p, proto) else { return }
@@ -53,7 +54,7 @@ extension PacketPrinter {
 
     private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Whether a word in the packet equals `word`, which is in upper case, without regard to case.
+    /// Whether a word in the packet equals `word` without regard to case. `word` must be in upper case.
     private func isWord(_ p: borrowing ByteView, _ place: Range<Int>, _ word: String) -> Bool {
         guard place.count == word.utf8.count else { return false }
         var index = place.lowerBound

@@ -170,7 +170,7 @@ extension PacketPrinter {
         static let (name, rates, channel): (UInt8, UInt8, UInt8) = (0, 1, 3)
     }
 
-    /// Prints the network's name, its rates and its channel. A mark for missing bytes follows the complete elements.
+    /// Prints the network's name, its rates and its channel. If bytes are missing, prints the complete elements and then throws.
     private mutating func elements(
         _ p: borrowing ByteView, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
     ) throws(WireError) {

@@ -68,8 +68,8 @@ public struct PacketPrinter: Sendable {
 
     /// Creates a printer.
     ///
-    /// - Parameter initialCipher: Opens the first packets of QUIC connections, to print the names in their ClientHello if
-    ///   ``Options/verbosity`` is at least 1. Without it they stay closed.
+    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections, to print the names in their ClientHello if
+    ///   ``Options/verbosity`` is at least 1. Without a cipher, these names are not printed for QUIC.
     public init(_ options: Options = Options(), initialCipher: QUICInitialCipher? = nil) {
         self.options = options
         initials = initialCipher.map { QUICInitials($0) }

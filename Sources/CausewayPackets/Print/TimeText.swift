@@ -1,4 +1,4 @@
-/// Formats times. Caches the text of a second, which most packets share with the one before.
+/// Formats times. Caches the text of the latest second, because consecutive packets usually have equal seconds.
 struct TimeText: Sendable {
     private var first: CaptureTime?
     private var previous: CaptureTime?

@@ -42,7 +42,7 @@ struct ExpiryWheel: Sendable {
         }
     }
 
-    /// Removes all entries, for the caller to add again.
+    /// Removes all entries, so that the caller can add them again with other times.
     mutating func takeAll() -> [Entry] {
         var all: [Entry] = []
         all.reserveCapacity(held)

@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// Host discovery on the local link: ARP requests (RFC 826) and neighbour solicitations (RFC 4861 §4.3).
 ///
-/// A host cannot communicate on the link without answering these, so that its packet filter does not hide it.
+/// A host cannot communicate on the link without answering these requests, so a packet filter cannot hide the host.
 package struct NeighbourProbes: Sendable {
     private let hardware: MACAddress
 

@@ -119,11 +119,11 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }
-        // A slot lies in the past if it expired since the last call: then call again immediately.
+        // If a slot has expired since the last call, its time is in the past: the caller then calls again immediately.
         return .wait(until: .microseconds(max(wheel.next ?? time + longest, time + 1)))
     }
 
-    /// Returns the next probe: silent probes first, then each port on all hosts, which spreads the load over the hosts.
+    /// Returns the next probe: probes to repeat first, then each port on all hosts, which spreads the load over the hosts.
     private mutating func candidate() -> UInt32? {
         while againTaken < again.count {
             if reason(Int(again[againTaken])) == .waitingAgain { return again[againTaken] }
@@ -151,11 +151,11 @@ public struct PortSurvey: ~Copyable, Sendable {
         let estimate = estimates[index % hosts]
         var once = estimate.patience(shortest: shortest, longest: longest)
         if !estimate.isKnown, common.isKnown, settings.technique == .echo {
-            // Other hosts have answered: this one is absent, or somewhat farther away. Later answers still count while the scan runs.
+            // Other hosts have answered, so this host is absent or farther away. Later answers still count while the scan runs.
             once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (settings.isNear ? 3 : 4) / 2),
                 longest)
-            // A repeated probe has already waited that time twice.
+            // The first two attempts wait for this time. Each further attempt doubles it.
             return min(once << Int64(min(max(Int(attempts[index]) - 1, 0), 8)), max(longest, once))
         }
         return min(once << Int64(min(attempts[index], 8)), max(longest, once))
@@ -230,7 +230,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         if !wasKnown, estimates[probe.host].isKnown { isImpatient = true }
     }
 
-    /// Takes back a probe that the kernel had no buffer space for.
+    /// Schedules a probe again that the kernel did not send for lack of buffer space.
     public mutating func refused(_ probe: Probe, at now: Duration) {
         guard let index = index(of: probe), reason(index) == .waiting, probe.attempt == Int(attempts[index]) else {
             return

@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// Encodes probes, and decodes their answers.
 package struct ScanProbes: Sendable {
-    /// A random key for sequence numbers: without it a forged answer does not match (compare RFC 6528 §3).
+    /// A random key for sequence numbers. A forged answer does not match, because its sender does not know the key (compare RFC 6528 §3).
     private let secret: UInt64
     /// The source port of the first attempt. Each further attempt uses the next port, so that an answer identifies its attempt.
     package let firstPort: UInt16

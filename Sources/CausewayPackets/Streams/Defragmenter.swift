@@ -86,7 +86,7 @@ public struct Defragmenter: Sendable {
             proto: try p.u8(at))
         let offset = Int(field & 0xFFF8)
         var header = p.prefix(at).array
-        // The header before the fragment header takes over its next-header value.
+        // Remove the fragment header: copy its next-header value to the header before it.
         if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
         guard
             var whole = insert(
