@@ -2,11 +2,11 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// An operation that reports events until it is stopped. Sequences and callbacks are built from it.
+/// An operation that reports events until it is stopped. It is the common base of the sequences and the callbacks.
 struct DiscoverySource<News: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[News], NWError>) -> Void
 
-    /// Starts the operation and returns a closure that stops it. Events that occur together are reported together. Nothing follows a
+    /// Starts the operation and returns a closure that stops it. Events that occur together are reported in one call. No event follows a
     /// failure.
     let begin: @Sendable (@escaping Report) -> @Sendable () -> Void
 
@@ -20,7 +20,7 @@ struct DiscoverySource<News: DiscoveryEvent>: Sendable {
         })
     }
 
-    /// Calls a handler with the events on a queue.
+    /// Starts the operation and calls a handler on a queue for each event.
     func calls(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
     ) -> ServiceDiscovery.Operation {

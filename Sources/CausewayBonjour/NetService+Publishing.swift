@@ -27,7 +27,7 @@ extension NetService {
     /// Returns `nil` if the service has an invalid name, type, domain or port.
     private func describe(_ options: Options) -> ServiceDescription? {
         let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
-        // Services are registered with multicast DNS, so only in the link's domain.
+        // Services are registered with multicast DNS, which supports only the domain `local.`.
         guard let instance = instanceName(label), instance.isOfLink, let parsed = try? DNSServiceType(type),
             let number = UInt16(exactly: max(port, 0))
         else { return nil }
@@ -59,7 +59,7 @@ extension NetService {
         case .registered(let name):
             self.name = name
             delegate?.netServiceDidPublish(self)
-        // A new name follows, or the program stopped the registration.
+        // Another event follows with a new name or a failure, or the program stopped the registration.
         case .removed: break
         case .failed, .portTaken:
             end()

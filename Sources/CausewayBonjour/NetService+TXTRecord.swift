@@ -51,7 +51,8 @@ extension NetService {
 
     // MARK: Entries
 
-    /// Parses the entries of a TXT record. Of duplicate keys, the first counts (RFC 6763 §6.4). A key without a value has an empty value.
+    /// Parses the entries of a TXT record. If a key occurs more than once, the first entry is used (RFC 6763 §6.4). A key without a value
+    /// has an empty value.
     ///
     /// Counterpart: `dictionary(fromTXTRecord:)`, macOS 10.4, iOS 2.
     public class func dictionary(fromTXTRecord txtData: Data) -> [String: Data] {

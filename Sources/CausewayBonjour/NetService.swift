@@ -5,8 +5,9 @@ public import Foundation
 
 /// A service on the local network, which this program publishes or resolves.
 ///
-/// The delegate is called in a run loop: by default that of the thread that created the service, in the default mode; change it with
-/// ``schedule(in:forMode:)``. An object can do one thing at a time. Use it only on the thread of its run loop.
+/// The delegate is called in a run loop: by default in the run loop of the thread that created the service, in the default mode; change
+/// this with ``schedule(in:forMode:)``. A service cannot be published and resolved at the same time. Use it only on the thread of its run
+/// loop.
 ///
 /// Counterpart: `NetService`, macOS 10.2, iOS 2.
 open class NetService: NSObject {
@@ -60,7 +61,7 @@ open class NetService: NSObject {
     open weak var delegate: (any NetServiceDelegate)?
     /// Stored, but has no effect.
     open var includesPeerToPeer = false
-    /// The service name. While published, the name that was registered.
+    /// The service name. While the service is published: the registered name.
     open internal(set) var name: String
     /// The type, such as `_http._tcp.`.
     public let type: String
@@ -75,7 +76,7 @@ open class NetService: NSObject {
 
     var textRecord: Data?
     var activity: Activity?
-    /// Identifies the current activity, to ignore late events of earlier ones.
+    /// The number of the current activity. Events of earlier activities have other numbers and are ignored.
     private(set) var activityNumber = 0
     var monitor: ServiceLookup?
     private(set) lazy var events = RunLoopEvents<NetService>(self)
@@ -133,7 +134,7 @@ open class NetService: NSObject {
         return true
     }
 
-    /// Only name, type and domain identify a service.
+    /// Whether the name, type and domain are equal. Only these identify a service.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NetService else { return false }
         return name == other.name && type == other.type && domain == other.domain

@@ -5,8 +5,8 @@ public import Foundation
 
 /// Browses for services of one type, or for domains, and reports changes to its delegate.
 ///
-/// The delegate is called in a run loop: by default that of the thread that created the browser, in the default mode; change it with
-/// ``schedule(in:forMode:)``. A browser performs one search at a time.
+/// The delegate is called in a run loop: by default in the run loop of the thread that created the browser, in the default mode; change
+/// this with ``schedule(in:forMode:)``. A browser performs one search at a time.
 ///
 /// Counterpart: `NetServiceBrowser`, macOS 10.2, iOS 2.
 open class NetServiceBrowser: NSObject {
@@ -21,7 +21,7 @@ open class NetServiceBrowser: NSObject {
     open var includesPeerToPeer = false
 
     private var search: Search?
-    /// Identifies the current search, to ignore late events of earlier ones.
+    /// The number of the current search. Events of earlier searches have other numbers and are ignored.
     private var number = 0
     private var found: [String: NetService] = [:]
     private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
@@ -135,7 +135,7 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // A change of interface does not affect the name.
+        // The interfaces of the service have changed, but its name has not.
         case .changed, .identical: break
         }
     }

@@ -1,4 +1,4 @@
-/// An event that a program receives in order.
+/// An event for the program. Events are delivered in order.
 protocol DiscoveryEvent: Hashable, Sendable {
     /// Whether only the latest event matters, so that earlier ones are dropped.
     static var isLatestOnly: Bool { get }
@@ -8,8 +8,8 @@ protocol DiscoveryEvent: Hashable, Sendable {
 
 /// Events that wait for the program.
 ///
-/// An addition and a removal that both occur before the program takes them cancel each other, so a slow program sees no flicker. The queue
-/// is never longer than the current set of items: a host that repeatedly adds and removes services cannot fill the memory.
+/// If an item is added and removed before the program reads the first of the two events, both events are dropped. Therefore the queue is
+/// never longer than the current set of items: a host that repeatedly adds and removes services cannot fill the memory.
 struct PendingEvents<News: DiscoveryEvent>: Sendable {
     private var items: [UInt64: News] = [:]
     private var serials: [News: UInt64] = [:]

@@ -58,8 +58,8 @@ extension ServiceDiscovery {
     /// Advertises a service until it is withdrawn or the returned value is released. See
     /// ``register(_:type:port:text:mayRename:interface:)``.
     ///
-    /// - Parameter handler: Called with the registered identity, again if it changes later, and with the failure that ends the
-    ///   registration.
+    /// - Parameter handler: Called with the registered identity, called again if the identity changes later, and called with the failure
+    ///   that ends the registration.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type.
     public static func register(
         _ name: String = "", type: String, port: NWEndpoint.Port, text: NWTXTRecord = NWTXTRecord(),

@@ -8,7 +8,7 @@ internal import CausewayWire
 extension ServiceDiscovery {
     /// Advertises a service on the link until it is withdrawn or the returned value is released.
     ///
-    /// Does not listen on the port: the program that serves it is independent.
+    /// This method does not listen on the port; the program must accept connections itself.
     ///
     /// Cancellation: throws `CancellationError` and withdraws the service.
     ///
@@ -43,7 +43,7 @@ extension ServiceDiscovery {
         try await settled(try description(record: name, type, content, timeToLive, isUnique, interface), type)
     }
 
-    /// Sends goodbyes for everything that the process advertises before a signal, such as `SIGTERM`, ends the process.
+    /// Sends goodbyes for everything that the process advertises, before a signal such as `SIGTERM` ends the process.
     ///
     /// Without this call, only a process that exits normally sends goodbyes. The signal still ends the process: immediately, or on a busy
     /// host after at most two seconds. Do not use this for signals that the program handles itself.
@@ -52,8 +52,8 @@ extension ServiceDiscovery {
     /// Registers the advertised services with a sleep proxy on the link while the host sleeps. The proxy answers for the host and wakes it
     /// when a client needs it.
     ///
-    /// Without an available proxy, goodbyes are sent before sleep as usual. Do not call this on hosts that no packet can wake: clients
-    /// could not tell that such a host is asleep. Cannot be undone.
+    /// If no proxy is available, goodbyes are sent before sleep as usual. Do not call this method on a host that cannot be woken over the
+    /// network: clients could not detect that it is asleep. The call cannot be undone.
     public static func useSleepProxies() { BonjourEngine.shared.useSleepProxies() }
 
     static func description(
@@ -132,13 +132,13 @@ extension ServiceDiscovery {
             case .failed, .portTaken:
                 state.withLock { $0.id = nil }
                 handler(.failure(event == .failed ? .dns(-65_548) : .posix(.EADDRINUSE)))
-            // A new name follows, or the program stopped the registration.
+            // Another event follows with a new name or a failure, or the program stopped the registration.
             case .removed: break
             }
         }
 
-        /// The current identity. The name differs from the requested one if another host used that, and may change later. A record keeps
-        /// its own name.
+        /// The current identity. If another host already used the requested name, the identity has a different name. The name can also
+        /// change later. The name of a record never changes.
         public var identity: Identity { Identity(name: state.withLock { $0.name }, type: type) }
 
         /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762 §8.4). No effect on a

@@ -14,10 +14,10 @@ public enum LineFormat {
     public static let limit = 1_024
     /// The line end that is sent.
     public static let end = Data("\r\n".utf8)
-    /// Number of bytes that are needed to detect a line that is too long.
+    /// Number of bytes to search for a line end. If there is none in them, the line is too long.
     package static let window = limit + 2
 
-    /// Finds the first line in some bytes. Returns its length without and with the line end; `nil` if the line is incomplete.
+    /// Finds the first line in `bytes`. Returns its length without and with the line end; `nil` if the line is incomplete.
     package static func first(in bytes: some RandomAccessCollection<UInt8>) throws(LineProblem) -> (
         count: Int, whole: Int
     )? {
@@ -32,7 +32,7 @@ public enum LineFormat {
     }
 }
 
-/// Decodes lines from a stream. Holds the last appended bytes and less than one line before them.
+/// Decodes lines from a stream. The memory in use is limited to one incomplete line and the bytes of the last append.
 ///
 /// ```swift
 /// var decoder = LineDecoder()
@@ -46,7 +46,7 @@ public struct LineDecoder: Sendable {
     /// Creates a decoder without data.
     public init() {}
 
-    /// Appends received bytes. Call ``next()`` until it returns `nil` first; that limits the memory in use.
+    /// Appends received bytes. Before each append, call ``next()`` until it returns `nil`; this limits the memory in use.
     public mutating func append(_ more: Data) {
         bytes.removeFirst(offset)
         offset = 0
@@ -55,7 +55,7 @@ public struct LineDecoder: Sendable {
 
     /// Returns the next line without its line end, or `nil` if more bytes are needed.
     ///
-    /// - Throws: ``LineProblem/tooLong``. After that nothing can be decoded.
+    /// - Throws: ``LineProblem/tooLong``. After this error no further lines can be decoded.
     public mutating func next() throws(LineProblem) -> Data? {
         let rest = bytes[offset...]
         guard let (count, whole) = try LineFormat.first(in: rest) else { return nil }

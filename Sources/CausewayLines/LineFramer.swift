@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// parameters.defaultProtocolStack.applicationProtocols.insert(LineFramer.options, at: 0)
 /// ```
 ///
-/// Malformed input of a peer is delivered as a last message after the valid lines; see ``problem(of:)``. A line to send must not contain a
-/// line feed.
+/// If the peer sends malformed input, the framer reports this in one last message after the valid lines; see ``problem(of:)``. A line to
+/// send must not contain a line feed.
 public final class LineFramer: NWProtocolFramerImplementation {
     /// The definition of the framer, for a protocol stack.
     public static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)
@@ -32,7 +32,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     /// Does nothing: the framer holds no resources.
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
-    /// The problem that a message's context reports; `nil` for a valid line.
+    /// The problem that the context of a received message reports; `nil` for a valid line.
     public static func problem(of context: NWConnection.ContentContext?) -> LineProblem? {
         let message = context?.protocolMetadata(definition: definition) as? NWProtocolFramer.Message
         return message?["problem"] as? LineProblem

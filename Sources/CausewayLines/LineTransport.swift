@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// Exchanges lines with one peer over any kind of transport; see ``LineFormat``.
 ///
-/// One task may send while another receives. Each call returns when there is room for the next: a slow peer slows the sender down, and a
-/// receiver that does not read slows the peer down.
+/// One task may send while another receives. A send call returns when there is room for the next line, so a slow peer slows the sender
+/// down; a receiver that does not read slows the peer down.
 ///
 /// ```swift
 /// let transport = try await LineTransportKind.network.connect(to: "192.0.2.7", port: 9000)
@@ -79,7 +79,7 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     ///   - host: A name or an address.
     ///   - port: The peer's TCP port.
     ///   - parameters: The parameters of the connection. ``sockets`` uses only the IP version and rejects TLS.
-    /// - Throws: `NWError`. For ``sockets``: the reason why none of the host's addresses answers.
+    /// - Throws: `NWError`. For ``sockets``: the error of the last address, if no connection to any address of the host succeeds.
     ///
     /// Cancellation: stops the name lookup of ``sockets``.
     public func connect(

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import Dispatch
 internal import FoundationEssentials
 
-/// A non-blocking stream socket whose calls suspend the task instead of blocking a thread. Closed with its last reference.
+/// A non-blocking stream socket. Its calls suspend the task instead of blocking a thread. The socket is closed when the last reference to
+/// it is released.
 final class ReadySocket: Sendable {
     private let descriptor: Descriptor
     private static let queue = DispatchQueue(label: "causeway.lines.sockets", target: .global())
@@ -26,7 +27,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Accepts the first connection to an address. Calls `announce` with the port.
+    /// Listens on an address and accepts the first connection. Calls `announce` with the port as soon as the socket listens.
     static func accepted(
         at address: SocketAddress, announce: (UInt16) -> Void
     ) async throws -> (ReadySocket, SocketAddress?) {
@@ -53,7 +54,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Receives at least one byte. Empty at the end of the stream.
+    /// Receives at least one byte. Returns empty data at the end of the stream.
     func read(atMost limit: Int) async throws -> Data {
         while true {
             let (result, content) = readNow(limit)

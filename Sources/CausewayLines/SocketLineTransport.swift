@@ -17,7 +17,7 @@ public final class SocketLineTransport: LineTransport {
 
     /// Creates a transport over a connected stream socket and takes ownership of it.
     ///
-    /// - Parameter descriptor: Blocking or not: no call blocks a thread.
+    /// - Parameter descriptor: The socket, in blocking or non-blocking mode. The transport blocks no thread in either mode.
     public convenience init(descriptor: Int32) {
         let peer = Socket.peerAddress(descriptor).map { NWEndpoint($0.unmapped).peerText }
         self.init(ReadySocket(Descriptor(adopting: descriptor)), peer: peer ?? "a local peer")
@@ -72,7 +72,7 @@ extension SocketLineTransport {
         guard parameters.defaultProtocolStack.applicationProtocols.isEmpty else { throw NWError.posix(.EOPNOTSUPP) }
     }
 
-    /// Connects to the first address of a name that answers.
+    /// Tries the addresses of a host in order and uses the first connection that succeeds.
     static func connecting(
         to host: String, port: UInt16, family: SocketAddress.Family?
     ) async throws -> SocketLineTransport {

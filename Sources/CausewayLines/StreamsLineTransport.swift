@@ -3,7 +3,7 @@ internal import CausewayStreams
 internal import CausewaySystem
 public import Foundation
 
-/// Lines over a pair of Foundation streams. Their events report when to read or write again.
+/// Lines over a pair of Foundation streams. Stream events report when the next read or write is possible.
 public final class StreamsLineTransport: LineTransport, StreamDelegate {
     /// The name of the peer that was given to the initializer.
     public let peer: String

@@ -80,7 +80,7 @@ final class BytePipe: Sendable {
             let count = min(buffer.count, state.count)
             buffer.copyBytes(from: state.bytes[state.offset..<(state.offset + count)])
             state.offset += count
-            // Remove read bytes in larger steps, not on each read.
+            // To save work, the bytes that were read are removed in larger steps, not on each read.
             if state.offset >= capacity || state.offset == state.bytes.count {
                 state.bytes.removeFirst(state.offset)
                 state.offset = 0
@@ -110,7 +110,7 @@ final class BytePipe: Sendable {
         while true {
             let sleeper = DispatchSemaphore(value: 0)
             state.withLock { $0.sleepers.append(sleeper) }
-            // Check again now that the sleeper is registered: every later change wakes it.
+            // Check the condition again: the semaphore is registered now, so every later change wakes this thread.
             if isTrue() { return state.withLock { state in state.sleepers.removeAll { $0 === sleeper } } }
             sleeper.wait()
         }

@@ -23,7 +23,7 @@ final class ConnectionLink: StreamLink {
 
     private enum Side: Sendable { case input, output }
 
-    /// Maximum number of bytes that each pipe holds, in addition to data in flight.
+    /// Maximum number of bytes that each pipe holds. Data in flight is not counted.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -75,12 +75,12 @@ final class ConnectionLink: StreamLink {
         }
     }
 
-    /// Ends writing after a failure. Received content is read first.
+    /// Ends writing after the connection has failed. The input stream first delivers the content that has arrived.
     private func broke(_ error: NWError) {
         let (mayRead, hasSentEnd) = state.withLock { state in
             (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
         }
-        // A connection that has ended in both directions reports a failure, which is a normal end here.
+        // A connection that has ended in both directions reports a failure. For the streams this is a normal end.
         if inbound.hasFinished, hasSentEnd { return }
         guard mayRead, !inbound.hasFinished else { return fail(error) }
         outbound.fail(error)
@@ -104,7 +104,7 @@ final class ConnectionLink: StreamLink {
         tellEnd()
     }
 
-    /// Calls the closures that wait for written content, once it was sent or can no longer be sent.
+    /// Calls the closures of ``whenEnded(_:)`` if all written content was sent or can no longer be sent.
     private func tellEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
@@ -145,8 +145,10 @@ final class ConnectionLink: StreamLink {
 
     // MARK: Content
 
-    /// Computes the room in the same critical section that starts the read. Computed earlier, another receive could fill the room first,
-    /// and the received bytes would not fit.
+    /// Receives content if the inbound pipe has room.
+    ///
+    /// Computes the room in the same critical section that starts the receive. Otherwise another receive could fill the room first, and the
+    /// received bytes would not fit.
     private func pumpIn() {
         let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
             let room = inbound.room

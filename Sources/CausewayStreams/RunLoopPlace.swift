@@ -3,7 +3,7 @@ package import Foundation
 
 /// A run loop and mode in which a stream or service delivers its events.
 ///
-/// Foundation on Linux has no public run loop sources. A timer that never fires on its schedule keeps the loop running, and any thread
+/// Foundation on Linux has no public run loop sources. Instead, a timer with a very long interval keeps the loop running, and any thread
 /// wakes the loop by setting the timer's fire date.
 package struct RunLoopPlace: Sendable {
     private let loop: Unchecked<RunLoop>
@@ -23,7 +23,7 @@ package struct RunLoopPlace: Sendable {
         self.loop.value === loop && self.mode == mode.rawValue
     }
 
-    /// Calls the body on the loop's thread. Several calls before that result in one call of the body.
+    /// Calls the body on the loop's thread. Calls of this method that come before the body runs result in one call of the body.
     package func wake() { timer.value.fireDate = Date() }
 
     package func end() { timer.value.invalidate() }

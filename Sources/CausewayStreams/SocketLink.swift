@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The socket of a pair of streams, created by the program: fills the inbound pipe and empties the outbound pipe, each only while there is
-/// room.
+/// The socket of a pair of streams, created by the program. The link fills the inbound pipe and empties the outbound pipe, each only while
+/// there is room.
 ///
-/// All socket calls are non-blocking and made on one queue; Dispatch sources report when to repeat them.
+/// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when to try again.
 final class SocketLink: StreamLink {
     private struct State: Sendable {
         var closesSocket: Bool
@@ -16,11 +16,12 @@ final class SocketLink: StreamLink {
         /// Both streams are closed, and there is nothing left to send.
         var isOver = false
         var closed: Set<Side> = []
-        /// Active Dispatch sources and closures that cancel them. A source uses the descriptor until its entry is removed.
+        /// For each side with an active Dispatch source: the closure that cancels the source. The entry is removed when the source no
+        /// longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
         /// Descriptors to close at the end.
         var held: [CInt] = []
-        /// Content for which the kernel had no room.
+        /// Content that the socket did not accept yet, because its send buffer was full.
         var rest: ArraySlice<UInt8> = []
         var whenEnded: [@Sendable () -> Void] = []
     }
@@ -34,10 +35,10 @@ final class SocketLink: StreamLink {
 
     let inbound = BytePipe(capacity: ConnectionLink.bufferSize)
     let outbound = BytePipe(capacity: ConnectionLink.bufferSize)
-    /// The program's descriptor.
+    /// The socket descriptor that the program passed in.
     private let descriptor: CInt
-    /// The link's own duplicate of the descriptor. The program may close its descriptor as soon as the streams are closed, but Dispatch
-    /// releases a descriptor later. If the number were reused meanwhile, Dispatch would confuse the new socket with this one.
+    /// A duplicate of the descriptor, owned by the link. The program may close its descriptor as soon as the streams are closed, but
+    /// Dispatch releases a descriptor later. If the number were reused meanwhile, Dispatch would confuse the new socket with this one.
     private let watched: CInt
     private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
     private let state: LockedValue<State>
@@ -57,7 +58,7 @@ final class SocketLink: StreamLink {
     }
 
     deinit {
-        // For streams that were never closed. No source is active here, because an active source retains the link.
+        // If the streams were never closed, the descriptors are still open. No source uses them, because an active source retains the link.
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
@@ -119,7 +120,7 @@ final class SocketLink: StreamLink {
         closeIfFree()
     }
 
-    /// Closes the descriptors once no source uses them, because their numbers may then be reused.
+    /// Closes the descriptors when no source uses them any more. After the close, the kernel may assign their numbers to other files.
     private func closeIfFree() {
         let released = state.withLock { state -> [CInt] in
             guard state.isOver, state.waits.isEmpty else { return [] }
@@ -141,7 +142,7 @@ final class SocketLink: StreamLink {
         }
     }
 
-    /// Streams that were closed without being opened have nothing to send.
+    /// Ends the link if both streams were closed without being opened: there is nothing to send.
     private func endIfUnopened() {
         if state.withLock({ $0.closed.count == 2 && !$0.isOver }) { end() }
     }
@@ -196,12 +197,12 @@ final class SocketLink: StreamLink {
         tellSent()
     }
 
-    /// Continues when the descriptor is ready.
+    /// Waits until the source reports that the descriptor is ready, then continues the transfer.
     private func wait(for source: any DispatchSourceProtocol, _ side: Side) {
         let source = Unchecked(source)
         state.withLock { $0.waits[side] = { source.value.cancel() } }
         source.value.setEventHandler { source.value.cancel() }
-        // Dispatch releases the descriptor only at this point. The closure retains the link until then.
+        // Only now has Dispatch released the descriptor. Until then this closure retains the link.
         source.value.setCancelHandler { [self] in
             state.withLock { $0.waits[side] = nil }
             closeIfFree()

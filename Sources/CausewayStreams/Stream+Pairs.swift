@@ -5,9 +5,9 @@ public import Foundation
 extension Stream {
     /// Creates a pair of streams to a host and port. Opening either stream connects.
     ///
-    /// Each direction buffers up to 64 KiB; when a buffer is full, the writer or the peer must wait. Closing the output stream ends that
-    /// direction after the written content; closing both streams ends the connection. While a stream is not scheduled, its reads and writes
-    /// block.
+    /// Each direction buffers up to 64 KiB; when a buffer is full, the writer or the peer must wait. Closing the output stream ends the
+    /// sending direction after all written content is sent; closing both streams ends the connection. While a stream is not scheduled, its
+    /// reads and writes block.
     ///
     /// Counterpart: `Stream.getStreamsToHost(withName:port:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///

@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// The common part of input and output streams: their progress, and the delivery of events where they are scheduled.
+/// The common part of input and output streams: it stores the state and delivers events in the run loops or on the queue of the stream.
 final class StreamCore: Sendable {
     enum Direction: Sendable { case input, output }
 
@@ -10,7 +10,7 @@ final class StreamCore: Sendable {
         var progress = StreamProgress()
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// A block is waiting on the queue.
+        /// Whether a delivery is already scheduled on the queue.
         var isQueued = false
         var isTelling = false
     }
@@ -65,7 +65,7 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
-        // The other stream may already have opened the link, and the link may already have failed. No other event would report this.
+        // If the other stream has already opened the link, or the link has already failed, no other event reports this.
         poke()
     }
 
@@ -91,7 +91,7 @@ final class StreamCore: Sendable {
         poke()
     }
 
-    // MARK: Telling
+    // MARK: Delivery
 
     func schedule(on queue: DispatchQueue?) {
         state.withLock { $0.queue = queue }
@@ -113,7 +113,7 @@ final class StreamCore: Sendable {
         for place in removed { place.end() }
     }
 
-    /// Schedules a delivery, because there may be an event.
+    /// Schedules a delivery. Called after each change that may cause an event.
     private func poke() {
         let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
             guard let queue = state.queue else { return (nil, state.places) }
