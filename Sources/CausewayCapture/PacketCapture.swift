@@ -49,7 +49,7 @@ public struct PacketCapture: ~Copyable {
 
     private static func start(_ ring: inout PacketRing, _ options: CaptureOptions) throws(CaptureError) {
         do {
-            // "All interfaces" has no promiscuous mode. An interface that refuses it is captured without it.
+            // A capture on all interfaces has no promiscuous mode. If an interface rejects this mode, the capture continues without it.
             if options.interface != nil, options.isPromiscuous { try? ring.listenToEverything() }
             try ring.start()
             if let fanOut = options.fanOut { try ring.share(group: fanOut.group, way: fanOut.way.rawValue) }
@@ -93,7 +93,7 @@ public struct PacketCapture: ~Copyable {
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
-        // The kernel does not see cooked headers and VLAN tags: this type adds them to the packet later.
+        // The kernel's filter cannot test cooked headers and VLAN tags: this type adds them to the packet later.
         guard linkType != .linuxCooked2, !expression.contains("vlan"), let program = filter.kernelProgram else {
             return filter
         }
@@ -128,7 +128,7 @@ public struct PacketCapture: ~Copyable {
         return true
     }
 
-    /// The number of packets so far, and the number of lost ones.
+    /// Returns the packet counts so far, including lost packets.
     public mutating func statistics() -> CaptureStatistics {
         let (seen, dropped) = ring.statistics()
         total.seen += UInt64(seen)

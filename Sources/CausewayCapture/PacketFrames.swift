@@ -87,7 +87,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         var capture = try PacketCapture(options)
         var unread: UInt64 = 0
         while !isOver.value.load(ordering: .relaxed) {
-            // Waits for at most 50 ms, so that the end of the loop is noticed soon.
+            // Wait for at most 50 ms, so that the thread detects the end of the loop soon.
             _ = try capture.take(waitingMilliseconds: 50) { packet, bytes in
                 let frame = CapturedFrame(packet: packet, bytes: bytes.array)
                 if case .dropped = feed.yield(frame) { unread += 1 }

@@ -29,7 +29,7 @@ package struct CertificateTemplate: Sendable {
     package var mustStaple = false
     /// The DNS names, with their subdomains, for which an authority may issue certificates.
     package var permittedNames: [String] = []
-    /// Last numbers of the identifiers under 2.5.29 of extensions to omit, such as 15 for the key usage.
+    /// The extensions to omit: the last number of their identifier under 2.5.29, such as 15 for the key usage.
     package var omittedExtensions: Set<UInt32> = []
     /// Additional extensions, each the DER of an `Extension` of RFC 5280.
     package var extraExtensions: [[UInt8]] = []
@@ -43,7 +43,7 @@ package struct CertificateTemplate: Sendable {
 
     /// Generates a key and issues a certificate for it, signed by `issuer` or self-signed.
     ///
-    /// - Parameter holder: An identity whose key to certify instead of a new key.
+    /// - Parameter holder: An identity. If present, the certificate is for its key, and no key is generated.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func issue(
         by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil

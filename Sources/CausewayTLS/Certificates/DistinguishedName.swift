@@ -1,4 +1,4 @@
-/// A subject or issuer name in normalized form for comparison, without case and extra spaces (RFC 5280 §7.1).
+/// A subject or issuer name in normalized form for comparison: in lower case and without extra spaces (RFC 5280 §7.1).
 struct DistinguishedName: Hashable, Sendable {
     /// The normalized relative distinguished names, most general first.
     let parts: [[UInt8]]

@@ -11,7 +11,7 @@ package struct PublicKeyInfo: Sendable {
     private static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
     /// 1.2.840.10045.2.1 (ecPublicKey).
     private static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
-    /// Size in bytes of an uncompressed point on P-521. Its 521-bit coordinates are not a whole number of bytes.
+    /// Size in bytes of an uncompressed point on P-521. A coordinate has 521 bits, which is not a whole number of bytes.
     private static let pointOf521ByteCount = 133
 
     /// Parses a SubjectPublicKeyInfo.

@@ -88,7 +88,8 @@ struct SigningKey: Hashable, Sendable {
     /// Cost of one signature check in microseconds, on a processor of 2023 with OpenSSL 3.0. Used for the verification budget.
     var verificationCost: Int {
         switch kind {
-        // One squaring per bit of the exponent and one multiplication per one bit; each costs the square of the modulus length.
+        // RSA: one squaring for each bit of the exponent, and one multiplication for each bit that is set. Each of these operations costs
+        // the square of the modulus length.
         case .rsa(let bits, let exponent):
             max(1, bits * bits * (32 - exponent.leadingZeroBitCount + exponent.nonzeroBitCount) / (2_048 * 2_048))
         case .curve(let curve): curve.verificationCost

@@ -76,14 +76,14 @@ struct ContextBuilder {
         else { throw fail("OpenSSL rejects the versions or cipher suites") }
     }
 
-    /// Returns the range of versions, limited to versions for which there are cipher suites.
+    /// Returns the range of versions, limited to versions for which the settings have cipher suites.
     private func versions(hasModern: Bool, hasOlder: Bool) throws(TLSFailure) -> (TLSVersion, TLSVersion) {
         let order: [TLSVersion] = settings.usesDatagrams ? [.dtls10, .dtls12] : [.tls10, .tls11, .tls12, .tls13]
         let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
         guard var low = order.firstIndex(of: settings.minimumVersion ?? usual),
             var high = order.firstIndex(of: settings.maximumVersion ?? order[order.count - 1])
         else { throw TLSFailure(.badConfiguration, "the version is not available for this transport") }
-        // A maximum below the default minimum lowers the minimum.
+        // If the maximum is below the default minimum, the maximum is also the minimum.
         if settings.minimumVersion == nil { low = min(low, high) }
         if !settings.usesDatagrams {
             if !hasModern { high = min(high, 2) }
@@ -125,7 +125,7 @@ struct ContextBuilder {
         }
     }
 
-    // MARK: Who is who
+    // MARK: Identity and validation
 
     private func setIdentity() throws(TLSFailure) {
         guard let identity = settings.identity else {
@@ -151,7 +151,7 @@ struct ContextBuilder {
             cw_SSL_CTX_use_cert_and_key(
                 pointer, other.certificates[0].object.pointer, other.key.pointer, nil, 1) == 1
             && setList(CW_CTRL_SET_SIGNATURES_LIST, scheme)
-            // The schemes for client certificates stay independent of that limit.
+            // This limit must not apply to client certificates, so set their schemes separately.
             && setList(CW_CTRL_SET_CLIENT_SIGNATURES_LIST, Self.clientSchemes)
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
@@ -224,7 +224,7 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // A ticket costs 1/25 of a handshake. One ticket per connection gives a client as many as it had connections open at once.
+            // A ticket costs 1/25 of a handshake. With one ticket per connection, a client gets as many tickets as it has open connections.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
             // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).

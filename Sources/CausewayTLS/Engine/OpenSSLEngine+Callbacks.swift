@@ -69,8 +69,8 @@ extension OpenSSLEngine {
     /// Checks the stapled OCSP response, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
     /// A revocation ends the connection. An invalid response counts as missing, which matters only if the certificate requires a response
-    /// (RFC 7633 §4.3.3). If the owner validates, it does so before the response arrives, so a revocation is rejected here in this case
-    /// too.
+    /// (RFC 7633 §4.3.3). An owner that validates certificates does so before the response arrives, so this function also rejects revoked
+    /// certificates that the owner has accepted.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
         let failure = accepted.map { $0.trust.judgeStatus(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
@@ -79,7 +79,7 @@ extension OpenSSLEngine {
         return 0
     }
 
-    /// OpenSSL takes ownership of the copy.
+    /// Staples the OCSP response of the settings. OpenSSL takes ownership of the copy.
     fileprivate func sendStatus() -> CInt {
         guard let response = settings.stapledResponse, let copy = cw_CRYPTO_malloc(response.count, "causeway", 0) else {
             return CInt(CW_EXT_NO_ACK)

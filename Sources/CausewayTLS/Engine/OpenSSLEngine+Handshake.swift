@@ -30,7 +30,7 @@ extension OpenSSLEngine {
         if earlyOutputSent < earlyOutput.count, let progress = sendEarly() { return progress }
         let result = cw_SSL_do_handshake(ssl)
         guard result == 1 else { return interpret(result) }
-        // On a server that asks its owner, the same call may complete the handshake. Content must wait for the owner's answer.
+        // A server's handshake may be complete before the owner has validated the client. Content must wait for the owner's result.
         if let trust = pendingTrust, verdict == nil {
             state = .awaitingTrust(trust)
             return .evaluateTrust(trust)
@@ -80,8 +80,8 @@ extension OpenSSLEngine {
         guard !isTrusted else { return }
         let failure = TLSFailure(.refused, "the program rejected the peer's certificates")
         pendingFailure = failure
-        // On a client, OpenSSL asks for the verdict and sends the alert. On a server it has already continued, so at most a close_notify
-        // can be sent.
+        // A client's handshake is still paused: the next call passes the rejection to OpenSSL, which sends the alert. A server's handshake
+        // has already continued, so at most a close_notify can be sent.
         guard !isClient else { return }
         if cw_SSL_in_init(ssl) == 0 { cw_SSL_shutdown(ssl) }
         cw_ERR_clear_error()

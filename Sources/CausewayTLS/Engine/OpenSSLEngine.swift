@@ -33,23 +33,23 @@ package final class OpenSSLEngine: TLSEngine {
     let sessionPeer: SessionCache.Peer?
 
     var state = State.handshaking
-    /// Results of callbacks, for the call during which they run.
+    /// Results of the callbacks that run during the current call.
     var pendingTrust: PeerTrust?
     var pendingChallenge: TLSChallenge?
     var pendingFailure: TLSFailure?
-    /// The peer's certificates and the chain, as the built-in rules accepted them.
+    /// The peer's certificates and the chain that the built-in rules accepted.
     var accepted: (trust: PeerTrust, chain: [Certificate])?
     /// The certificates that the owner accepted.
     var ownersTrust: PeerTrust?
     /// The first flight was sent, so the peer's certificates may be in the next input.
     var hasSpoken = false
-    /// The owner's answers; `nil` before the owner has answered.
+    /// The owner's decisions; `nil` or `false` until the owner decides.
     var verdict: Bool?
     var hasChosenIdentity = false
 
     /// Early data to send, or already sent.
     var earlyOutput: [UInt8] = []
-    /// Number of bytes of it that OpenSSL has accepted.
+    /// Number of bytes of `earlyOutput` that OpenSSL has accepted.
     var earlyOutputSent = 0
     /// Received early data, to be read after the handshake.
     var earlyInput: [UInt8] = []
@@ -59,7 +59,8 @@ package final class OpenSSLEngine: TLSEngine {
     /// All received data has been read.
     var isDry = false
     var isClosed = false
-    /// The owner and the pipe are using each other's memory, which must not move meanwhile.
+    /// The memory pipe uses the owner's buffer (`isLending`), or the owner uses the pipe's buffer (`isShowing`). The buffer must not move
+    /// while it is in use.
     var isLending = false
     var isShowing = false
     /// Records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5); the key changes before that.
@@ -131,7 +132,7 @@ package final class OpenSSLEngine: TLSEngine {
         isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
 
-    /// Traps a call of the engine from within ``sendCiphertext(_:)``, which could move the memory in use.
+    /// Traps if the closure of ``sendCiphertext(_:)`` calls the engine, because such a call could move the memory that the closure reads.
     func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
 
     /// Returns the engine that owns an OpenSSL object, for callbacks.

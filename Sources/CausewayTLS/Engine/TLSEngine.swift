@@ -6,8 +6,8 @@
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
-    /// Lends received bytes to the engine while `body` runs, which handshakes or reads. Copies and keeps bytes that `body` did not consume.
-    /// `body` must not pass in more bytes.
+    /// Lends received bytes to the engine while `body` runs; `body` calls ``handshake()`` or ``read(into:)``. Copies and keeps bytes that
+    /// `body` did not consume. `body` must not pass in more bytes.
     ///
     /// With datagrams, `bytes` is one datagram. An owner that stops calling ``read(into:)`` must also stop passing in bytes: more than a
     /// megabyte of unread bytes makes the connection fail.
@@ -17,14 +17,14 @@ package protocol TLSEngine: AnyObject {
 
     /// Continues the handshake as far as possible.
     func handshake() -> TLSProgress
-    /// Whether the next ``handshake()`` may decode and validate the peer's certificates. This takes milliseconds, so do not call it on an
-    /// event loop then.
+    /// Whether the next ``handshake()`` may decode and validate the peer's certificates. If so, do not call it on an event loop, because it
+    /// takes milliseconds.
     var mayJudgePeer: Bool { get }
     /// Whether the first ``handshake()`` sends nothing until bytes from the peer arrive.
     var waitsForPeer: Bool { get }
-    /// Answers ``TLSProgress/evaluateTrust(_:)``. Then call ``handshake()`` to continue.
+    /// Passes the result for ``TLSProgress/evaluateTrust(_:)`` to the engine. Then call ``handshake()`` to continue.
     func trustEvaluated(isTrusted: Bool)
-    /// Answers ``TLSProgress/chooseIdentity(_:)``. Then call ``handshake()`` to continue.
+    /// Passes the identity for ``TLSProgress/chooseIdentity(_:)`` to the engine. Then call ``handshake()`` to continue.
     func identityChosen(_ identity: TLSIdentity?)
 
     /// Number of bytes that may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows early data.
@@ -44,7 +44,7 @@ package protocol TLSEngine: AnyObject {
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
-    /// - Returns: The number of bytes accepted. Less than all if 256 KiB are waiting to be sent.
+    /// - Returns: The number of bytes accepted. It is less than the number of bytes passed in if 256 KiB are waiting to be sent.
     /// - Throws: The failure that ended the connection; `errSSLBufferOverflow` for a message that does not fit in one datagram.
     func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int
     /// Ends writing with a close_notify alert (RFC 8446 §6.1). Reading continues.
@@ -95,7 +95,7 @@ package enum TLSReadResult: Hashable, Sendable {
 
 /// A server's request for a client certificate.
 package struct TLSChallenge: Hashable, Sendable {
-    /// The subjects in DER of the authorities that the server accepts. Empty: any authority.
+    /// The subjects, in DER, of the authorities that the server accepts. If empty, the server accepts any authority.
     package let authorities: [[UInt8]]
     /// The signature scheme numbers that the server accepts (RFC 8446 §4.2.3).
     package let signatureSchemes: [UInt16]

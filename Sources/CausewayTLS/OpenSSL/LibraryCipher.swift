@@ -46,7 +46,8 @@ package enum LibraryCipher {
 
     private static var isLoaded: Bool { (try? OpenSSLLibrary.load()) != nil }
 
-    /// Calls `body` with a new context. Errors of OpenSSL must not stay in the thread's queue, where a connection would find them.
+    /// Calls `body` with a new context. Clears OpenSSL's error queue of this thread after a failure, because a connection would otherwise
+    /// report these errors as its own.
     private static func withContext(_ body: (OpaquePointer) -> [UInt8]?) -> [UInt8]? {
         guard let context = cw_EVP_CIPHER_CTX_new() else { return nil }
         defer { cw_EVP_CIPHER_CTX_free(context) }
@@ -55,7 +56,7 @@ package enum LibraryCipher {
         return result
     }
 
-    /// Passes bytes through the cipher; `nil` unless the same number comes out.
+    /// Encrypts or decrypts bytes; `nil` if the output has another length than the input.
     private static func update(_ context: OpaquePointer, _ bytes: [UInt8]) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: bytes.count + blockLength)
         var count: CInt = 0

@@ -12,7 +12,7 @@ package struct TLSSettings: Hashable, Sendable {
 
     /// The component that validates the peer's certificates.
     package enum Verifier: Hashable, Sendable {
-        /// ``PeerTrust/evaluate()`` validates them immediately.
+        /// ``PeerTrust/evaluate()`` validates the certificates immediately.
         case rules
         /// The engine pauses and asks its owner. The number identifies the owner's validator; sessions are not shared between validators.
         case owner(UInt64)

@@ -13,7 +13,7 @@ package struct TLSHandshakeStep: Sendable {
 
     /// Runs the step. Call once, on any thread.
     package func run() -> TLSProgress {
-        // Without a stage the connection no longer exists.
+        // If the stage is deallocated, the connection no longer exists.
         guard let home else { return .needsCiphertext }
         return Self.take(home.engine, on: piece)
     }

@@ -46,17 +46,18 @@ package struct TLSStage: ProtocolStage {
 
     // MARK: Calls by the owner
 
-    /// Answers ``TLSEvent/evaluateTrust(_:)``. Does nothing at any other time.
+    /// Passes the result for ``TLSEvent/evaluateTrust(_:)`` to the engine. Does nothing at any other time.
     package func trustEvaluated(isTrusted: Bool) {
         core.pointee.answer { $0.trustEvaluated(isTrusted: isTrusted) }
     }
 
-    /// Answers ``TLSEvent/chooseIdentity(_:)``; `nil` to continue without a certificate. Does nothing at any other time.
+    /// Passes the identity for ``TLSEvent/chooseIdentity(_:)`` to the engine; `nil` to continue without a certificate. Does nothing at any
+    /// other time.
     package func identityChosen(_ identity: TLSIdentity?) {
         core.pointee.answer { $0.identityChosen(identity) }
     }
 
-    /// Answers ``TLSEvent/step(_:)``. Does nothing at any other time.
+    /// Passes the result of ``TLSEvent/step(_:)`` to the stage. Does nothing at any other time.
     package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
     /// Sends a request before the handshake (RFC 8446 §2.3). The request must be harmless if it arrives twice. Call before the stack

@@ -8,7 +8,7 @@ struct CandidateCertificates {
         var issuer: Int
         var key: Int
         var isAnchor: Bool
-        /// Whether an anchor is the same certificate.
+        /// Whether the trust store also contains this certificate as an anchor.
         var isKnownAsAnchor = false
     }
 

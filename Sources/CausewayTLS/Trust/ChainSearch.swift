@@ -193,7 +193,7 @@ struct ChainSearch {
         }
     }
 
-    // MARK: What went wrong
+    // MARK: Failures
 
     private mutating func note(_ rank: Rank, _ failure: @autoclosure () -> TrustFailure) {
         if let worst, worst.rank.rawValue >= rank.rawValue { return }

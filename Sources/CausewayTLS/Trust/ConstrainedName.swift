@@ -4,7 +4,7 @@ struct ConstrainedName: Sendable {
     private let name: [UInt8]
     let isWildcard: Bool
 
-    /// Returns `nil` if `text` is not a host name. Such a name cannot be compared with a constraint.
+    /// Returns `nil` if `text` is not a valid host name: such text cannot be compared with a name constraint.
     init?(dns text: some StringProtocol) {
         let lower = Self.lower(text)
         isWildcard = lower.starts(with: "*.".utf8)

@@ -97,7 +97,7 @@ struct NameSubtree: Sendable {
         }
     }
 
-    // MARK: One name, one subtree, both of the same kind
+    // MARK: Comparison
 
     /// Whether the name, or any name that its wildcard matches, is in the subtree.
     func excludes(_ name: ComparableName) -> Bool {
@@ -115,7 +115,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? false
     }
 
-    /// Returns `nil` if the two cannot be compared.
+    /// Whether the name is in the subtree; `nil` if the two cannot be compared.
     private func contains(_ name: ComparableName) -> Bool? {
         switch (name.form, base) {
         case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)

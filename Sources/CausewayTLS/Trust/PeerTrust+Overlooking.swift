@@ -9,7 +9,7 @@ extension PeerTrust {
         try judge { rules.contains($0) }
     }
 
-    /// The rules that ``evaluate(overlooking:)`` would have to ignore for validation to succeed, if possible.
+    /// The violated rules that ``evaluate(overlooking:)`` can ignore, up to the first violation that it cannot ignore.
     package var faults: Set<TrustFailure.Rule> {
         var faults: Set<TrustFailure.Rule> = []
         _ = try? judge { rule in

@@ -137,11 +137,11 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// Maximum number of candidate issuers. Each one costs a signature check with a key from the response itself.
+    /// Maximum number of candidate issuers. Each issuer costs one check of the response's signature.
     private static let maximumStatusIssuers = 8
 
-    /// Checks whether a stapled response revokes a certificate that the program validated. The issuer may be from a chain by these rules or
-    /// among the peer's certificates.
+    /// Checks whether a stapled response revokes a certificate that the program validated. Candidates for the issuer are the chain that
+    /// ``evaluate()`` finds, if any, and the certificates from the peer.
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]
