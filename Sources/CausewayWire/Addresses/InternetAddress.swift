@@ -13,7 +13,7 @@ package enum InternetAddress: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// `AF_UNSPEC`: every family in a request, the interface itself in an answer.
+        /// `AF_UNSPEC`. In a request: all families. In a link message: the interface itself.
         package static let unspecified = Family(rawValue: 0)
         package static let ipv4 = Family(rawValue: 2)
         /// `AF_BRIDGE`: link messages of this family describe the membership of a bridge port, not the interface.

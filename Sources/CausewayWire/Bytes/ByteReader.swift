@@ -4,7 +4,7 @@
 /// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
     private let view: ByteView
-    /// Position of the first byte in the outermost buffer; not zero only for sub-readers.
+    /// Position of the first byte in the outermost buffer; 0 unless the reader covers a part of a larger buffer.
     private let base: Int
     /// Number of bytes consumed.
     package private(set) var offset: Int

@@ -1,6 +1,6 @@
 /// The type of a D-Bus value (D-Bus Specification, "Type System").
 ///
-/// Covers all types except the file descriptor, which peers must negotiate and this library does not.
+/// Covers all types except the file descriptor: both peers must negotiate this type, and this library does not support it.
 package indirect enum DBusType: Hashable, Sendable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, variant

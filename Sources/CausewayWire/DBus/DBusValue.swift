@@ -15,7 +15,7 @@ package enum DBusValue: Hashable, Sendable {
     case signature([UInt8])
     /// An array of bytes, stored compactly instead of one value per byte.
     case bytes([UInt8])
-    /// An array with the type of its elements, which an empty array could not tell.
+    /// An array and the type of its elements. The type is stored because an empty array has no element that shows the type.
     case array(DBusType, [DBusValue])
     case structure([DBusValue])
     indirect case entry(key: DBusValue, value: DBusValue)
@@ -45,7 +45,7 @@ package enum DBusValue: Hashable, Sendable {
 }
 
 extension DBusValue {
-    /// The text of a string or object path, also inside a variant.
+    /// The text of a string or object path, or of a variant that contains one; `nil` for all other types.
     package var text: String? {
         switch content {
         case .string(let text), .objectPath(let text): text
@@ -53,12 +53,12 @@ extension DBusValue {
         }
     }
 
-    /// The number, also inside a variant.
+    /// The number of a `uint32` value, or of a variant that contains one; `nil` for all other types.
     package var uint32: UInt32? {
         if case .uint32(let number) = content { number } else { nil }
     }
 
-    /// The elements of an array, also inside a variant. Empty for byte arrays and all other values.
+    /// The elements of an array, or of a variant that contains one; empty for byte arrays and all other types.
     package var elements: [DBusValue] {
         if case .array(_, let elements) = content { elements } else { [] }
     }
@@ -68,7 +68,7 @@ extension DBusValue {
         if case .structure(let fields) = content { fields } else { [] }
     }
 
-    /// The entries of a dictionary with string keys; empty for other values. For duplicate keys, the last entry counts.
+    /// The entries of a dictionary with string keys; empty for other values. If a key occurs more than once, the last entry is used.
     package var dictionary: [String: DBusValue] {
         var found: [String: DBusValue] = [:]
         for case .entry(let key, let value) in elements {

@@ -26,7 +26,7 @@ extension DNSMessage {
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
         var names = KnownNames()
-        // The counts in the header may be false, so limit the memory reserved for them.
+        // The counts in the header may be larger than the true number of records, so limit the memory reserved for them.
         answers.reserveCapacity(min(Int(answerCount), Self.reservedCount))
         for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &names)) }
         authorities.reserveCapacity(min(Int(authorityCount), Self.reservedCount))

@@ -31,7 +31,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
         hasQuestions = questionCount > 0
         let isAnswer = flags.contains(.isResponse)
         if questionCount + (isAnswer ? recordCount : 0) > Self.recordLimit {
-            // A question has at least 5 bytes and a record at least 11. Larger counts than the message can hold are false.
+            // A question has at least 5 bytes and a record at least 11. If the message is too short for its counts, it is malformed.
             isOfInterest = reader.remaining >= 5 * questionCount + 11 * recordCount
         } else if isAnswer {
             isOfInterest = try Self.names(in: &reader, of: message, questionCount, recordCount, isWanted)

@@ -53,8 +53,8 @@ package struct DNSMessageWriter: Sendable {
 
     /// Adds a record. Returns `false` and adds nothing if there is no room.
     ///
-    /// - Parameter inMulticast: Whether to compress the target of an SRV record and the next name of an NSEC record, which unicast
-    ///   resolvers may not understand (RFC 6762 §18.14).
+    /// - Parameter inMulticast: Whether to compress the target of an SRV record and the next name of an NSEC record. Unicast resolvers may
+    ///   not understand such compressed names (RFC 6762 §18.14).
     /// - Precondition: Sections are filled in order.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
         precondition(
@@ -86,7 +86,7 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// Sets the TC flag: more records follow in another message, or did not fit.
+    /// Sets the TC flag, which means that some records follow in another message or were left out.
     package mutating func markTruncated() { bytes[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
 
     package func finish() -> [UInt8] {
@@ -122,7 +122,7 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // The first name has nothing to point to, and no pointer refers to the root.
+            // Before the first name there is no name to which a pointer could refer. A root name is never the target of a pointer.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return

@@ -15,9 +15,11 @@ extension DNSName {
         return DNSName(wire: bytes)
     }
 
-    /// Returns the name with the case of `original` in all trailing labels that equal those of `sent`, including case.
+    /// Restores the original case after a query whose name was sent with random case.
     ///
-    /// `sent` is the query name with random case. Compressed names in a response point to the question and so take over its case.
+    /// `sent` is the name as it was sent, and `original` is the name before its case was changed. The method finds the longest run of
+    /// trailing labels in this name that equals the end of `sent`, including case, and replaces it by the end of `original`. This is needed
+    /// because compressed names in a response point to the question and therefore have its case.
     ///
     /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {

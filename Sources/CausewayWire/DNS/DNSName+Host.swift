@@ -1,7 +1,8 @@
 internal import CausewayTypes
 
 extension DNSName {
-    /// Parses a host name as a user writes it into A-labels (RFC 5891 §4). A trailing dot makes the name absolute.
+    /// Parses a host name in the form that users write, and converts international labels to A-labels (RFC 5891 §4). A trailing dot makes
+    /// the name absolute.
     ///
     /// ASCII names are not changed. Returns `nil` for names that a DNS message cannot hold.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {

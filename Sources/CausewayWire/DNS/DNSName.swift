@@ -76,7 +76,7 @@ package struct DNSName: Sendable {
         return rest.count == domain.wire.count && zip(rest, domain.wire).allSatisfy { Self.fold($0) == Self.fold($1) }
     }
 
-    /// Length bytes are below 64, so folding the case does not change them.
+    /// Converts an ASCII capital letter to lower case. A length byte is below 64, so it does not change.
     fileprivate static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// The sequence of a name's labels.

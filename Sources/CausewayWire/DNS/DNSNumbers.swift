@@ -19,7 +19,7 @@ package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     package static let nsec = DNSRecordType(rawValue: 47)
     package static let svcb = DNSRecordType(rawValue: 64)
     package static let https = DNSRecordType(rawValue: 65)
-    /// In questions only: records of any type.
+    /// Allowed in questions only; means records of any type.
     package static let any = DNSRecordType(rawValue: 255)
 
     private static let names: [DNSRecordType: String] = [
@@ -48,13 +48,13 @@ extension DNSRecordType: CustomStringConvertible {
 
 /// A resource record class; in practice always IN (RFC 1035 §3.2.4).
 package struct DNSRecordClass: RawRepresentable, Hashable, Sendable {
-    /// 15 bits: multicast DNS uses the top bit for another purpose (RFC 6762 §18.12).
+    /// The class number. It has 15 bits, because multicast DNS uses the top bit for another purpose (RFC 6762 §18.12).
     package var rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue & 0x7FFF }
 
     package static let internet = DNSRecordClass(rawValue: 1)
-    /// In questions only.
+    /// Allowed in questions only; means records of any class.
     package static let any = DNSRecordClass(rawValue: 255)
 }
 

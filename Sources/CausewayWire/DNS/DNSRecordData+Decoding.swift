@@ -31,7 +31,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Returns `nil` for unknown types.
+    /// Parses content of a known type. Returns `nil` for unknown types.
     private init?(
         decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
         _ names: inout KnownNames

@@ -33,7 +33,8 @@ package struct NetlinkListing<Value> {
 
     /// Processes the messages of one datagram.
     ///
-    /// - Parameter pick: Returns the value to keep of a message, or `nil` to keep nothing. This limits the memory for large listings.
+    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. This limits the memory for large
+    ///   listings.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
         var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {

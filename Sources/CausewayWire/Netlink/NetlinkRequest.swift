@@ -11,8 +11,8 @@ package enum NetlinkRequest: Hashable, Sendable {
     case rules(InternetAddress.Family)
     /// Looks up the route of a packet that this host sends. The answer is one message, without an end of a listing.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
-    /// Adds a link-local IPv4 address to an interface, or changes whether new connections use an existing one. The answer is an
-    /// acknowledgement.
+    /// Adds a link-local IPv4 address to an interface. For an existing address: changes whether new connections use the address. The answer
+    /// is an acknowledgement.
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
     /// Removes a link-local IPv4 address from an interface.
     case takeLinkLocal(IPv4Address, from: Int)
@@ -44,8 +44,8 @@ package enum NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// The message type and body. Each body starts with the fixed header of its kind, with all fields zero except the family: kernels with
-    /// strict checking refuse a shorter header, and nonzero values in unused fields.
+    /// The message type and body. Each body starts with the fixed header for its message type. All header fields except the family are
+    /// zero. Kernels with strict checking refuse a shorter header, and values other than zero in unused fields.
     private var content: (type: UInt16, body: [UInt8]) {
         switch self {
         case .links:

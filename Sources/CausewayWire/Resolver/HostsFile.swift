@@ -20,7 +20,7 @@ package struct HostsFile: Equatable, Sendable {
     }
 
     private static func address(_ text: String) -> InternetAddress? {
-        // Accept only IPv4 addresses of four numbers. The older short forms are mistakes here.
+        // Accept only the IPv4 form with four numbers. In this file, older short forms such as `127.1` are mistakes.
         if text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 3, let address = IPv4Address(text) {
             return .ipv4(address)
         }

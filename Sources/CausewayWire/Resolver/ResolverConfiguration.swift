@@ -16,13 +16,13 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     /// The servers in query order. The C library uses only the first three.
     package var nameServers: [NameServer] = []
-    /// The domains to append to names with few dots, in order. The last `search` or `domain` line counts.
+    /// The domains to append to names with few dots, in order. If several lines start with `search` or `domain`, the last one is used.
     package var searchDomains: [String] = []
     package var options = Options()
 
     /// The words of the `options` line that affect a resolver.
     package struct Options: Equatable, Sendable {
-        /// Number of dots from which a name is first queried without a search domain (`ndots`). Maximum 15.
+        /// A name with at least this number of dots is first queried without a search domain (`ndots`). Maximum 15.
         package var dotThreshold = 1
         /// Time to wait for one server. Maximum 30 seconds.
         package var timeout: Duration = .seconds(5)

@@ -110,7 +110,7 @@ struct HeadLines {
         return lines
     }
 
-    /// White space before the colon and folded lines are errors (RFC 9112 §5.1, §5.2).
+    /// Parses one header line. White space before the colon and folded lines are errors (RFC 9112 §5.1, §5.2).
     private static func field(_ line: ArraySlice<UInt8>) throws(UpgradeError) -> HeaderField {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy(HeaderFields.isTokenByte)
@@ -132,7 +132,7 @@ enum HandshakeField {
 
     static func contains(_ name: String) -> Bool { all.contains { HeaderFields.areEqual($0, name) } }
 
-    /// Appends the program's fields. Of several fields with one name, only the last is written.
+    /// Appends the program's fields. If several fields have the same name, only the last one is written.
     static func append(_ additional: [HeaderField], to text: inout String) throws(UpgradeError) {
         for (index, field) in additional.enumerated() {
             guard field.isWritable, !contains(field.name) else { throw .unwritable("header \(field.name)") }

@@ -7,7 +7,7 @@ package struct UpgradeRequest: Equatable, Sendable {
     /// The value of the `Host` field: see ``authority(host:port:defaultPort:)``.
     package var authority: String
     package var subprotocols: [String]
-    /// The fields that do not belong to the handshake. Of several fields with one name, only the last is written.
+    /// The fields that do not belong to the handshake. If several fields have the same name, only the last one is written.
     package var additionalFields: [HeaderField]
     /// The value of `Sec-WebSocket-Key`.
     package var key: String

@@ -8,9 +8,9 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let goingAway = WebSocketCloseCode(rawValue: 1001)
     package static let protocolError = WebSocketCloseCode(rawValue: 1002)
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// Reports a close frame without a code. Never sent.
+    /// Reported to the program when a close frame has no code. Never sent.
     package static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
-    /// Reports the end of the connection without a close frame. Never sent.
+    /// Reported to the program when the connection ends without a close frame. Never sent.
     package static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)
     package static let invalidFramePayloadData = WebSocketCloseCode(rawValue: 1007)
     package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
@@ -18,7 +18,7 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let mandatoryExtension = WebSocketCloseCode(rawValue: 1010)
     package static let internalServerError = WebSocketCloseCode(rawValue: 1011)
 
-    /// Whether a close frame may contain the code. Allowed are the codes of RFC 6455 §7.4.1, the registered codes 1012 to 1014, and the
+    /// Whether a close frame may contain the code. Permitted codes are those of RFC 6455 §7.4.1, the registered codes 1012 to 1014, and the
     /// ranges for libraries and applications (RFC 6455 §7.4.2).
     package var isAllowedOnWire: Bool {
         switch rawValue {

@@ -4,8 +4,8 @@
 ///  0                   1                   2                   3
 ///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 /// +-+-+-+-+-------+-+-------------+-------------------------------+
-/// |F|R|R|R|opcode |M| length      | length, if 126 (16 bits) or   |
-/// |I|S|S|S|       |A| 0...125     | 127 (64 bits) stands before   |
+/// |F|R|R|R|opcode |M| length      | length: 16 bits if the first  |
+/// |I|S|S|S|       |A| 0...125     | length is 126, 64 bits if 127 |
 /// |N|V|V|V|       |S|             |                               |
 /// +-+-+-+-+-------+-+-------------+-------------------------------+
 /// | masking key, if M is set                                      |

@@ -22,7 +22,7 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // The key rotated so that its next byte applies to the first of `bytes`, in memory order.
+        // Rotate the key so that its next byte applies to the first byte of `bytes`, and put its bytes in memory order.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian
