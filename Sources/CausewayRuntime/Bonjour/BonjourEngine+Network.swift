@@ -32,7 +32,7 @@ extension BonjourEngine {
 
     private func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else {
-            // The cache contents of another network are useless.
+            // The unused links only keep cached records. These records are useless on another network, so close the links.
             if state.value.restDue != nil { rest() }
             return
         }

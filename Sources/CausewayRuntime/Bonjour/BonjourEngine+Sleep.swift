@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 
 extension BonjourEngine {
-    /// Starts to monitor sleep and wake-up: the wake-up with the kernel's clock, the beginning of sleep with logind, if it runs.
+    /// Starts to monitor sleep and wake-up. The kernel's clock reports the wake-up; logind, if it runs, reports the beginning of sleep.
     func followSleep() {
         state.value.slept = System.sleepTime
         state.value.resumption = ResumptionWatch(on: loop) { self.settle() }

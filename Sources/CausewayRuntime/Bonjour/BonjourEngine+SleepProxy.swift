@@ -6,7 +6,7 @@ internal import CausewayWire
 extension BonjourEngine {
     /// Uses sleep proxies on all links with registrations: the records are transferred to a proxy when the machine sleeps.
     ///
-    /// For programs on hosts that a packet can wake: other hosts cannot tell that this host sleeps.
+    /// Use this only on hosts that a packet can wake up, because the proxy answers as if this host were awake.
     package func useSleepProxies() {
         loop.execute {
             guard !self.state.value.usesSleepProxies else { return }
@@ -42,7 +42,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Answers for the records again, and informs the sleep proxy with the owner option.
+    /// Ends the proxy's service for the records: this host answers again, and the owner option in its messages informs the proxy.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

@@ -44,7 +44,7 @@ package final class BonjourEngine: Sendable {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        /// The handlers for name conflicts of registrations that end with a conflict. Few registrations have one.
+        /// The handlers to call when a registration ends because of a name conflict. Only a few registrations have such a handler.
         var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
         /// The name of this host, shared by all its services.

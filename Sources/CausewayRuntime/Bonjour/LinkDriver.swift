@@ -99,8 +99,8 @@ final class LinkDriver {
     /// The time after boot within which the services of the machine start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// The time of the last event that many hosts may have noticed, estimated from the ages of the interface's addresses: an address is
-    /// usually added when the link comes up. An address without a time counts as new.
+    /// The time of the last event after which many hosts may send at once, estimated from the ages of the interface's addresses: an address
+    /// is usually added when the link comes up. An address without a time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))

@@ -3,10 +3,10 @@ package import CausewaySystem
 /// The sender and the receiving interface of a datagram, and whether it was multicast.
 package struct MulticastOrigin: Sendable {
     package var peer: SocketAddress
-    /// Zero if the kernel does not report it.
+    /// The index of the interface on which the datagram arrived; 0 if the kernel does not report the interface.
     package var interface: Int
     package var isMulticast: Bool
-    /// The interface of the socket that received the datagram.
+    /// The index of the interface to which the receiving socket belongs.
     package var link: Int
 
     package init(peer: SocketAddress, interface: Int, isMulticast: Bool, link: Int) {

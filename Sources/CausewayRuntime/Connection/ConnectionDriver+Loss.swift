@@ -15,7 +15,7 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Fails a connection whose two directions have both ended, because it is no longer of use. Receives still return the end of the
+    /// Fails a connection after both directions have ended, because no more content can be exchanged. Receives still return the end of the
     /// stream.
     ///
     /// A connection without a queue is not failed: the tasks that use it see the end, and their scope closes the connection.

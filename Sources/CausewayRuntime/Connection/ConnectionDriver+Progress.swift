@@ -14,7 +14,7 @@ extension ConnectionDriver.Progress {
         return action
     }
 
-    /// Begins a new establishment, with the totals, the route, the plan and the relay of the previous one. Requests stay queued in the
+    /// Begins a new establishment. It keeps the totals, the route, the plan and the relay of the previous one. Requests stay queued in the
     /// protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// The report of `.ready`, which follows the program's set-up and comes together with viability and path.
+/// Delays the report of `.ready` until `start` has returned and the network has been read, so that viability and path are reported with it.
 extension ConnectionDriver {
     /// Like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only when `start` returns: a
     /// program may finish its set-up after that call, and the reports may arrive on a different queue.
@@ -22,7 +22,8 @@ extension ConnectionDriver {
             }
             progress.withLock { progress in progress.isStarting = true }
             flow.loop.execute { self.performBehindStart([action]) }
-            // This is the last step, because waking another thread may cost this thread its processor.
+            // Clear the flag last, so that the loop waits: `execute` wakes the loop's thread, which may preempt this thread before `start`
+            // returns.
             return progress.withLock { progress in progress.isStarting = false }
         }
     }

@@ -7,7 +7,7 @@ final class PathFollower: Sendable {
     private struct State: Sendable {
         /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` that were seen before, with the routing at that time.
+        /// The elements of `connections` at the last network change, each with the routing at the time when it was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
         /// Whether the interface has lost the connection's address and has another one.
@@ -21,8 +21,8 @@ final class PathFollower: Sendable {
         state = LockedValue(State(connections: connections))
     }
 
-    /// Returns the reports for the program. The first time that the kernel routes the packets over another interface, also returns the
-    /// interface to bind the connection to.
+    /// Returns the reports for the program. Also returns the connection's interface, once, when the kernel begins to route the packets over
+    /// another interface. The caller can then bind the connection to the returned interface.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {

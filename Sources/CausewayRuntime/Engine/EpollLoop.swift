@@ -85,8 +85,7 @@ package final class EpollLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         shared.withLock { shared in
-            // `close` gives up the slot before it closes the descriptor; after that, the kernel may reuse the descriptor number. So this
-            // system call is made under the lock.
+            // Make this system call under the lock: once `close` has given up the slot, the kernel may reuse the descriptor number.
             guard shared.slots[Int(registration.token & 0xffff_ffff)].generation == UInt32(registration.token >> 32)
             else { return }
             try? epoll.modify(fd, token: registration.token, interest)

@@ -24,8 +24,8 @@ final class Attempt: ReadinessHandler {
 
     /// Starts to connect the socket.
     ///
-    /// - Returns: Whether the socket is connected at once: datagram and local sockets are, and TCP sockets that connect with their first
-    ///   write.
+    /// - Returns: Whether the socket is already connected: `true` for datagram and local sockets, and for TCP sockets that connect with
+    ///   their first write.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
         beginning.time = System.now
         let interface = try settings.chooseInterface(toward: address)

@@ -79,7 +79,7 @@ extension Connector {
         }
     }
 
-    /// The other interfaces, each with the addresses that it reaches in the order of the race.
+    /// The other interfaces, each with the addresses that can be reached over it, in the order of the race.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)

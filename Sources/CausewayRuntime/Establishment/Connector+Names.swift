@@ -82,7 +82,7 @@ extension Connector {
             addressCount: (known?.addressCount ?? 0) + count, origin: known?.origin ?? origin)
     }
 
-    // MARK: What attempts teach
+    // MARK: Results of attempts
 
     private var isRaceOfName: Bool {
         if case .name = progress.target { true } else { false }

@@ -89,7 +89,7 @@ extension Connector {
 }
 
 extension Failure {
-    /// Whether no attempt could start for lack of a route or a local address.
+    /// Whether the failure means that there was no route or no local address for the attempt.
     fileprivate var lacksRoute: Bool {
         domain == .posix
             && [Errno.networkUnreachable, Errno.addressNotAvailable, Errno.networkDown].contains(code)
@@ -97,7 +97,7 @@ extension Failure {
 }
 
 extension InternetAddress {
-    /// The bits that the addresses of all hosts on one link share.
+    /// The first 64 bits of an IPv6 address, which all hosts on one link share; 0 for IPv4.
     fileprivate var networkNumber: UInt64 {
         switch self {
         case .ipv4: 0

@@ -58,8 +58,8 @@ package struct EstablishmentFacts: Sendable {
     /// The counters when the connection became ready; `nil` unless protocols above the transport exchanged bytes before.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// Whether an attempt lost its source address because the network changed. Declared at this place because it needs no additional memory
-    /// here.
+    /// Whether an attempt lost its source address because the network changed. At this position in the structure, the value needs no
+    /// additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
     /// The DNS queries and the attempts in order. Both can be empty if the endpoint is an address.

@@ -8,7 +8,7 @@ struct GroupInbox: Sendable {
     static let datagramLimit = DatagramInbox.datagramLimit
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// Number of datagrams of the first train that were delivered.
+    /// Number of datagrams of the first arrival that were delivered.
     private var takenCount = 0
     private var byteCount = 0
     private var datagramCount = 0
@@ -17,7 +17,8 @@ struct GroupInbox: Sendable {
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds a train of datagrams. Returns `false` if there is no room; the train is then dropped, as when a socket buffer is full.
+    /// Adds the datagrams of one arrival. Returns `false` if there is no room; the datagrams are then dropped, as when a socket buffer is
+    /// full.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }

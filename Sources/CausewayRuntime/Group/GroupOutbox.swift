@@ -12,7 +12,8 @@ struct GroupTransmission: Sendable {
         var source: SocketAddress?
         /// Index of the outgoing interface; 0 for the kernel's choice.
         var interface: UInt32 = 0
-        /// Number that is shared by all stops of one group. The message has reached the group when one of these stops was sent.
+        /// The index of the multicast group; -1 for a single host. The message has reached the group if the datagram was sent over at least
+        /// one interface.
         var group: Int
     }
 
@@ -27,7 +28,7 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// All stops were tried. The failure belongs to a group that the message did not reach over any interface.
+        /// All datagrams were tried. The failure belongs to a group that the message did not reach over any interface.
         case done(Failure?)
         /// Continue when this socket is writable.
         case blocked(SharedDatagramSocket)
@@ -35,7 +36,7 @@ struct GroupTransmission: Sendable {
         case short
     }
 
-    /// Sends the remaining stops until the kernel accepts no more.
+    /// Sends the remaining datagrams until the kernel accepts no more.
     mutating func proceed() -> Outcome {
         // No interface currently carries the group, so there is nothing to send to.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {

@@ -144,7 +144,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         loop.execute { self.ready(for: .readable) }
     }
 
-    /// Passes an event to the claim, performs the resulting actions, and sets the timer.
+    /// Passes an event to the state machine, performs the resulting actions, and sets the timer.
     private func settle(_ event: (inout LinkLocalClaim) -> [LinkLocalClaim.Action]) {
         perform(event(&state.value.claim))
         guard !state.value.hasEnded else { return }

@@ -12,7 +12,8 @@ extension ListenerDriver {
     func accept() {
         for _ in 0..<Self.acceptBudget {
             let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                // If the allowance is used up, connections stay in the kernel's backlog until the program increases it.
+                // If the program's connection limit is reached, connections stay in the kernel's backlog until the program raises the
+                // limit.
                 progress.hasBacklog = progress.allowance == 0
                 return progress.hasBacklog ? nil : progress.socket
             }

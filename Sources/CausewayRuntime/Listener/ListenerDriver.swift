@@ -120,7 +120,8 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state. As a separate call on a concurrent queue, it could come after the release of the handlers.
+        // `release()` reports this state together with the release of the handlers. On a concurrent queue, a separate report could run
+        // after the release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }

@@ -75,7 +75,7 @@ package final class NetworkStateMonitor: Sendable {
         return subscription
     }
 
-    /// Runs a block on the loop, so not during the call of a subscriber.
+    /// Runs a block on the loop later, never inside a call to a subscriber.
     package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
     /// Subscribes to changes before the first snapshot, so that no change in between is missed.

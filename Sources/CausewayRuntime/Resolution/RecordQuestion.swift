@@ -15,7 +15,7 @@ package struct RecordQuestion: Sendable {
     package let stop: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - failed: Called if no DNS server answers the first query, and with `nil` when one does.
+    ///   - failed: Called with the failure if no DNS server answers the first query, and with `nil` if a server answers after that.
     ///   - handler: Called on a loop, one call at a time.
     package init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface? = nil, of engine: BonjourEngine = .shared,

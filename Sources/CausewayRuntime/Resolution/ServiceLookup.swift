@@ -29,7 +29,8 @@ package final class ServiceLookup: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called if no DNS server answers the first query for the location, and with `nil` when one does.
+    ///   - failed: Called with the failure if no DNS server answers the first query for the location, and with `nil` if a server answers
+    ///     after that.
     ///   - handler: Called on a loop with the current state, after each change.
     package init(
         _ instance: DNSName, wants wish: Wish, on interface: NWInterface? = nil,

@@ -7,8 +7,7 @@ extension ServiceLookup {
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// The received addresses without a port, so that the address in a removed record matches the added one. ``told`` contains the
-        /// port.
+        /// The received addresses without a port, so that a removed record can be compared with them. ``told`` adds the port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
 

@@ -28,7 +28,8 @@ final class WideAreaWatch: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called on a loop if no server answers the first query, and with `nil` when one does. Later failures are not reported.
+    ///   - failed: Called on a loop with the failure if no server answers the first query, and with `nil` if a server answers after that.
+    ///     Later failures are not reported.
     ///   - report: Called on a loop.
     init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,

@@ -27,14 +27,14 @@ extension StackChannel.State {
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        // A failed flow answers every read at once, so do not read again. The owner of the flow decides what happens to the channel.
+        // A failed flow completes every read at once, so do not read again. The owner of the flow decides what happens to the channel.
         if !isDatagram, content.error != nil { transportHasEnded = true }
         if content.isFinal { noteEnd() }
     }
 
     /// Passes bytes of a stream to the stack.
     ///
-    /// - Returns: The answer to the oldest receive, or `nothing`.
+    /// - Returns: The result of the oldest receive if this completes it; otherwise `nothing`.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
         if opening.timer != nil { opening.lastHeard = now }
@@ -50,8 +50,8 @@ extension StackChannel.State {
     /// arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts `bytes` directly into the answer to the oldest receive, without a buffer in between. Possible if the stack has a single
-    /// protocol and no other content or answer comes first.
+    /// Decrypts `bytes` directly into the result of the oldest receive, without a buffer in between. Possible if the stack has a single
+    /// protocol and no earlier content or result is pending.
     ///
     /// - Returns: Whether the bytes were taken.
     private mutating func deliver(
@@ -103,7 +103,7 @@ extension StackChannel.State {
         stack?.receive(.end, at: System.now)
     }
 
-    /// Answers the oldest receive, or moves a piece of its message from the stack to the inbox.
+    /// Completes the oldest receive, or moves a piece of its message from the stack to the inbox.
     ///
     /// - Returns: Whether something changed.
     mutating func nextDelivery(_ now: Duration) -> Bool {
@@ -150,7 +150,7 @@ extension StackChannel.State {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        // Deliver the received part of a truncated message as incomplete. The end follows in a separate answer.
+        // Deliver the received part of a truncated message as incomplete. The next receive gets the end.
         let isCutOff = isAll && inbox.isCutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
         // Programs expect that the indices of content begin at zero.
@@ -204,7 +204,7 @@ extension StackChannel.State {
         return count
     }
 
-    /// Passes the program's next content to the stack, if the stack has room. Returns whether content was passed or answered.
+    /// Passes the program's next content to the stack, if the stack has room. Returns whether the content was passed, or its send failed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase == .open, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0 else { return false }
         let next = messages.removeFirst()
@@ -224,10 +224,10 @@ extension StackChannel.State {
         return true
     }
 
-    /// Answers a send whose bytes the transport has taken. The caller has first moved output to the transport until the stack was empty or
-    /// the window was full.
+    /// Completes the oldest send if the transport has taken its bytes. Before this call, the caller moves output to the transport until the
+    /// stack has no more or the transport has ``StackChannel/writeWindow`` bytes waiting.
     ///
-    /// - Returns: Whether a send was answered.
+    /// - Returns: Whether a send was completed.
     mutating func settleSends() -> Bool {
         guard phase == .open, !taken.isEmpty else { return false }
         if unacknowledged < Self.settledWindow {
@@ -241,7 +241,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// If fewer bytes than this are waiting in the transport, the stack has no more output.
+    /// If fewer bytes than this are waiting in the transport, the caller of ``settleSends()`` has moved all output of the stack.
     private static var settledWindow: Int { 256 << 10 }
 }
 

@@ -57,7 +57,7 @@ extension StackChannel {
             }
             let rest = state.opening.deadline - System.now
             if rest > .zero, !state.opening.isSilent { return rest }
-            // The time limit does not run while the program has to answer.
+            // The time limit does not run while a protocol waits for the program.
             guard stack.awaitsPeer else { return state.opening.limit }
             state.stack?.abort(Failure(errno: Errno.timedOut))
             state.opening.ticket = nil
@@ -76,7 +76,7 @@ extension StackChannel {
         }
     }
 
-    /// Aborts the handshakes if the peer has to send and has been silent for `patience`. Returns whether it aborted them.
+    /// Aborts the handshakes if they wait for the peer and the peer has been silent for `patience`. Returns whether it aborted them.
     private func giveUpOpening(_ attempt: UInt64, after patience: Duration) -> Bool {
         let isOver = state.withLock { state -> Bool in
             guard state.attempt == attempt, state.phase == .open, let stack = state.stack, stack.awaitsPeer,

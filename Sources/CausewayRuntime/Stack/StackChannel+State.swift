@@ -54,7 +54,7 @@ extension StackChannel {
         var delivery: Delivery?
         var phase = Phase.idle
         var failure: Failure?
-        /// The number of the current attempt. Answers that belong to an earlier attempt are ignored.
+        /// The number of the current attempt. Results of an earlier attempt are ignored.
         var attempt: UInt64 = 0
         var stack: ProtocolStack?
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
@@ -73,7 +73,7 @@ extension StackChannel {
         var isTurning = false
         var alarm: (deadline: Duration, timer: TimerID)?
         var answers: Deque<Answer> = []
-        /// Whether answers wait until the `ready` report is in the program's queue.
+        /// Whether the results in `answers` are held until the `ready` report is in the program's queue.
         var isHeld = false
 
         var hasToldEnds = false

@@ -191,7 +191,7 @@ extension StackChannel.State {
         unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
     }
 
-    /// Removes the receive of a cancelled task and returns its continuation; `nil` if the receive was already answered.
+    /// Removes the receive of a cancelled task and returns its continuation; `nil` if the receive is already complete.
     fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
         for index in waiters.indices {
             guard case .task(id, let continuation) = waiters[index].receiver else { continue }
@@ -201,7 +201,7 @@ extension StackChannel.State {
         return nil
     }
 
-    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send was already answered. Removes the content if
+    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send is already complete. Removes the content if
     /// the stack has not taken it.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The reads and writes of a turn, and the transport's answers to them.
+/// The reads and writes of a turn, and their results.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -12,7 +12,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles the flow's answer to a ``Read``.
+    /// Handles the result of a ``Read``.
     private func arrived(_ arrival: Arrival, _ attempt: UInt64) {
         switch arrival {
         case .content(let content): arrived(content, attempt)
@@ -28,7 +28,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles the flow's answer to a ``Read`` whose bytes lie at the beginning of the thread's scratch block.
+    /// Handles the result of a ``Read`` whose bytes are at the beginning of the thread's scratch block.
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
@@ -41,8 +41,9 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // A turn may call the program's code, so it must not run inside a callback. The flow never makes a stack's read inside a
-            // callback. If the delivery is draining, this call therefore comes from the delivery itself, and a turn can run here.
+            // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow never performs a
+            // stack's read there. If the delivery is draining, the delivery itself has therefore called this function, and a turn can run
+            // here.
             if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil

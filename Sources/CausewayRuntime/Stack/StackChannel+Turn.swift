@@ -117,7 +117,7 @@ extension StackChannel {
         }
     }
 
-    /// Releases the held answers once the `ready` report is in the program's queue, so that they run after it.
+    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after the report.
     package func readyIsTold() {
         guard state.withLock({ state in state.isHeld }) else { return }
         onQueue {
@@ -139,7 +139,7 @@ extension StackChannel {
     /// Returns the next work to perform without the lock. If it contains neither a read nor an action, the turn ends, and later changes
     /// request a new turn.
     ///
-    /// - Parameter answer: An answer to perform before the queued answers. If it is not `nothing`, no answers are queued.
+    /// - Parameter answer: A new result to report. If it is not `nothing`, no earlier results may be queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
         state.isTurning = true

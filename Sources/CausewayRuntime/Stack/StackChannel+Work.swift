@@ -7,7 +7,7 @@ internal import CausewayTypes
 extension StackChannel {
     /// An action of a turn. Not copyable, because a copy of its payload would cost more than some of the actions.
     enum Action: ~Copyable, Sendable {
-        /// `elsewhere` is set if the turn must not wait for the program's code. The answer then goes to a global queue.
+        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code: a global queue then runs that code.
         case answer(Answer, elsewhere: Bool)
         case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)

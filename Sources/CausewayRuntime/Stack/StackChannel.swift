@@ -36,7 +36,7 @@ package final class StackChannel: Sendable {
     /// Begins the handshakes over a ready transport.
     ///
     /// - Parameters:
-    ///   - limit: The total time that the handshakes may wait for the peer. Time in which the program has to answer does not count.
+    ///   - limit: The total time that the handshakes may wait for the peer. Time in which a protocol waits for the program does not count.
     ///   - openings: The unfinished handshakes of the accepting listener. If set, a peer that sends nothing has less time.
     ///   - report: Called in turns: once with `ready`, and at most once with each other outcome.
     package func begin(

@@ -14,7 +14,7 @@ package struct StackLayer: Sendable {
 /// Handles the events of a stage on behalf of the program.
 package protocol StageDelegate: AnyObject, Sendable {
     /// Handles a question or a notification from the stage. Called on the connection's queue, one event at a time, without a lock. The
-    /// answer may come later, from any thread.
+    /// program may answer a question later, on any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
     /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of posting it to a queue.
@@ -54,7 +54,7 @@ package struct StagePlace: Sendable {
         channel.withStage(id, attempt, as: type, isAnswer: isAnswer, body)
     }
 
-    /// Calls `body` with the stage to pass it an answer of the program.
+    /// Calls `body` with the stage. Use this to pass the program's answer to the stage.
     @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
@@ -62,8 +62,8 @@ package struct StagePlace: Sendable {
         withStage(as: type, isAnswer: true, body)
     }
 
-    /// Inserts another protocol above this stage, which is not ready yet. Returns its place; `nil` if the stage is already ready or the
-    /// attempt is over.
+    /// Inserts another protocol above this stage, which must not be ready yet. Returns the place of the inserted protocol; `nil` if this
+    /// stage is already ready or the attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
     }
