@@ -38,7 +38,8 @@ enum Program {
         return try NW.parseAsRoot(arguments)
     }
 
-    /// Starts Dispatch's first thread early if few descriptors are available: Dispatch opens files at that time, and traps if it cannot.
+    /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if
+    /// it cannot open them.
     private static func startDispatch() {
         let limit = System.openFileLimit
         guard limit < 64 else { return }

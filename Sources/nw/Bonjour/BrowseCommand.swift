@@ -94,7 +94,7 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// Whether the news ends `--first`: a service, and with -v a resolved service.
+    /// Whether an event ends the command with `--first`: a found service, or with -v a resolved service.
     private func isEnough(_ news: BrowseSession.News) -> Bool {
         switch news {
         case .placed: true

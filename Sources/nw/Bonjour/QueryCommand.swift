@@ -91,7 +91,7 @@ struct QueryCommand: Subcommand {
 
     private struct Object: Encodable {
         var event, name, type: String
-        /// In seconds.
+        /// The time to live in seconds.
         var ttl: UInt32
         var content, interface: String
     }

@@ -245,8 +245,8 @@ extension CatCommand {
         return .listen(endpoint.label, .any, parameters)
     }
 
-    /// The local address to bind. Without -s it is the wildcard address of the remote host's family. A host name gives IPv4 unless -6 is
-    /// given.
+    /// The local address to bind: the address from -s, or the wildcard address of the remote host's family. For a host name the family is
+    /// IPv4, unless -6 is given.
     private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
         if let source {
             let host = NWEndpoint.Host(source)

@@ -62,7 +62,7 @@ struct RoundTrips {
             mean: sorted.isEmpty ? nil : sorted.reduce(0, +) / Double(sorted.count), maximum: sorted.last)
     }
 
-    /// `5 round trips, 0 lost: minimum 0.021 ms, median 0.024 ms, mean 0.030 ms, maximum 0.061 ms`.
+    /// The statistics as text: `5 round trips, 0 lost: minimum 0.021 ms, median 0.024 ms, mean 0.030 ms, maximum 0.061 ms`.
     var summary: String {
         let sorted = times.sorted()
         let counts = "\(times.count) round trips, \(lost) lost"

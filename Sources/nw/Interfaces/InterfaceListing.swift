@@ -12,7 +12,7 @@ struct InterfaceListing: Encodable {
         var flags: [String]
         var mtu: Int?
         var hardwareAddress: String?
-        /// `192.0.2.1/24`, `fe80::1%eth0/64`.
+        /// Addresses with their prefix length, such as `192.0.2.1/24` and `fe80::1%eth0/64`.
         var addresses: [String]
     }
 

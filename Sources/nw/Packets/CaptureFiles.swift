@@ -23,7 +23,7 @@ final class CaptureFiles: Sendable {
         var file: OpenFile?
         var number = 0
         var names: [String] = []
-        /// Bytes of the current file that end with a complete packet.
+        /// The length of the current file up to the end of its last complete packet, in bytes.
         var written = 0
         var failure: CommandFailure?
     }

@@ -92,7 +92,7 @@ struct PacketOutput: ~Copyable {
     private var printer: PacketPrinter
     private var json = PacketJSON(initialCipher: .library)
     private var buffer: [UInt8] = []
-    /// Whether each packet is written at once.
+    /// Whether each packet is written immediately.
     private let isLive: Bool
     private(set) var count = 0
 

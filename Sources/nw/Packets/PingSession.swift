@@ -70,9 +70,9 @@ final class PingSession {
                 if sent == command.count { deadline = now + .seconds(command.wait) }
             }
             let until = deadline ?? next
-            // Short waits, so that an interrupt is noticed soon. In the last millisecond before a request it polls without sleeping,
-            // because the wake-up time of an idle processor would be measured as network time. At intervals below 10 ms it polls nearly
-            // always.
+            // Wait for short times, so that the loop detects an interrupt soon. In the last millisecond before a request, poll without
+            // sleeping, because the wake-up time of an idle processor would be measured as network time. At intervals below 10 ms, the loop
+            // polls nearly always.
             let rest = Int((until - clock.now) / .milliseconds(1))
             let pause = rest < (command.interval < 0.01 ? 5 : 1) ? 0 : min(100, rest)
             if PacketSockets.wait(socket.rawValue, milliseconds: CInt(pause)) {

@@ -84,7 +84,7 @@ struct ReadCommand: Subcommand {
     private func take(
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {
-        // Read once: each access to an option parses it again.
+        // Read the option once, because each access to an option parses it again.
         let maximum = output.count ?? .max
         while let packet = try reader.next() {
             let bytes = reader.bytes

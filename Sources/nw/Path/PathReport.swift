@@ -32,7 +32,7 @@ struct PathReport: Encodable {
         remote = path.remoteEndpoint?.label
     }
 
-    /// `satisfied over wlan0 (wifi), then wwan0; ipv4 ipv6 dns`.
+    /// The path as text, such as `satisfied over wlan0 (wifi), then wwan0; ipv4 ipv6 dns`.
     var text: String {
         guard let first = interfaces.first else { return status }
         let others = interfaces.dropFirst().map { ", then \($0)" }.joined()

@@ -70,7 +70,7 @@ struct StatusCommand: Subcommand {
         }
     }
 
-    // MARK: Ways
+    // MARK: Paths
 
     private struct Ways: Encodable {
         struct Way: Encodable {

@@ -142,7 +142,7 @@ struct ServeCommand: Subcommand {
         try await reporting("serve") {
             if isStructured { return try await serveStructured() }
             guard isOfTasks else { return try await ServeSession(self).run() }
-            // On a signal the service is withdrawn first, so that browsers learn at once that it has gone.
+            // On a signal, withdraw the service first, so that browsers remove it immediately.
             if advertise != nil { for number in System.endingSignals { BonjourEngine.farewell(before: number) } }
             try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }

@@ -1,6 +1,6 @@
 /// Formats sizes, rates and times for display.
 enum Amounts {
-    /// `1.0 GiB`, `12.3 MiB`, `999 bytes`.
+    /// Formats a size, such as `1.0 GiB`, `12.3 MiB` or `999 bytes`.
     static func bytes(_ count: UInt64) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         guard count >= 1024 else { return "\(count) bytes" }
@@ -13,13 +13,13 @@ enum Amounts {
         return "\(decimal(value, places: 1)) \(units[unit])"
     }
 
-    /// `1.2 GiB/s`.
+    /// Formats a rate, such as `1.2 GiB/s`.
     static func rate(_ byteCount: UInt64, over time: Duration) -> String {
         let seconds = max(time.inSeconds, 0.000_001)
         return "\(bytes(UInt64(Double(byteCount) / seconds)))/s"
     }
 
-    /// `0.123 ms`.
+    /// Formats a time, such as `0.123 ms`.
     static func milliseconds(_ time: Duration) -> String {
         "\(decimal(time.inSeconds * 1000, places: 3)) ms"
     }

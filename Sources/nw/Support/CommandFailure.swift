@@ -11,7 +11,7 @@ struct CommandFailure: Error {
         self.message = message
     }
 
-    /// `connection to 127.0.0.1:1 failed: Connection refused`.
+    /// Creates a failure with an event and the reason, such as `connection to 127.0.0.1:1 failed: Connection refused`.
     init(_ event: PrintableText, _ error: any Error) {
         self.message = "\(event): \(describe(error))"
     }

@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// Splits words such as `-qc3` and `-p80` into options and values, as getopt does.
 ///
-/// The parser takes `-c3` as the options `c` and `3`, unless the option is declared with a joined value. It never finds a value after
-/// joined flags.
+/// The argument parser interprets `-c3` as the options `c` and `3`, unless the option is declared with a joined value. In a word such as
+/// `-qc3`, it never finds the value of `c`.
 struct CommandWords {
     private struct Listing: Decodable {
         struct Command: Decodable { var arguments: [Argument]? }

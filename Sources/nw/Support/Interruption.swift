@@ -36,9 +36,9 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
     }
 }
 
-/// Like ``untilInterrupted(_:)``, and runs a farewell at the end, also after a signal, before the process exits.
+/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, also after a signal, calls `goodbye` before it throws the error.
 ///
-/// - Parameter goodbye: Sends the farewell, then calls the closure that it receives.
+/// - Parameter goodbye: Withdraws services, then calls the closure that it receives.
 func untilInterrupted(
     _ body: @escaping @Sendable () async throws -> Void, goodbye: (@escaping @Sendable () -> Void) -> Void
 ) async throws {

@@ -33,7 +33,7 @@ struct MultipathOptions: ParsableArguments {
 
     func apply(to parameters: NWParameters) { parameters.multipathServiceType = choice?.serviceType ?? .disabled }
 
-    /// Runs a block. With `--multipath-endpoints` the kernel's path manager has the host's addresses meanwhile.
+    /// Runs a block. With `--multipath-endpoints`, the host's addresses are registered with the kernel's path manager while the block runs.
     func whileGiven<Result>(_ body: () async throws -> Result) async throws -> Result {
         guard givesEndpoints, let choice else { return try await body() }
         let endpoints: MultipathEndpoints

@@ -91,7 +91,7 @@ extension TLSDiagnosis {
         var group: String?
         var applicationProtocol: String?
         var isStatusStapled: Bool
-        /// In seconds.
+        /// The durations of the steps, in seconds.
         var times: Times
         var certificates: [Entry]
         var chain: [String]

@@ -69,7 +69,7 @@ struct FileReceiver {
         return received
     }
 
-    /// The reason to refuse a file, as far as its header shows one.
+    /// The reason to refuse a file that its header shows, such as a name that exists; `nil` if there is none.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }

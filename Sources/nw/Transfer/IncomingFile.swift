@@ -75,7 +75,8 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Verifies the checksum and renames the file. A file that is not stored is removed.
+    /// Verifies the checksum and renames the temporary file to `name`. In all other cases (wrong checksum, existing name, error), removes
+    /// the temporary file.
     func finish(name: String, digest: Data, replacing: Bool) throws -> TransferReply {
         defer { discard() }
         guard hash.finish() == [UInt8](digest) else { return .checksumMismatch }

@@ -10,7 +10,7 @@ struct ScanAnswer {
 /// Sends probes and receives answers; one implementation for each technique. Confined to one thread.
 protocol ScanWire: AnyObject {
     func send(_ probe: PortSurvey.Probe) -> ScanSending
-    /// Sends several probes in their order. Calls `outcome` for each probe that was not simply sent.
+    /// Sends several probes in order. Calls `outcome` for each probe whose result is not ``ScanSending/sent``.
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void)
     /// Appends the received answers. Waits for at most the given time if there are none.
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
