@@ -2,8 +2,9 @@
 @_exported public import CausewayTypes
 public import FoundationEssentials
 
-// `POSIXErrorCode`, under the name that needs no C library in view.
+// `POSIXError.Code` is another name of `POSIXErrorCode`. It is used here because it needs no import of the C library.
 extension POSIXError.Code {
-    /// The operation is not supported. On Linux it is the same number as `EOPNOTSUPP`, which has the only case.
+    /// The operation is not supported. Linux has one number for `ENOTSUP` and `EOPNOTSUPP`, and the enumeration has a case only for
+    /// `EOPNOTSUPP`.
     public static var ENOTSUP: POSIXError.Code { .EOPNOTSUPP }
 }

@@ -1,5 +1,5 @@
-// Error codes that `POSIXErrorCode` declares only on Apple platforms. Example: `framer.markFailed(error: .posix(.EAUTH))`. Each has the
-// value of the error that Linux reports in this case, or of the most similar one.
+// Error codes that `POSIXErrorCode` declares only on Apple platforms. Example: `framer.markFailed(error: .posix(.EAUTH))`. Each code has
+// the value of the error that Linux reports in the same situation, or of the most similar error.
 
 extension POSIXErrorCode {
     /// Authentication failed. On Linux it has the same value as `EKEYREJECTED`.

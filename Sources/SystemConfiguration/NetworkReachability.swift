@@ -91,7 +91,7 @@ public func SCNetworkReachabilityCreateWithAddress(
     }
 }
 
-/// Gets the current flags of a destination. Queries only the kernel, which takes some tenths of a millisecond.
+/// Gets the current flags of a destination. Queries only the kernel, which takes a few tenths of a millisecond.
 ///
 /// - Returns: `true`.
 ///

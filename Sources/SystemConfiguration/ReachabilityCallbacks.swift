@@ -54,7 +54,8 @@ public struct SCNetworkReachabilityContext {
 
 /// Sets the callback for changes of a destination's flags; `nil` removes it.
 ///
-/// The callback is active while the destination is scheduled on a queue or a run loop. It is not called for the flags at that time.
+/// The callback is active while the destination is scheduled on a queue or a run loop. It is called when the flags change after that, but
+/// not with the flags at the start.
 ///
 /// - Parameter context: Copied; `nil` for none.
 /// - Returns: `true`.

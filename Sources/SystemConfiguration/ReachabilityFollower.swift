@@ -34,7 +34,8 @@ final class ReachabilityFollower: Sendable {
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
         var known: SCNetworkReachabilityFlags?
-        /// Whether a run loop has delivered the change. Usually a destination is scheduled in only one run loop.
+        /// Whether a run loop has delivered the latest change. If the destination is scheduled in several run loops, the first one delivers
+        /// it.
         var isToldInLoop = true
     }
 
@@ -81,7 +82,7 @@ final class ReachabilityFollower: Sendable {
         return !removed.isEmpty
     }
 
-    /// Changes the state. The old values are released outside the lock, because that may release the destination.
+    /// Changes the state. The old reference to the destination is released outside the lock, because it may be the last one.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             defer { body(&state) }

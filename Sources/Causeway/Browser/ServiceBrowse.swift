@@ -35,8 +35,8 @@ final class ServiceBrowse: Sendable {
         var hasEnded = false
     }
 
-    /// The results that the program has received. They have their own lock, so that the engine's loop never waits while a large set is
-    /// built.
+    /// The results that the program has received. They have their own lock, so that the engine's loop does not wait while a large set of
+    /// results is built.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
@@ -165,8 +165,8 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
-    /// Reports the changes. The cost depends on the number of changes, not of instances: thousands of services arrive in hundreds of
-    /// messages.
+    /// Reports the changes. The cost depends on the number of changes, not on the number of known instances: a large network can have
+    /// thousands of instances, which arrive in hundreds of messages.
     private func tell() {
         let news = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false

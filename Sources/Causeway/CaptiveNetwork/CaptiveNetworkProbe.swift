@@ -30,8 +30,8 @@ public struct CaptiveNetworkProbe: Sendable {
         /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. It is not
         /// authenticated.
         case captive(portal: URL?)
-        /// The probe gave no result. The error is that of the connection, `ETIMEDOUT` if there was no response in time, or `EPROTO` if the
-        /// response does not show whether there is a portal.
+        /// The probe gave no result. The error is the error of the connection, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if
+        /// the response does not show whether there is a portal.
         case failed(NWError)
     }
 

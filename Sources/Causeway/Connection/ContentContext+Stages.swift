@@ -2,7 +2,7 @@ internal import CausewayProtocols
 
 /// The metadata of a message to send, for the protocols of the stack. Only framers and WebSocket have such metadata.
 ///
-/// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the handler of a ping would wait forever.
+/// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the pong handler of a ping would never be called.
 func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadata] {
     context.protocolMetadata.compactMap { metadata -> (any StageMetadata)? in
         switch metadata {
@@ -13,7 +13,7 @@ func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadat
     }
 }
 
-/// Reports that the message with this metadata will not be sent, to the handler of a ping.
+/// Calls the pong handlers in the metadata with an error, because the message will not be sent.
 func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
     for case let message as WebSocketMetadata in metadata {
         if let token = message.pingToken { PongWaiters.shared.finish(token, error) }

@@ -10,8 +10,8 @@ extension NWConnection {
         /// The protocols' metadata of the message.
         private enum Metadata {
             case objects([NWProtocolMetadata])
-            /// The objects are created when the program reads them. Most programs never do, and one context then serves all datagrams with
-            /// the same header fields.
+            /// The metadata objects are created when the program reads them. Most programs never read them, so all datagrams with the same
+            /// header fields can share one context.
             case datagram(DatagramHeader)
         }
 
@@ -26,7 +26,8 @@ extension NWConnection {
 
         /// Whether this is the last message in its direction.
         ///
-        /// Completing a final message closes the sending direction. A complete received one means that the peer has closed its direction.
+        /// When a final message has been sent completely, the sending direction closes. When a received message is final and complete, the
+        /// peer has closed its sending direction.
         public let isFinal: Bool
 
         /// The message that must be sent before this one. If it fails, this message fails too.
@@ -34,7 +35,7 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the message through the queues; `nil` for the shared contexts, for which each content is a separate message.
+        /// Tracks the message through the queues. `nil` for the shared contexts: with these, each content is a separate message.
         package let ticket: MessageTicket?
 
         /// Creates the context of a message to send.

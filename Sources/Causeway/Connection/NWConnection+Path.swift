@@ -17,8 +17,8 @@ extension NWConnection {
         }
     }
 
-    /// The maximum size of one message on the current path, in bytes; with DTLS, without its overhead. 0 before the connection is ready,
-    /// and on a stream.
+    /// The maximum size of one message on the current path, in bytes. With DTLS, the overhead of DTLS is already subtracted. 0 before the
+    /// connection is ready, and on a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
@@ -37,7 +37,7 @@ extension NWConnection {
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // The path MTU is unknown on an unconnected socket; the Ethernet MTU is used.
             let headers = isV6 ? 48 : 28
-            // Every link carries 1,280 bytes (RFC 8200 §5). The program may request this as the limit.
+            // Every link carries packets of 1,280 bytes (RFC 8200 §5). The program may request this size as the limit.
             let maximum = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, maximum) - headers - (driver.route?.overhead ?? 0))
         }

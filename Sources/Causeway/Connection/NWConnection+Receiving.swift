@@ -10,8 +10,8 @@ extension NWConnection {
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
     ///
-    /// Several receives may be pending; each completes once, in the order of the calls. Without a pending receive no data is read, so that
-    /// the peer's window closes: this is the flow control. A length below 1 counts as 1.
+    /// Several receives may be pending; each completes once, in the order of the calls. While no receive is pending, no data is read. The
+    /// receive window then closes, and the peer must stop sending: this is the flow control. A length below 1 counts as 1.
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:

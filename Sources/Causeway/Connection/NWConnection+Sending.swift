@@ -32,7 +32,7 @@ extension NWConnection {
     }
 
     func enqueue(_ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter) {
-        // Called after the content is queued, so that the driver finds it.
+        // Notify the driver after the content is queued, so that the driver finds the content.
         defer { driver.contentCame() }
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
@@ -64,7 +64,8 @@ extension NWConnection {
                 waiter: metadata.isEmpty ? waiter : waiter.abandoning(metadata)))
     }
 
-    /// The traffic class of a datagram's context. A stream uses the connection's traffic class.
+    /// Returns the traffic class that the context sets for a datagram; `nil` to use the connection's traffic class. A stream always uses
+    /// the connection's traffic class.
     private func trafficClass(of context: ContentContext) -> UInt8? {
         guard context.ticket != nil, driver.settings.transport == .udp else { return nil }
         let metadata = context.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
@@ -82,7 +83,7 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a waiter that also notifies the handlers in the metadata if the message is not sent.
+    /// Returns a waiter that also calls the pong handlers in the metadata if the message is not sent.
     fileprivate func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }

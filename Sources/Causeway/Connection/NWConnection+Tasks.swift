@@ -4,7 +4,8 @@ package import CausewayTypes
 package import FoundationEssentials
 
 extension NWConnection {
-    /// An executor for the connection's event loop. With this executor preference, awaiting the connection does not change the thread.
+    /// An executor that runs tasks on the connection's event loop. A task that prefers this executor does not change threads when it waits
+    /// for the connection.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
     /// Receives the available bytes, at least one and at most `maximumLength`. Returns `nil` after the peer has ended its direction.
@@ -44,7 +45,8 @@ extension NWConnection {
 
     /// Sends several contents with as few system calls as possible. Suspends until the transport has accepted all of them.
     ///
-    /// Cancellation: withdraws at most the last content.
+    /// Cancellation: withdraws only content that the transport has not started to send; without protocols above the transport, only the
+    /// last content.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {

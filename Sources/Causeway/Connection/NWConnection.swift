@@ -12,7 +12,7 @@ public import Dispatch
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
-    /// Allocated only when the program sets a handler; connections of a task-based server never need it.
+    /// The program's handlers. Allocated only when the program sets one; connections of a task-based server never need them.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
         var viability: (@Sendable (Bool) -> Void)?
@@ -28,7 +28,7 @@ public final class NWConnection: Sendable {
     /// The parameters that the connection was created with; for an accepted connection, the listener's.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// Contains at most one element.
+    /// The program's handlers: empty until the program sets one, then one element.
     private let storedHandlers = LockedValue<[Handlers]>([])
 
     /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
@@ -55,7 +55,7 @@ public final class NWConnection: Sendable {
         self.driver = driver
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     /// Starts to establish the connection. All callbacks run on `queue`. Further calls have no effect.
     public func start(queue: DispatchQueue) { driver.start(on: queue, observer: self) }
@@ -90,9 +90,9 @@ extension NWConnection {
     }
 
     /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address, its
-    /// interface or all routes are gone. The connection is kept and may become viable again. A stream fails with `ECONNABORTED` only after
-    /// its interface has had another address for two seconds instead of the connection's. UDP then uses another address, if there is one,
-    /// and stays viable.
+    /// interface or all routes are gone. The connection is kept and may become viable again. If the interface replaces the connection's
+    /// address by another one, a stream fails with `ECONNABORTED` after two seconds, unless the old address has come back. UDP instead uses
+    /// another address, if there is one, and stays viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
         set {
@@ -101,8 +101,9 @@ extension NWConnection {
         }
     }
 
-    /// Called with `true` when a new connection to the endpoint would use a preferred interface, or a working one while this connection's
-    /// interface does not work; with `false` when that ends. The connection does not move automatically.
+    /// Called with `true` when a better path appears, and with `false` when it disappears. A path is better if a new connection to the
+    /// endpoint would use a preferred interface, or if it works and this connection's interface does not. The connection does not move
+    /// automatically.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
         get { handlers.betterPath }
         set {

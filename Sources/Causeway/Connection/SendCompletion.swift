@@ -9,7 +9,8 @@ extension NWConnection {
         @preconcurrency case contentProcessed(@Sendable (_ error: NWError?) -> Void)
         /// Reports nothing, and declares that the content is idempotent: it may arrive more than once.
         ///
-        /// Early data is not sent yet: the content is sent when the connection is ready, like other content.
+        /// If ``NWParameters/allowFastOpen`` is set, the content may be sent before the connection is ready. Otherwise it is sent like
+        /// other content.
         case idempotent
     }
 }

@@ -40,7 +40,7 @@ extension NWEndpoint.Port {
 }
 
 extension ConnectionDriver.Origin {
-    /// Creates the origin of a connection to an endpoint.
+    /// Returns the destination of a connection to an endpoint: addresses, a name or a service.
     ///
     /// - Throws: `EINVAL` for an endpoint without a usable address, `kDNSServiceErr_BadParam` for a service with an invalid name, type or
     ///   domain.

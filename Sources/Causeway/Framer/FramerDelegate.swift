@@ -27,7 +27,7 @@ final class FramerDelegate: ProgramDelegate {
     /// Gives access to the stage; `nil` before the first call and after the last one.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
-    /// Whether the framer performs a handshake: it was not ready when it was started.
+    /// Whether the framer performs a handshake: its `start` method did not return `.ready`.
     var hasHandshake: Bool { life.withLock { $0.hasHandshake } }
 
     var hasGivenUp: Bool { life.withLock { $0.hasGivenUp } }

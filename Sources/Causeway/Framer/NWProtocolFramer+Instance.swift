@@ -51,7 +51,7 @@ extension NWProtocolFramer {
         /// - Parameters:
         ///   - minimumIncompleteLength: The minimum number of bytes to pass. More than 16 MiB makes the connection fail with `EMSGSIZE`.
         ///   - maximumLength: The maximum number of bytes to pass.
-        ///   - parse: Called with the bytes, and with whether they reach to the end of the message or stream.
+        ///   - parse: Called with the bytes, and with `true` if the message or stream ends with them.
         /// - Returns: Whether the minimum number of bytes was available.
         public func parseInput(
             minimumIncompleteLength: Int, maximumLength: Int,
@@ -82,7 +82,7 @@ extension NWProtocolFramer {
             host?.deliverInputNoCopy(length, message, isComplete) ?? false
         }
 
-        /// Delivers all further input to the protocol above, without calls of the framer.
+        /// Delivers all further input to the protocol above, without calling the framer.
         public func passThroughInput() { host?.passThroughInput() }
 
         /// Passes bytes of the message to send to a closure, which returns the number of bytes to skip. Outside of
@@ -115,7 +115,7 @@ extension NWProtocolFramer {
             try host.writeOutputNoCopy(length)
         }
 
-        /// Sends all further output to the protocol below, without calls of the framer.
+        /// Sends all further output to the protocol below, without calling the framer.
         public func passThroughOutput() { host?.passThroughOutput() }
 
         /// Sets the time of the next ``NWProtocolFramerImplementation/wakeup(framer:)``. A framer has one timer: a new time replaces the

@@ -7,7 +7,8 @@ public import FoundationEssentials
 extension NWConnectionGroup {
     /// Sends a message to one endpoint or to all members. Before the group is ready, the message waits.
     ///
-    /// A message to a member is sent on every interface on which the group has joined that member. Can be called from any thread.
+    /// A message to a multicast address is sent on every interface on which the group has joined that address. Can be called from any
+    /// thread.
     ///
     /// - Parameters:
     ///   - content: The bytes of the message. `nil` sends nothing; empty data sends an empty message.

@@ -6,8 +6,8 @@ extension NWParameters {
     /// Returns the plan of a group with a copy of these parameters. Later changes of the parameters do not affect it.
     ///
     /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a descriptor class of the program and for protocols above UDP; `.posix(.EINVAL)` for
-    ///   another transport than UDP, for a source of another address family than a group, and for a local port that differs from the
-    ///   groups' port.
+    ///   a transport other than UDP, for a source whose address family differs from that of a group, and for a local port that differs
+    ///   from the groups' port.
     package func makeGroupPlan(for descriptor: any NWGroupDescriptor) throws(NWError) -> GroupPlan {
         guard let multicast = descriptor as? NWMulticastGroup else { throw .posix(.ENOTSUP) }
         let settings = try makeSocketSettings()
@@ -16,7 +16,7 @@ extension NWParameters {
         let groups = multicast.members.compactMap(\.address)
         let source = multicast.sourceFilter?.address
         for group in groups {
-            // A group of another address family than the source would receive nothing.
+            // A group whose address family differs from that of the source would receive nothing.
             if let source, source.family != group.family { throw .posix(.EINVAL) }
             if let port = settings.localAddress?.port, port != 0, port != group.port { throw .posix(.EINVAL) }
         }

@@ -23,7 +23,7 @@ final class ListenerAdvertisement: Sendable {
 
     /// - Parameters:
     ///   - failed: Called when the service cannot be registered, or when its registration is lost.
-    ///   - report: Called on the engine's loop.
+    ///   - report: Called on the engine's loop when the service was registered or withdrawn.
     init(
         failed: @escaping @Sendable (NWError) -> Void,
         _ report: @escaping @Sendable (NWListener.ServiceRegistrationChange) -> Void

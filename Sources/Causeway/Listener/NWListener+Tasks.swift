@@ -123,7 +123,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and makes the current task its home task. Called by the connection's task.
+    /// Adds a connection and makes the current task the home task of its flow (`Flow.makeHome()`). Called by the connection's task. Returns
+    /// the place of the connection.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

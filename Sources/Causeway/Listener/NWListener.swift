@@ -57,8 +57,8 @@ public final class NWListener: Sendable {
         self.service = service
     }
 
-    /// Creates a listener for an application service. These need Apple's device discovery, so the listener fails with `ENOTSUP` when
-    /// started.
+    /// Creates a listener for an application service. Application services need Apple's device discovery, so the listener fails with
+    /// `ENOTSUP` when started.
     ///
     /// - Throws: Never. Errors are reported by the state `failed`.
     ///
@@ -95,7 +95,7 @@ public final class NWListener: Sendable {
         self.init(launchdSocketKey: key, parameters: parameters)
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     /// Starts the listener. All callbacks run on `queue`. Only the first call has an effect.
     ///
@@ -179,7 +179,7 @@ extension NWListener {
             return current
         }
         current.change(to: service)
-        // When the listener became ready, there was no advertisement to begin.
+        // If the listener is already ready, begin the advertisement now: there was none when the listener became ready.
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 

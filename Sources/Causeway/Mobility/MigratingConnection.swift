@@ -6,7 +6,7 @@ internal import Dispatch
 ///     is viable   better path   action
 ///     yes         no            none
 ///     yes         yes           opens a new connection; moves when it is ready and no exchange is running; ends the old one
-///     no          yes           the same; a running exchange continues if the old network comes back first
+///     no          yes           as above; a running exchange continues if the old network comes back first
 ///     no          no            waits: the network may come back
 ///
 /// Exchanges run one after the other, in the order of the calls, and never change connections in between. A failed exchange is not
@@ -44,7 +44,7 @@ public final class MigratingConnection: Sendable {
 
     deinit { cancel() }
 
-    /// Waits for its turn, then sends a request and receives the whole reply.
+    /// Waits until the earlier exchanges have ended, then sends a request and receives the whole reply.
     ///
     /// After an error the state of the stream is unknown: the connection is ended, and the next exchange uses a new one.
     ///
@@ -81,7 +81,7 @@ public final class MigratingConnection: Sendable {
         waiter?.resume(returning: .failure(.posix(.ECANCELED)))
     }
 
-    // MARK: Turns
+    // MARK: Order of exchanges
 
     private func takeTurn() async {
         await withCheckedContinuation { continuation in

@@ -62,7 +62,7 @@ extension NWParameters {
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
     /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For the socket of an IPv4 group, `SO_REUSEPORT` is set only if binding fails without it:
-    /// it allows the kernel to deliver a packet to a socket that is not a member of the packet's group.
+    /// with this option the kernel may deliver a packet to a socket that is not a member of the packet's group.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.allowLocalEndpointReuse } }
         set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }
@@ -102,9 +102,10 @@ extension NWParameters {
 
     /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready. Default `false`.
     ///
-    /// A client then connects when the program sends the first content, and becomes ready only after that. The first content, if marked, is
-    /// sent in the SYN (RFC 7413), or with TLS 1.3 together with the handshake of a resumed session (RFC 8446 §2.3), if kernel and peer
-    /// allow it. It may arrive twice. On a listener, the property allows clients to do the same, so received content may be a repetition.
+    /// A client then connects when the program sends the first content, and becomes ready only after that. If the first content is marked,
+    /// it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446 §2.3), provided that
+    /// the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to do the same, so
+    /// received content may be a repetition.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }

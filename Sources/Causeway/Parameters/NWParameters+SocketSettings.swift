@@ -5,8 +5,8 @@ extension NWParameters {
     /// Returns the socket settings of these parameters in their current state.
     ///
     /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that do not exist yet and for
-    ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). These are never silently left
-    ///   out.
+    ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). A required protection is
+    ///   never omitted silently.
     /// - Parameter usesProxies: Whether the caller creates the routes through the context's proxies, as ``makeRoutes(to:)`` does.
     package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
@@ -42,7 +42,7 @@ extension NWParameters.Values {
     /// Throws if a required protection does not exist.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // An unusable proxy counts as failed, so only configurations that then allow a direct connection are accepted.
+        // An unusable proxy counts as a failed proxy, so the settings must allow a direct connection in that case.
         let mayGoDirect = usesProxies || preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
@@ -166,7 +166,7 @@ extension NWProtocolTCP.Options.Values {
 }
 
 extension NWParameters.ServiceClass {
-    /// The kernel's queueing priority (`SO_PRIORITY`): 2 is the lowest here, 6 the highest.
+    /// The priority in the kernel's queues (`SO_PRIORITY`): 0 is the default, 2 is lower than the default, and 6 is the highest.
     fileprivate var socketPriority: Int {
         switch self {
         case .bestEffort: 0

@@ -19,7 +19,7 @@ package enum PACSource: Sendable, CustomDebugStringConvertible {
         }
     }
 
-    /// Whether no attacker on the network path can have modified the script.
+    /// Whether the script is protected against modification on the network path.
     var isTrusted: Bool {
         switch self {
         case .location(let location): location.isSecure

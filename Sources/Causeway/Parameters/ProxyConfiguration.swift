@@ -32,7 +32,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Copies share the credential, because a program can apply it to a constant.
+    /// Holds the credential. Copies of a configuration share this object, because a program can apply a credential to a constant.
     private final class CredentialBox: Sendable {
         let credential = LockedValue<Credential?>(nil)
     }
@@ -43,13 +43,13 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Whether to connect directly if the proxy fails. Default `false`.
     public var allowFailover = false
 
-    /// The domains for which to use the proxy, including their subdomains. Empty, the default, means all.
+    /// The domains for which to use the proxy, including their subdomains. An empty list, the default, means all hosts.
     ///
-    /// An empty word means all hosts. On Linux an entry may also be an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*`, and a port
-    /// may follow a domain or an address. Invalid entries make connections fail with `.posix(.EINVAL)`.
+    /// An empty string in the list also means all hosts. On Linux an entry may also be an address (`192.0.2.7`), a network (`10.0.0.0/8`)
+    /// or `*`, and a port may follow a domain or an address. Invalid entries make connections fail with `.posix(.EINVAL)`.
     public var matchDomains: [String] = []
 
-    /// The domains for which not to use the proxy, in the format of ``matchDomains``, without empty words. Default: none.
+    /// The domains for which not to use the proxy, in the format of ``matchDomains``, without empty strings. Default: none.
     public var excludedDomains: [String] = []
 
     /// Creates a SOCKS version 5 proxy (RFC 1928).

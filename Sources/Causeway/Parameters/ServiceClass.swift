@@ -21,7 +21,7 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum MultipathServiceType: Sendable, Equatable, Hashable {
-        /// None: plain TCP, the default.
+        /// No additional path: plain TCP, the default.
         case disabled
         /// A second path if the first one fails.
         case handover
@@ -37,11 +37,11 @@ extension NWParameters {
     public enum ExpiredDNSBehavior: Sendable, Equatable, Hashable {
         /// The system decides: the default.
         case systemDefault
-        /// Use them immediately while a new query runs.
+        /// Use expired answers immediately while a new query runs.
         case allow
-        /// Never use them.
+        /// Never use expired answers.
         case prohibit
-        /// Like `allow`, and store answers beyond the life of the process.
+        /// Like `allow`. Apple's systems also keep the answers after the process has ended; Causeway does not.
         ///
         /// Counterpart: macOS 15, iOS 18.
         case persistent

@@ -50,6 +50,7 @@ public final class MultipathEndpoints: Sendable {
 
     /// Removes the addresses. Subflows that use them are closed; connections continue over the remaining subflows.
     ///
-    /// Also happens when the value is released and when the process ends with `exit`, but not when a signal ends the process.
+    /// The addresses are also removed when the value is released and when the process ends with `exit`, but not when a signal ends the
+    /// process.
     public func cancel() { manager.cancel() }
 }

@@ -30,7 +30,7 @@ package struct PathQuery: Equatable, Sendable {
     }
 
     package var path: NWPath
-    /// In order of preference.
+    /// The routes, in order of preference.
     package var ways: [Way]
     package var interfaces: [Interface]
 

@@ -16,7 +16,7 @@ final class PathWatch: Sendable {
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// Returns to the state before the first listener. The caller cancels the returned subscription outside the lock.
+        /// Resets the values to their state before the first listener. Returns the subscription, which the caller cancels outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)
@@ -42,7 +42,7 @@ final class PathWatch: Sendable {
     func listen(_ listener: @escaping Listener) -> UInt64 {
         let (id, mustStart) = progress.withLock { progress in
             progress.lastID += 1
-            // Before the first snapshot there is no path to report; that snapshot calls all listeners.
+            // Before the first snapshot of the network there is no path to report. When the snapshot arrives, all listeners are called.
             progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
@@ -81,7 +81,7 @@ final class PathWatch: Sendable {
         unwanted?.cancel()
     }
 
-    /// Called on the queue of the network monitor, one model after the other.
+    /// Stores a new path and calls the listeners. Called on the queue of the network monitor, once for each state of the network.
     private func changed(to path: NWPath) {
         let listeners = progress.withLock { progress -> [UInt64] in
             guard progress.isRunning, !progress.hasLooked || progress.path != path else { return [] }

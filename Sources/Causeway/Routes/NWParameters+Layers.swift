@@ -24,7 +24,7 @@ extension NWParameters {
         var recipes = passage.map { Recipe.passage($0) }
         var carrier = isDatagram ? TLVStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
-            // A datagram carries exactly one value, so the value needs no length.
+            // A datagram carries exactly one value, so no length field is needed.
             if options is CoderOptions, isDatagram { continue }
             let recipe = try Recipe(
                 options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen,
@@ -55,7 +55,8 @@ extension NWParameters {
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the client starts the handshake. For a framer of the program this is unknown.
+    /// Whether the client sends first in the handshake of the lowest application protocol. `false` for a framer of the program, because the
+    /// order is unknown.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
@@ -71,7 +72,7 @@ private enum Recipe: Sendable {
     case values(over: TLVStage.Carrier)
     case passage(ProxyStep)
 
-    /// Creates the recipe for one protocol.
+    /// Creates the shared parts for the protocol with these options.
     ///
     /// - Parameter carrier: The kind of transport below the protocol.
     init(

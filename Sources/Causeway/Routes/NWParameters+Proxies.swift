@@ -70,7 +70,7 @@ enum ProxyStep: Sendable {
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
     case socks(TunnelDestination, ProxyConfiguration.Credential?)
     case connect(TunnelDestination, ProxyConfiguration.Credential?)
-    /// Adds the header to each datagram. A separate connection to the proxy has requested the relay.
+    /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
     /// No proxy.
     case direct

@@ -107,7 +107,7 @@ private final class ProxyPlanning: RoutePlanning {
     private struct State {
         var position = 0
         var routes: [Route] = []
-        /// The first problem.
+        /// The first failure of a script. Reported if there is no route at all.
         var problem: RouteProblem?
         var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?

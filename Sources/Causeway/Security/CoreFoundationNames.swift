@@ -1,8 +1,8 @@
 public import Dispatch
 public import FoundationEssentials
 
-// Core Foundation names in signatures of the Security interface, as the Swift values that a cast to them gives on Apple platforms: `data as
-// CFData`, `[certificate] as CFArray`, `options as CFDictionary`.
+// The Core Foundation names in the signatures of the Security interface. On Apple platforms programs cast Swift values to these types:
+// `data as CFData`, `[certificate] as CFArray`, `options as CFDictionary`. Here each name is the type of the Swift value.
 
 /// Bytes.
 public typealias CFData = Data
@@ -89,7 +89,7 @@ public struct UnmanagedArray {
     public func takeUnretainedValue() -> CFArray { array }
 }
 
-/// The Swift name of C's dispatch data object, to which programs cast for calls of `sec_*` functions.
+/// The Swift name of C's dispatch data object. Programs cast to this type to call `sec_*` functions.
 public typealias __DispatchData = DispatchData
 /// The C name of the dispatch data object.
 public typealias dispatch_data_t = DispatchData

@@ -70,7 +70,8 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     ]
 }
 
-/// Returns the block size of a key in bytes: the size of the modulus, or of a number of the curve. 0 for unknown types of keys.
+/// Returns the block size of a key in bytes: the size of the modulus (RSA), or of a coordinate (elliptic curves). 0 for unknown types of
+/// keys.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult

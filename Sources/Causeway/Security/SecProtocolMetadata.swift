@@ -75,8 +75,8 @@ private final class BorrowedString: Sendable {
 }
 
 extension String {
-    /// Returns a copy with a terminating zero. The memory comes from `malloc`, because Swift uses `malloc` for allocations with normal
-    /// alignment, so the caller may call `free`.
+    /// Returns a copy with a terminating zero byte. The caller may release it with `free`, because Swift allocates memory of normal
+    /// alignment with `malloc`.
     func makeCString() -> UnsafePointer<CChar> {
         let bytes = utf8CString
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)

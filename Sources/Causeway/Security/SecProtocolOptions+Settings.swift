@@ -8,7 +8,7 @@ extension SecProtocolOptionValues {
     /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block), and
     /// renegotiation, which is safer disabled.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
-        // OpenSSL would select a key without calling the block.
+        // Reject a selection block: OpenSSL would select a key without calling it.
         guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
         var settings = TLSSettings(isServer ? .server : .client)
         settings.usesDatagrams = isDatagram
@@ -35,7 +35,8 @@ extension SecProtocolOptionValues {
 
     private func setAuthentication(in settings: inout TLSSettings) {
         switch peerAuthentication {
-        // A verify block must be called, or the server would not be validated at all.
+        // With a verify block, a client must still request validation. Otherwise the block would not be called, and the server would not be
+        // validated at all.
         case .some(.none): settings.peerAuthentication = settings.side == .client && verify != nil ? .required : .none
         case .optional: settings.peerAuthentication = .optional
         case .required: settings.peerAuthentication = .required

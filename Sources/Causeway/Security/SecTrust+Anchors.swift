@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// Returns the certificates of the system's authorities, which are the default anchors of every trust object.
 ///
-/// Reads some hundred certificates from disk on each call, which takes milliseconds.
+/// Each call reads a few hundred certificates from disk, which takes milliseconds.
 ///
 /// - Parameter anchors: Receives an array of ``SecCertificate``.
 /// - Returns: `errSecSuccess`, or `errSecItemNotFound` if no authorities are installed.

@@ -3,10 +3,10 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension SecTrust {
-    /// Creates the trust object for a verify block from the engine's validation.
+    /// Creates the trust object that a verify block receives, from the validation of the TLS engine.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
-        // With a host that no certificate can name, validation must fail instead of accepting any name.
+        // If no certificate can name the host, use an empty name: validation then fails instead of accepting any name.
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])

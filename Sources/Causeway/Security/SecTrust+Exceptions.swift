@@ -2,11 +2,12 @@ internal import CausewayTLS
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// Violations that the user accepted for one certificate: for each policy, the rules that the certificate violated at that time.
+/// The violations of one certificate that the user accepted: for each policy, the rules that the certificate violated when the user
+/// accepted it.
 package struct TrustExceptions: Hashable, Sendable {
     /// The ``Certificate/fingerprint`` of the leaf.
     let fingerprint: [UInt8]
-    /// The violated rules by policy question; only questions with violations.
+    /// The violated rules for each policy. The key is ``SecPolicy/question``; policies without violations are not listed.
     let faults: [String: Set<TrustFailure.Rule>]
 
     private static let heading = "causeway-trust-exceptions 1"

@@ -96,7 +96,7 @@ public func SecTrustGetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Unsa
     return errSecSuccess
 }
 
-/// Returns the English description of a number; `nil` for numbers that no function here returns.
+/// Returns the English description of a result code; `nil` for a code that no function of this library returns.
 ///
 /// Counterpart: macOS 10.3, iOS 11.3.
 @discardableResult

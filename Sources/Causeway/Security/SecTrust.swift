@@ -35,9 +35,9 @@ public final class SecTrust: Hashable, Sendable {
         package var trustsSystemAnchors = true
         /// The validation time in seconds since 1970; `nil` for now.
         package var time: Int64?
-        /// Replaces the rules if set; returns `nil` for trusted, or else the error.
+        /// If set, evaluates the chain instead of the usual rules. Returns `nil` if the chain is trusted, otherwise the error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
-        /// The TLS engine's validation, and the policy that represents it.
+        /// The validation of the TLS engine and the equivalent policy; `nil` if the program created the trust object.
         var original: (question: PeerTrust, policy: SecPolicy)?
         /// The violations that the program accepts.
         package var exceptions: TrustExceptions?
@@ -93,8 +93,8 @@ public func SecTrustCreateWithCertificates(
 
 /// Evaluates whether the chain is trusted. A chain that cannot be evaluated is not trusted.
 ///
-/// All policies must be fulfilled. Without a policy nothing is trusted, with `ENOTSUP`. Evaluation takes milliseconds and does no network
-/// I/O.
+/// The chain must satisfy all policies. Without a policy the evaluation fails with `ENOTSUP`. Evaluation takes milliseconds and does no
+/// network I/O.
 @discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let evaluate = trust.values.evaluate

@@ -1,4 +1,4 @@
-// The object types of `sec_*` functions, and functions that wrap and unwrap them.
+// The object types of the `sec_*` functions, and the functions that convert them from and to `Sec*` types.
 
 /// A ``SecTrust`` for verify blocks.
 ///

@@ -1,7 +1,7 @@
 // The registered numbers of cipher suites under their IANA names, for ``tls_ciphersuite_t`` and for comparison with the negotiated suite:
 // `UInt16(TLS_AES_128_GCM_SHA256)`. A connection with a suite that the TLS engine does not support fails.
 
-// Key exchange by RSA, with and without forward secrecy: RFC 5246 appendix A.5, RFC 5288 §3.
+// Key exchange by RSA, DHE or anonymous DH: RFC 5246 appendix A.5, RFC 5288 §3.
 /// RSA key exchange, no encryption, MD5 (RFC 5246).
 public let TLS_RSA_WITH_NULL_MD5: SSLCipherSuite = 0x0001
 /// RSA key exchange, no encryption, SHA-1 (RFC 5246).
@@ -119,7 +119,7 @@ public let TLS_PSK_WITH_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0xccab
 /// ECDHE key exchange with a pre-shared key, ChaCha20-Poly1305, SHA-256 (RFC 7905).
 public let TLS_ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0xccac
 
-// Curves: RFC 8422 §6, RFC 5289 §3, RFC 7905 §2.
+// Elliptic curves: RFC 8422 §6, RFC 5289 §3, RFC 7905 §2.
 /// ECDHE key exchange with ECDSA signatures, no encryption, SHA-1 (RFC 8422).
 public let TLS_ECDHE_ECDSA_WITH_NULL_SHA: SSLCipherSuite = 0xc006
 /// ECDHE key exchange with ECDSA signatures, RC4, SHA-1 (RFC 4492). RFC 7465 §2 prohibits its use.

@@ -81,9 +81,9 @@ extension tls_ciphersuite_t {
 public enum tls_ciphersuite_group_t: UInt16, Sendable {
     /// The TLS engine's default suites.
     case `default`
-    /// Also suites for old peers.
+    /// The default suites, and suites in CBC mode for old peers.
     case compatibility
-    /// Also suites for very old peers.
+    /// The suites of `compatibility`, and suites without forward secrecy or with 3DES for very old peers.
     case legacy
     /// The suites that Apple's App Transport Security allows.
     case ats

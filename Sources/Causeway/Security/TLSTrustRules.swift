@@ -6,8 +6,7 @@ public import FoundationEssentials
 ///
 /// No setting disables a rule for all peers: an exception applies to one certificate from one host.
 public struct TLSTrustRules: Hashable, Sendable {
-    /// A certificate that is accepted from one host regardless of any violation, for example of a device with a self-signed
-    /// certificate.
+    /// A certificate that is accepted from one host regardless of any violation, for example the self-signed certificate of a device.
     public struct Exception: Hashable, Sendable {
         /// The host that may use the certificate.
         public var host: NWEndpoint.Host

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// Gives a delegate access to its stage. This is a ``StagePlace`` of a connection; tests use a stack without a connection.
+/// Gives a delegate access to its stage. In a connection the access is a ``StagePlace``; tests use a stack without a connection.
 protocol StageAccess: Sendable {
     /// Calls `body` with the stage, under the lock of the stack. Returns `nil` if the connection attempt has ended.
     @discardableResult
@@ -9,7 +9,7 @@ protocol StageAccess: Sendable {
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
-    /// Inserts another protocol above the stage. Returns `false` if it is too late for that.
+    /// Inserts another protocol above the stage. Returns `false` if the stage is already ready or the connection attempt has ended.
     func insert(_ layer: StackLayer) -> Bool
 
     /// Calls `body` on the connection's queue, after the blocks that are already queued.
@@ -22,12 +22,12 @@ extension StagePlace: StageAccess {
 
 /// A delegate that supplies metadata about the whole connection and about its messages.
 protocol MetadataSource: AnyObject, Sendable {
-    /// The negotiated parameters of the connection; `nil` if there are none, or not yet.
+    /// The negotiated parameters of the connection; `nil` if there are none, or if they are not known yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 
-    /// Returns the protocol's metadata for a message that was passed to a protocol above it.
+    /// Returns this protocol's metadata for a message that it has passed to the protocol above.
     ///
-    /// - Parameter messages: The metadata of the message, that of the topmost protocol first.
+    /// - Parameter messages: The stages' metadata of the message. The metadata of the topmost protocol is the first element.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
@@ -45,7 +45,7 @@ extension TLSDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
 }
 
-/// A delegate that needs no other access to a connection than ``StageAccess``.
+/// A delegate that accesses its connection only through ``StageAccess``.
 protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)
 }

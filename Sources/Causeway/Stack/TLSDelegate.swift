@@ -47,7 +47,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         }
     }
 
-    // MARK: Questions
+    // MARK: Blocks of the program
 
     private func judge(_ trust: PeerTrust, _ place: StagePlace) {
         guard let verify = values.verify else {
@@ -82,7 +82,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         }
     }
 
-    // MARK: The outcome
+    // MARK: Result of the handshake
 
     private func keep(_ negotiation: TLSNegotiation, _ place: StagePlace) {
         securityMetadata.update { metadata in
@@ -116,7 +116,7 @@ extension SecProtocolMetadataValues {
     }
 }
 
-/// Passes on only the first answer of a block, which may call its completion repeatedly.
+/// Forwards only the first answer of a block of the program, because the block may call its completion more than once.
 private final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

@@ -45,8 +45,8 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of several. A parameter pack cannot be extracted from a tuple with other elements, so the
-    ///   tuple is inspected by reflection.
+    /// - Parameter stack: An element, or a tuple of several. Swift cannot extract a parameter pack from a tuple that has other elements
+    ///   too, so reflection reads the elements.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

@@ -77,7 +77,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until the task is cancelled or the browser fails. At each change, calls a closure with all current results. Can be called
     /// only once.
     ///
-    /// Changes that happen while the closure runs are combined; the next call has the results of that time.
+    /// Changes that happen while the closure runs are combined: the closure is then called once, with the results that are current at that
+    /// moment.
     ///
     /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
     ///
@@ -158,7 +159,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // Several changes that happened while the closure ran are handled once.
+                // Several changes that happened while the closure ran lead to one call.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

@@ -128,8 +128,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// The number of further connections to accept. Each accepted connection decrements it. At 0, connections wait in the kernel's queue
-    /// until it is raised.
+    /// The number of further connections to accept. Each accepted connection decrements the number. At 0, connections wait in the kernel's
+    /// queue until the program raises the number.
     public var newConnectionLimit: Int {
         get { listener.newConnectionLimit }
         set { listener.newConnectionLimit = newValue }

@@ -95,5 +95,5 @@ extension NetworkFixedWidthInteger {
     }
 }
 
-/// Declared because Apple's module declares it; there is no function for it.
+/// An operator without functions. It is declared only because Apple's module declares it.
 prefix operator >>

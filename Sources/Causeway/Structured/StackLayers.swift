@@ -1,4 +1,4 @@
-/// The options of a stack, as ``NWParameters/ProtocolStack`` keeps them.
+/// The options of the protocols in a stack, in the order of ``NWParameters/ProtocolStack``.
 package struct StackLayers: Sendable {
     /// The application protocols; the first one is nearest to the program.
     package var application: [NWProtocolOptions] = []
@@ -25,7 +25,10 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds an element that is listed beside the top element. It replaces the one that the top element implies.
+    /// Adds a further element of the same builder list, below the top element, together with the elements below it.
+    ///
+    /// Its options replace those of the same layer: the transport, the network layer, or the application protocol with the same definition.
+    /// Another application protocol is added at the bottom.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options
@@ -47,9 +50,9 @@ package struct StackLayers: Sendable {
 package protocol StackElement: NetworkProtocolOptions {
     /// The element's own options.
     var layer: StackLayers.Layer { get }
-    /// The explicit element below; `nil` for the implied one.
+    /// The element below that the program passed to the initializer; `nil` if there is none.
     var below: (any StackElement)? { get }
-    /// The element below if none is given explicitly.
+    /// The default element below, used if ``below`` is `nil`.
     var impliedBelow: (any StackElement)? { get }
 }
 
@@ -63,7 +66,7 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters with the stack of an element and the elements listed beside it.
+    /// Creates parameters with the stack of the top element and the further elements of its builder list.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

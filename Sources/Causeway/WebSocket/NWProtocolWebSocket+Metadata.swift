@@ -14,7 +14,7 @@ extension NWProtocolWebSocket {
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: a lock protects the only mutable state.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// Called with `nil` when the pong has arrived, or with the error that prevents it.
+        /// Called with `nil` when the pong has arrived, or with an error when it can no longer arrive.
         package typealias PongHandler = @Sendable (NWError?) -> Void
 
         /// The result of a handshake.
@@ -62,7 +62,7 @@ extension NWProtocolWebSocket {
         ///
         /// - Parameters:
         ///   - queue: The queue on which the handler runs.
-        ///   - handler: Called once, with `nil` when the pong arrives, or with an error when the connection ends before.
+        ///   - handler: Called once, with `nil` when the pong arrives, or with an error if the connection ends first.
         @preconcurrency public func setPongHandler(
             _ queue: DispatchQueue, handler: @escaping @Sendable (NWError?) -> Void
         ) {

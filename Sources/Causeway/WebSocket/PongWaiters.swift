@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// The pong handlers of all pings that wait for an answer, by the number that the stages use for each ping.
+/// The pong handlers of all pings that wait for a pong. The key is the number with which the stages identify a ping.
 ///
 /// There is one instance per process: when a program describes a ping, the connection attempt that will send it is not known yet.
 final class PongWaiters: Sendable {

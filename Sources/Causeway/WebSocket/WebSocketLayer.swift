@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// - Parameters:
 ///   - isServer: Whether a listener accepted the connection.
 ///   - endpoint: For a client, the endpoint of the connection. It determines the requested resource.
-///   - isSecure: Whether TLS is below WebSocket. This selects the default port, which a request omits. The scheme `wss` has the same
-///     effect.
+///   - isSecure: Whether TLS is below WebSocket. It determines the default port, which the `Host` field omits. The scheme `wss` has the
+///     same effect.
 /// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false

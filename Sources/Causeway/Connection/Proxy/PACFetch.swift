@@ -23,7 +23,7 @@ final class PACFetch: PACFetching {
     private static let pieceLength = 64 << 10
     /// Time limit for the whole fetch, including redirects.
     private static let limit = Duration.seconds(10)
-    /// A separate context without proxies. The default context may use this script for its own proxies.
+    /// A separate context without proxies. The default context may need this script to select its proxies.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
     private let limits: PathLimits
@@ -53,7 +53,7 @@ final class PACFetch: PACFetching {
     /// Cancels the fetch. May be called from any thread. The completion is not called afterwards.
     func cancel() { take()?.connection.forceCancel() }
 
-    /// Takes the completion and the connection. Returns `nil` after the first call.
+    /// Removes and returns the completion and the connection. Returns `nil` after the first call.
     private func take() -> (completion: (@Sendable (Outcome) -> Void), connection: Ending)? {
         state.withLock { state in
             guard let completion = state.completion.take() else { return nil }
@@ -161,7 +161,7 @@ private struct Ending {
 }
 
 extension PACStore {
-    /// The process's store.
+    /// The store that all connections of the process share.
     static let shared = PACStore { location, limits, completion in
         PACFetch(location, limits, completion)
     }

@@ -17,7 +17,8 @@ extension ProxyConfiguration {
         /// The URL and host passed to the script.
         package var url = ""
         package var host = ""
-        /// The result string, and its entries, best first; `nil` and empty if there is no result.
+        /// The script's result as a string, and its entries in order of preference. Without a result, the string is `nil` and the list is
+        /// empty.
         package var result: String?
         package var entries: [Entry] = []
         /// The reason why there is no result.

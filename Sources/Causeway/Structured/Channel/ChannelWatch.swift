@@ -14,7 +14,8 @@ final class ChannelWatch: Sendable {
     let calls = HandlerCalls()
     private let state = LockedValue(State())
 
-    /// Sets a closure that is called at each state change, in order. It must not be the user's code.
+    /// Sets a closure that is called at each state change, in order. The closure must not run the program's code directly; ``calls`` does
+    /// this.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
         let old = state.withLock { state in
             defer { state.report = report }

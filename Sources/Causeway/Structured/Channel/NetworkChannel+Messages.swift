@@ -5,7 +5,8 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    /// A sequence of messages that ends when the peer ends or an error occurs. Each message is received when the sequence is asked for it.
+    /// A sequence of received messages. It ends when the peer sends no more messages or an error occurs. Each step of the sequence receives
+    /// one message.
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
         AsyncThrowingStream { try await self.nextMessage() }
     }
@@ -66,8 +67,8 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 }
 
 extension NetworkChannel where ApplicationProtocol == UDP {
-    /// A sequence of datagrams that ends when the connection ends or an error occurs. Each datagram is received when the sequence is asked
-    /// for it.
+    /// A sequence of received datagrams. It ends when the connection ends or an error occurs. Each step of the sequence receives one
+    /// datagram.
     public var messages: AsyncThrowingStream<UDP.Message<Data>, any Error> {
         AsyncThrowingStream { try await self.nextDatagram() }
     }
@@ -124,7 +125,7 @@ extension NetworkChannel where ApplicationProtocol == TLV {
     /// Sends a message with a type. Suspends until the transport has accepted it.
     ///
     /// - Throws: `.posix(.EINVAL)` if the type does not fit into its field; `.posix(.EMSGSIZE)` if the content is longer than the length
-    ///   field allows, or longer than 16 MiB above another message protocol.
+    ///   field allows, or longer than 16 MiB when the protocol below is not a byte stream.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)

@@ -10,7 +10,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///   - builder: Metadata for the protocols below.
     ///
     /// Cancellation: content that the transport has not started to send is withdrawn; content that it has started is sent completely.
-    // Inlinable, so that the stack's type is known where it is called: a generic frame for each waiting task would be larger and slower.
+    // Inlinable, so that the compiler knows the type of the stack at the call. In a generic function, each waiting task would need a larger
+    // and slower frame.
     @inlinable
     nonisolated(nonsending)
         public func send<Content>(
@@ -49,8 +50,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(value.networkData, other: builder(), isFinal: endOfStream)
     }
 
-    /// Receives the available bytes, within the given limits. The result has fewer bytes only at the end of the stream, which the metadata
-    /// report.
+    /// Receives at least `atLeast` and at most `atMost` bytes. The result has fewer bytes only at the end of the stream; the metadata then
+    /// reports the end.
     ///
     /// - Throws: `.posix(.ENODATA)` after the end of the stream was reported.
     ///
@@ -65,7 +66,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Receives exactly this number of bytes.
     ///
-    /// - Throws: `.posix(.ENODATA)` if the stream ends before them.
+    /// - Throws: `.posix(.ENODATA)` if the stream ends before this number of bytes has arrived.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
@@ -81,7 +82,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Receives an integer in network byte order.
     ///
-    /// - Throws: `.posix(.ENODATA)` if the stream ends before it.
+    /// - Throws: `.posix(.ENODATA)` if the stream ends before the whole integer has arrived.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     nonisolated(nonsending)
@@ -93,7 +94,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (value, try metadata(endOfStream: isFinal))
     }
 
-    // Inlinable, so that the metadata type is selected where the stack's type is known.
+    // Inlinable, so that the compiler can select the metadata type at a call where it knows the type of the stack.
     @inlinable
     func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,

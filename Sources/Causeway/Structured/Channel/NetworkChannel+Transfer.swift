@@ -8,7 +8,7 @@ public import FoundationEssentials
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives bytes of a stream, and whether they are the last. Throws `ENODATA` after the end was returned.
+    /// Receives bytes of a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if the end of the stream was returned before.
     @usableFromInline
     nonisolated(nonsending)
         func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
@@ -16,7 +16,8 @@ extension NetworkChannel {
         begin()
         guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
-        // Suspends in this function and not in a nested one, because each nested async frame needs memory for every message.
+        // Suspend in this function and not in a nested one, because each nested async function needs an additional frame in memory for
+        // every message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
         switch result {
         case .success(let piece): return (piece.data, piece.isFinal)

@@ -39,8 +39,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         sendUnheard(content.bytes, .binary, other: builder())
     }
 
-    /// Sends one text message in parts, `content` first. `handler` receives a function that sends a part; its argument says whether the
-    /// part is the last one.
+    /// Sends one text message in parts, `content` first. `handler` receives a function that sends a part; the second argument of that
+    /// function is `true` for the last part.
     ///
     /// If `handler` returns without a last part, the message is completed. If it throws, the channel ends, because no other message can
     /// follow an incomplete one.
@@ -76,7 +76,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 
     /// Sends a ping (RFC 6455 §5.5.2). Suspends until the transport has accepted it. The reply is a message of the kind `.pong`, unless a
-    /// handler of ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)`` takes it.
+    /// handler of ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)`` receives it.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
@@ -163,7 +163,7 @@ private final class MessageParts {
         try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
     }
 
-    /// Completes the message that `body` sends. If `body` throws, the channel ends.
+    /// Runs `body`, which sends the parts, and then completes the message if necessary. If `body` throws, the channel ends.
     nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
         do {
             try await body()

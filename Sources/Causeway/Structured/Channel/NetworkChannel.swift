@@ -39,9 +39,9 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     package let connection: NWConnection
-    /// The flow for content if there are no protocols above the transport, and whether the driver must be notified of content. Both are
-    /// stored here, because the memory of a thousand connections does not fit into the processor's cache: each additional object costs
-    /// about a hundred instructions.
+    /// The flow that transfers content if there are no protocols above the transport, and whether the driver must be notified of content.
+    /// Both are copied to this object for speed. The memory of a thousand connections does not fit into the processor's cache, so each
+    /// additional object that is read costs about a hundred instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -119,7 +119,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     var hasBegun: Bool { started.load(ordering: .relaxed) != 0 }
 
@@ -143,13 +143,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
         if let error = await watch().readiness(of: connection) { throw error }
     }
 
-    /// Lists the protocols of the stack, for the metadata of received content.
+    /// The object that lists the protocols of the stack, for the metadata of received content.
     var stackListing: any StackListing { if let plainFlow { plainFlow } else { stackRecord() } }
 
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Created when the first content was received: at that time the handshakes are done, and the stack does not change any more.
+    /// Returns the record of the stack's protocols, created at the first call. The first call follows the first received content: the
+    /// handshakes are complete by then, and the stack does not change any more.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }
@@ -179,7 +180,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     {
         await connection.close()
         guard let watch = storedWatch.withLock({ $0 }) else { return }
-        // A channel that was never started reports no state; its handlers still receive the end.
+        // The connection of a channel that was never started reports no state change. Report the end to the handlers here.
         if !hasBegun { watch.changed(to: .cancelled) }
         await watch.calls.settle()
     }

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension NetworkConnection where ApplicationProtocol == QUIC {
-    /// The implementation of every QUIC operation: starts the tunnel, which fails.
+    /// The body of all QUIC operations: starts the tunnel and throws, because QUIC is not implemented.
     private func use<Result>() async throws(NWError) -> Result {
         try await becomeReady()
         throw .posix(.ENOTSUP)
@@ -20,7 +20,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     /// The peer's idle timeout in milliseconds.
     public var remoteIdleTimeout: Int { tunnel.remoteIdleTimeout }
 
-    /// The application error. Set: the program's reason to end the tunnel. Read: the peer's reason.
+    /// The error that closes the tunnel. A program sets its own error before it ends the tunnel; after the peer has ended it, the value is
+    /// the peer's error.
     public var applicationError: NWProtocolQUIC.ApplicationError {
         get { tunnel.applicationError }
         set { tunnel.applicationError = newValue }
@@ -113,7 +114,8 @@ extension QUIC {
         /// The side that opened the stream.
         public var initiator: QUICStream.Initiator { .init(streamID: streamID) }
 
-        /// The application error code. Set: the program's reason to end the stream. Read: the peer's reason.
+        /// The error code that ends the stream. A program sets its own code before it ends the stream; after the peer has ended it, the
+        /// value is the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { metadata.streamApplicationErrorCode }
             set { metadata.streamApplicationErrorCode = newValue }

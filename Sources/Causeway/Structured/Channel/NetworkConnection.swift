@@ -38,7 +38,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     deinit {
-        // Without this the underlying connection stays alive until it is cancelled or fails.
+        // Without this call, the underlying connection stays alive until it is cancelled or fails.
         if hasBegun { connection.cancel() }
     }
 

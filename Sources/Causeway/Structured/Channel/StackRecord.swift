@@ -5,7 +5,7 @@ internal import CausewayTypes
 
 /// Lists the metadata of the protocols through which content was received.
 package protocol StackListing: AnyObject, Sendable {
-    /// Returns one object for each protocol, from the transport upward, except those that the content's own metadata replace.
+    /// Returns one object for each protocol, from the transport upward, except for protocols that the content's own metadata describe.
     ///
     /// - Parameters:
     ///   - header: The header of the datagram with the content.
@@ -24,7 +24,7 @@ extension Flow: StackListing {
 /// The protocols of a connection's stack. They are recorded, because the stack is released when the connection ends.
 final class StackRecord: StackListing {
     private let flow: Flow
-    /// In the order from the bottom to the top.
+    /// The sources of the metadata, in the order from the bottom to the top of the stack.
     private let sources: [any MetadataSource]
 
     /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata describe them.
@@ -53,7 +53,7 @@ final class StackRecord: StackListing {
     }
 }
 
-/// The metadata of the protocols below the one that received a message. The objects are created when the program reads them.
+/// The metadata of the protocols below the protocol that received a message. The objects are created when the program reads them.
 package struct LowerProtocols: Sendable {
     private let listing: (any StackListing)?
     private let header: DatagramHeader?

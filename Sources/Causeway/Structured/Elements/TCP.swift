@@ -13,7 +13,8 @@ public struct TCP: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether the peer has ended its direction with this content.
         public let endOfStream: Bool
-        /// Lists the objects of ``other``. They are created when the program reads them, not for each receive.
+        /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
+        /// them for each receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable

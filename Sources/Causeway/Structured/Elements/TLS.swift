@@ -15,7 +15,8 @@ public struct TLS: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether the peer has ended its direction with this content.
         public let endOfStream: Bool
-        /// Lists the objects of ``other``. They are created when the program reads them, not for each receive.
+        /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
+        /// them for each receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -110,7 +111,7 @@ public struct TLS: StreamProtocol, Sendable {
         }
     }
 
-    /// Unavailable: give a minimum or a maximum version.
+    /// Unavailable: pass a minimum version, a maximum version, or both.
     @available(*, unavailable, message: "Give a minimum, a maximum, or both")
     public func version() -> TLS { self }
 }

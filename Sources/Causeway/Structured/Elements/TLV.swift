@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 public import FoundationEssentials
 
-/// Messages with a type and a length before each, as an element of a stack.
+/// Type-length-value messages, as an element of a stack: the type and the length precede the content of each message.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLV: MessageProtocol {
@@ -52,14 +52,14 @@ public struct TLV: MessageProtocol {
         self.init(builder())
     }
 
-    /// Creates an element over a stream. The integer types give the sizes of the type and the length.
+    /// Creates an element over a stream. The integer types determine the sizes of the type field and the length field.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: StreamProtocol {
         self.init(builder(), header: .init(typeWidth: MemoryLayout<T>.size, lengthWidth: MemoryLayout<L>.size))
     }
 
-    /// Creates an element over a message protocol. The integer types give the sizes of the type and the length.
+    /// Creates an element over a message protocol. The integer types determine the sizes of the type field and the length field.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: MessageProtocol {

@@ -17,7 +17,7 @@ public struct UDP: DatagramProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The datagram's header. The metadata objects are created when the program reads them.
+        /// The header of the datagram. ``other`` creates the metadata objects from it when the program reads them.
         package let header: DatagramHeader
 
         /// The metadata of the elements below.

@@ -1,6 +1,6 @@
 extension NetworkProtocolOptions {
-    /// The element for a stack. A type that the program defines has no options in this library and is replaced by ``UnknownElement``: a
-    /// connection over it fails with `.posix(.ENOTSUP)`, and is never made without it.
+    /// The element to use in a stack. An element type that the program defines has no options in this library, so ``UnknownElement``
+    /// replaces it. A connection over such a stack fails with `.posix(.ENOTSUP)`; the element is never omitted.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
@@ -13,6 +13,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// Any protocol is accepted, because the error is reported for the element itself.
+    /// A default element below, although it has no effect: a connection with this element always fails.
     package var impliedBelow: (any StackElement)? { TCP() }
 }
