@@ -22,7 +22,7 @@ extension BonjourEngine {
 
     private static let endings = LockedValue<Set<CInt>>([])
 
-    /// Makes a signal that ends the process send goodbyes first. The process then still ends by that signal.
+    /// Sends goodbyes when a signal would end the process. After that, the signal ends the process as usual.
     package static func farewell(before number: CInt) {
         guard endings.withLock({ $0.insert(number).inserted }) else { return }
         System.ignore(number)

@@ -12,7 +12,7 @@ extension BonjourEngine {
         look()
     }
 
-    /// Closes everything when multicast DNS is no longer used.
+    /// Stops monitoring the network and closes all links. Called when multicast DNS is no longer used.
     func rest() {
         state.value.watch = nil
         state.value.hasLooked = false
@@ -101,8 +101,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
 }
 
 extension NetworkSnapshot {
-    /// The interfaces for browsing and advertising: those with a link to other hosts. Loopback counts only if there is no other interface.
-    /// Ports of bridges do not count, because the bridge itself does.
+    /// The interfaces for browsing and advertising: those with a link to other hosts. Loopback is included only if there is no other
+    /// interface. Ports of a bridge are not included, because the bridge itself is.
     package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint
@@ -112,7 +112,7 @@ extension NetworkSnapshot {
         return running.isEmpty ? interfaces.filter { $0.isLoopback && $0.isUp && !$0.addresses.isEmpty } : running
     }
 
-    /// The interfaces with these indices that support multicast now.
+    /// The interfaces with the given indices that are up, have an address and support multicast.
     fileprivate func interfaces(of indices: Set<Int>) -> [Interface] {
         interfaces.filter { facts in
             indices.contains(facts.interface.index) && facts.isUp && facts.isRunning && facts.supportsMulticast

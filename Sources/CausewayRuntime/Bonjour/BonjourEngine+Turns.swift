@@ -23,7 +23,7 @@ extension BonjourEngine {
             }
         }
         state.value.isPerforming = false
-        // Goodbyes after a failed transfer to a sleep proxy must be sent before the machine stops, so without rate limit.
+        // Before the machine sleeps, send all messages without rate limit: they may be goodbyes after a failed transfer to a sleep proxy.
         for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
         restWhenIdle()
         setTimer()

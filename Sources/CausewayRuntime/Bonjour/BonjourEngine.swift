@@ -53,12 +53,12 @@ package final class BonjourEngine: Sendable {
         /// Whether a snapshot of the network was taken before. If so, a link that is new in the next snapshot has just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
-        /// When unused links are closed.
+        /// The time at which unused links are closed.
         var restDue: Duration?
         var isPerforming = false
         /// Whether responses are waiting to be read.
         var isReading = false
-        /// Whether another process had the port first.
+        /// Whether another process already used port 5353 when the engine started to monitor the network.
         var sharesPort = false
         /// The completion handlers of withdrawals, called when the goodbyes are sent.
         var departures: [@Sendable () -> Void] = []

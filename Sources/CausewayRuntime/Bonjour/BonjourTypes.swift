@@ -13,7 +13,7 @@ package struct ServiceDescription: Sendable, Equatable {
     private let onlyInterface: UInt32
 
     private enum Content: Sendable, Equatable {
-        /// Copies with other names share the attributes.
+        /// An advertised service. Copies of the description with other names share one object of attributes.
         case service(ServiceAttributes)
         /// Records that are registered instead of a service.
         case records([DNSRecord])
@@ -76,7 +76,7 @@ package struct ServiceDescription: Sendable, Equatable {
         try rename(to: name)
     }
 
-    /// Renames the service. Copies with other names share the other attributes.
+    /// Renames the service. The other attributes stay shared with the copies of this description.
     package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
         let normal = BonjourNames.normal(name)
         let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63

@@ -84,7 +84,7 @@ final class LinkDriver {
     /// Queues a message to the multicast group, for all address families.
     func send(_ bytes: [UInt8]) { pacer.add(bytes) }
 
-    /// Sends the messages that may be sent now; with `all` also those that would have to wait.
+    /// Sends the messages that the rate limit permits now. If `all` is set, sends all messages.
     func flush(all: Bool = false) {
         var messages = pacer.take(at: System.now)
         while all, !pacer.isEmpty { messages += pacer.take(at: System.now + .seconds(1)) }

@@ -17,7 +17,7 @@ package final class Delivery: Sendable {
 
     fileprivate struct State {
         let items = Ring<Item>()
-        /// Whether a block that will drain the list is queued, or will be at the end of an event batch.
+        /// Whether a block that drains the list is in the queue, or will be put there at the end of an event batch.
         var isDispatched = false
         /// The number of items on a concurrent queue that have no block yet.
         var undispatched = 0

@@ -15,7 +15,8 @@ package final class SharedDelivery: Sendable {
 
     private static let known = LockedValue<[ObjectIdentifier: Reference]>([:])
 
-    /// Finds or creates the shared delivery of a queue. A global queue has no order to preserve, so each call creates a new one.
+    /// Finds or creates the shared delivery of a queue. A global queue has no order to preserve, so each call creates a new delivery for
+    /// it.
     package static func on(_ queue: DispatchQueue) -> SharedDelivery {
         if Delivery.isGlobal(queue) { return SharedDelivery(queue) }
         let id = ObjectIdentifier(queue)

@@ -120,7 +120,7 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // If the caller is on the loop's queue, the close takes effect at once, because a report may be queued before the block below.
+        // If the caller is on the loop's queue, mark the entry now: a report may already be queued before the block below.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true

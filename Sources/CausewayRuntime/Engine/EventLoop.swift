@@ -44,8 +44,8 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Removes the descriptor from the loop and closes it.
     func close(_ registration: Registration, _ descriptor: consuming Descriptor)
 
-    /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method returns. At that time
-    /// the descriptor's local address is free.
+    /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method returns. The local
+    /// address of the descriptor is free when `completion` is called.
     func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void)
 

@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task that waits for content on a thread other than the loop's, with the content to resume it with.
+/// A task that waits for content on a thread other than the loop's, and the content with which it is resumed.
 package struct OffLoopTask: Sendable {
     private let continuation: TaskContinuation
     private let piece: StreamPiece

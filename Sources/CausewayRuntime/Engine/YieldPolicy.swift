@@ -4,7 +4,7 @@
 /// serves, it would interrupt them again and again for a small amount of work. After a yield, the loop finds more events at once. If each
 /// thread has its own processor, a yield costs one system call without effect.
 package struct YieldPolicy {
-    /// Number of events from which a yield is worth the system call. After a smaller batch, few further events are expected.
+    /// Minimum number of events after which a yield is worth the system call. After a smaller batch, few further events are expected.
     private static let minimumEvents = 4
     /// Maximum time that the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor back later
     /// than that, unrelated threads have used the processor, and the loop does not yield again for the time of `pause`.

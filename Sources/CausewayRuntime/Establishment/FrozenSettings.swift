@@ -6,7 +6,8 @@ package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 /// Settings that several connections share, such as all connections that one listener accepts.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
-    /// A copy of ``SocketSettings/connectsWithContent``, because it is read before each content and `value` is large to copy.
+    /// A copy of ``SocketSettings/connectsWithContent``. It is read for each send, and access through `value` would copy the large
+    /// structure.
     package let connectsWithContent: Bool
     /// Creates the protocols above the transport for one attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?

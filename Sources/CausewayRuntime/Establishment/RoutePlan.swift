@@ -27,7 +27,7 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// The routes of one establishment of a connection, from the request on.
+/// The routes for one establishment of a connection: the request to the planner, then its result.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?

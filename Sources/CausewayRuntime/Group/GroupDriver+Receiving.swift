@@ -68,7 +68,9 @@ extension GroupDriver {
 
     /// Makes a connection with the sender of a datagram.
     ///
-    /// - Parameter isFirst: Whether the connection receives this datagram first. The program has then not received it from the group.
+    /// - Parameter isFirst: Whether this datagram becomes the first content of the connection. Set it only if the program has not received
+    ///   the
+    ///   datagram from the group.
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
         guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }

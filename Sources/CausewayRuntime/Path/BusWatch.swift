@@ -58,7 +58,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reads the available bytes. Returns whether more may come.
+    /// Reads the available bytes. Returns `false` if the watch has been stopped or the connection has ended.
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         for _ in 0..<Self.turnLimit {
@@ -88,7 +88,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Sends the pending bytes. Returns whether the socket accepts them, now or later.
+    /// Sends the pending bytes as far as the socket accepts them. Returns `false` if the connection has failed.
     private func flush() -> Bool {
         if let new = feed.value?.client.takeOutput() { feed.value?.unsent += new }
         while let unsent = feed.value?.unsent, !unsent.isEmpty, let (descriptor, registration) = place {

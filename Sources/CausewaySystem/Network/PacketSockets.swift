@@ -39,7 +39,7 @@ package enum PacketSockets {
 
     /// Sends consecutive frames, several with one system call. Blocks its thread while the device has no room.
     ///
-    /// - Returns: The number of frames. All of them were sent.
+    /// - Returns: The number of frames, all of which were sent.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
     ) throws(SystemError) -> Int {

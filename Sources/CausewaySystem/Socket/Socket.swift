@@ -117,8 +117,8 @@ package enum Socket {
         return Descriptor(adopting: result)
     }
 
-    /// Whether the backlog has another connection. This costs a tenth of an ``accept(_:peer:)`` that finds none, for which the kernel
-    /// allocates a socket first.
+    /// Whether the backlog has another connection. If there is none, this costs a tenth of ``accept(_:peer:)``, because the kernel
+    /// allocates a socket before it looks for a connection.
     package static func hasBacklog(_ fd: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0

@@ -35,7 +35,7 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The address without the IPv4-mapped form `::ffff:0:0/96` of a dual-stack socket (RFC 4291 §2.5.5.2).
+    /// The address; if it is an IPv4-mapped address of a dual-stack socket (`::ffff:0:0/96`, RFC 4291 §2.5.5.2), the IPv4 address.
     package var unmapped: SocketAddress {
         guard case .ipv6(0, let low, let port, _) = self, low >> 32 == 0xffff else { return self }
         return .ipv4(bits: UInt32(truncatingIfNeeded: low), port: port)
