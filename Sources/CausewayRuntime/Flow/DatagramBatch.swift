@@ -107,7 +107,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Removes and returns at most `maximum` bytes of the oldest datagram, and whether they reach its end.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram, and whether the datagram ends with these bytes.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard !trains.isEmpty else { return nil }
         let train = trains[0]

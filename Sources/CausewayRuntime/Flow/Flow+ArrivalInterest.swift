@@ -4,12 +4,12 @@ internal import CausewaySystem
 // information, and each one takes processor time from the reader: a stream at full speed would cost 50 % more.
 
 extension Flow {
-    /// The arrival reports that a stream wants from its loop.
+    /// Whether a stream receives arrival reports from its loop.
     enum ArrivalInterest: UInt8, Sendable {
         case all
-        /// The flow is about to ask the loop to stop reporting.
+        /// The flow is about to turn the reports off.
         case muting
-        /// As `muting`, but the reader already needs reports again.
+        /// Like `muting`, but the reader needs reports again, so the flow must turn them on at once.
         case mutingInVain
         case nothing
     }
@@ -17,26 +17,26 @@ extension Flow {
     /// The number of consecutive reports during a read after which reports are muted.
     static var redundantEventLimit: UInt8 { 2 }
 
-    /// Asks the loop to report no arrivals until the reader has read everything. Called on the loop's thread.
+    /// Turns arrival reports off until the reader has read everything. Called on the loop's thread.
     func mute(_ transport: Transport) {
         guard case .socket(let fd, let registration) = transport else { return }
         loop.update(registration, fd, for: Readiness.stream.subtracting(.readable))
         if state.withLock({ state in state.settleMuting() }) { loop.update(registration, fd, for: .stream) }
     }
 
-    /// Asks the loop to report arrivals again after the reader has read everything.
+    /// Turns arrival reports on after the reader has read everything.
     ///
     /// - Parameter isMuted: The result of ``State/takeMuting()``.
     func awaitArrival(_ transport: Transport, isMuted: Bool) {
         guard case .socket(let fd, let registration) = transport else { return }
-        // The loop reports bytes that arrived in the meantime at once.
+        // If bytes have arrived in the meantime, the loop reports them at once.
         if isMuted { loop.update(registration, fd, for: .stream) }
         loop.await(.readable, of: registration)
     }
 }
 
 extension Flow.State {
-    /// Records an arrival report. Returns whether to mute further reports because a reader is always active.
+    /// Records an arrival report. Returns whether to turn further reports off because a reader is always active.
     mutating func noteReport(_ readiness: Readiness) -> Bool {
         guard isReading || isReadPosted, arrivalInterest == .all, kind == .stream, phase == .open, closing == nil,
             readiness.touches(.readable), !readiness.touches(.ending), !readiness.touches(.failed)
@@ -47,7 +47,7 @@ extension Flow.State {
         return true
     }
 
-    /// Records that the loop has muted reports. Returns whether the caller must unmute them at once.
+    /// Records that reports are off. Returns whether the caller must turn them on at once.
     mutating func settleMuting() -> Bool {
         let isInVain = arrivalInterest == .mutingInVain
         if arrivalInterest == .muting { arrivalInterest = .nothing }
@@ -55,7 +55,7 @@ extension Flow.State {
         return isInVain
     }
 
-    /// Records that everything was read. Returns whether the caller must ask the loop to report again.
+    /// Records that everything was read. Returns whether reports are off, so that the caller must turn them on.
     mutating func takeMuting() -> Bool {
         redundantEvents = 0
         let isMuted = arrivalInterest == .nothing

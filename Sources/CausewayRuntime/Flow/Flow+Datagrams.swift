@@ -76,7 +76,7 @@ extension PacketReader {
         return end
     }
 
-    /// Takes one train: small packets are copied, a large train keeps its block.
+    /// Removes one train from the reader: a small train is copied, a large train keeps its block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         let bytes: Data
@@ -112,8 +112,8 @@ extension Flow.State {
         match(nil, &deferred)
     }
 
-    /// Answers the receives that can be answered now. The program's closures are left to its queue, which removes one datagram after
-    /// another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
+    /// Completes the receives for which datagrams are available. For closures of the program it only posts an item to the program's queue,
+    /// which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let waiter = waiters.first, datagrams[0].hasAnswer {
             if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -124,7 +124,7 @@ extension Flow.State {
         }
     }
 
-    /// Answers receives with the datagrams that arrived before the end of the flow.
+    /// Completes receives with the datagrams that arrived before the end of the flow.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         while let waiter = waiters.first, let answer = takeDatagramAnswer() {
@@ -139,7 +139,7 @@ extension Flow.State {
         }
     }
 
-    /// Removes the oldest receive and returns its answer, or `nil` if it must keep waiting.
+    /// Removes the oldest receive and returns its result; `nil` if there is no result yet.
     mutating func takeDatagramAnswer() -> DatagramAnswer? {
         guard let waiter = waiters.first, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer
@@ -158,7 +158,7 @@ extension Flow.State {
     }
 }
 
-/// The answer to a receive of datagrams.
+/// The result of a receive of datagrams.
 enum DatagramAnswer {
     case content(ReceivedContent)
     case batch(DatagramBatch)

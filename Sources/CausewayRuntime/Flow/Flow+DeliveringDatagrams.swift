@@ -93,7 +93,7 @@ extension Flow.State {
 }
 
 extension Flow.State.DatagramSide {
-    /// Whether a receive can be answered now.
+    /// Whether a receive can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
     fileprivate mutating func takeImmediately() -> ReceivedContent? {

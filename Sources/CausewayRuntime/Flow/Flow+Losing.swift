@@ -4,10 +4,10 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 // A stream that breaks can leave content behind: bytes that arrived earlier and stay in the kernel until they are read. The kernel reports
-// the reason only once. A flow that asks for it before all bytes are read must therefore store it and report it last.
+// the reason only once. A flow that queries the reason before all bytes are read must therefore store the reason and report it last.
 
 extension Flow {
-    /// The data that can still be read from a broken transport.
+    /// The part of the peer's stream that can still be read from a broken transport.
     enum Remainder: UInt8, Sendable {
         case nothing
         case content
@@ -22,7 +22,7 @@ extension Flow {
         case told
     }
 
-    /// Reads the remaining content of a broken transport, on the thread that noticed the failure.
+    /// Checks a broken transport for its error and for unread content. If a read is active or due, leaves this check to the reader.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
@@ -78,7 +78,7 @@ extension Flow.State {
         match(nil, &deferred)
     }
 
-    /// Records that the transport broke. The caller must then have the remaining content examined: see ``Flow/examineLoss()``.
+    /// Records that the transport broke. The caller must then call ``Flow/examineLoss()``, which checks for unread content.
     mutating func lose(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
         guard closing == nil else { return }
@@ -114,7 +114,8 @@ extension Flow.State {
         if let failure { breakDown(failure, &deferred) }
     }
 
-    /// Answers a receive that is placed after the end. If the peer's end came before the failure, it is reported first.
+    /// Completes a receive that is requested after the transport failed. If the peer ended its side before the failure, the first such
+    /// receive returns the end of the stream.
     mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ deferred: inout DeferredActions) {
         guard remainder == .contentAndEnd, case .broken = closing else {
             return answer(waiter, ReceivedContent(error: failure), &deferred)
@@ -123,7 +124,7 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Answers every outstanding send with `error`.
+    /// Completes every outstanding send with `error`.
     mutating func answerSends(_ error: Failure, _ deferred: inout DeferredActions) {
         for entry in inFlight { finish(entry, error, &deferred) }
         inFlight = []

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The maximum number of reads in one pump before other flows get their turn. Also the maximum number of receives in a row that do
-    /// their own read.
+    /// The maximum number of reads in a row before other flows get their turn. Also the maximum number of receives in a row that do their
+    /// own read.
     static var readBudget: Int { 16 }
     /// The number of bytes that a read can take beyond the request, so that small receives do not cost one system call each.
     static var readAhead: Int { 16 << 10 }
@@ -51,7 +51,7 @@ extension Flow {
         return isPlaced
     }
 
-    /// Places a request that available content can answer.
+    /// Places a request that available content may complete at once.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var deferred = DeferredActions()
         var plan: ReadPlan?

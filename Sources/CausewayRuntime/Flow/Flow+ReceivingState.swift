@@ -80,7 +80,7 @@ extension Flow.State {
         }
     }
 
-    /// Ends a claim if one receive takes everything that arrived and no other content is ahead. The caller answers the receive.
+    /// Ends a claim if one receive takes everything that arrived and no other content is ahead. The caller completes the receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
             waiters.first?.takesAll == true,
@@ -100,7 +100,8 @@ extension Flow.State {
         receivedByteCount &+= UInt64(count)
     }
 
-    /// Repeats the read of a doubtful end when no other thread uses the transport. Returns whether the caller must do this.
+    /// Permits another read after an end of stream that may hide a reset, once no other thread uses the transport. Returns whether the
+    /// caller must read again.
     mutating func settleEnd() -> Bool {
         guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
         isEndDoubtful = false
@@ -124,7 +125,7 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Answers every receive that can be answered now. `arrived` follows the leftover bytes of earlier reads.
+    /// Completes every receive for which there is enough content. `arrived` follows the leftover bytes of earlier reads.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }

@@ -11,7 +11,7 @@ extension Flow {
 
     // MARK: Requests
 
-    /// Queues a whole message without per-message options. The waiter is answered when the transport has taken all of it.
+    /// Queues a whole message without per-message options. The send completes when the transport has taken the whole message.
     package func send(_ outbound: Outbound) {
         if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
@@ -61,7 +61,7 @@ extension Flow {
 
     // MARK: Expiry
 
-    /// Starts a timer that answers messages when they expire, even if nothing can be sent until then.
+    /// Starts a timer that fails messages when they expire, even if nothing can be sent until then.
     private func armExpiry() {
         guard let time = state.withLock({ state in state.takeExpiryTime() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
@@ -110,7 +110,7 @@ extension Flow {
         case postponed
     }
 
-    /// Ends the claim. Answers the waiter if everything was sent or the transport failed.
+    /// Ends the claim. Completes the send if everything was sent or the transport failed.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .nobody
     ) -> ImmediateResult {

@@ -69,7 +69,7 @@ extension Flow.State {
         if kind == .stream {
             if outbound.endsStream { sendingHasEnded = true }
         } else {
-            // A datagram socket has no half-close. A missing content sends nothing; an empty content sends an empty datagram.
+            // A datagram socket has no half-close. Without content nothing is sent; with empty content an empty datagram is sent.
             outbound.endsStream = false
             outbound.isDatagram = outbound.hasContent
         }
@@ -95,7 +95,7 @@ extension Flow.State {
         answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
-    /// Answers the messages that can no longer be sent.
+    /// Fails the messages that can no longer be sent.
     mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = backlog?.nextLost(at: now) {
             switch step {
@@ -157,7 +157,7 @@ extension Flow.State {
         var contents = [head.outbound.data]
         for entry in inFlight.dropFirst() {
             guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
-            // An end of stream or an empty content is written in a separate step.
+            // An entry without remaining bytes (an end of stream or empty content) is written in a separate step.
             guard entry.outbound.remaining > 0 else { break }
             contents.append(entry.outbound.data)
             byteCount += entry.outbound.remaining

@@ -9,13 +9,13 @@ extension Flow {
     enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport was taken away and the flow stays open. The value is the failure if the transport broke.
+        /// The transport is closed, and the flow waits for another one. The value is the failure if the transport broke.
         case detached(Failure?)
         case broken(Failure)
     }
 
-    /// The pending close of a transport that no thread claims any more. It is a class because every read and write checks for one, and at
-    /// most one exists per flow.
+    /// The pending close of a transport that no thread claims any more. A class, so that an optional value is a single pointer: every read
+    /// and write checks for a pending close, and at most one exists per flow.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
@@ -61,7 +61,7 @@ extension Flow {
         /// The peer's end was reported: after a short read there can still be an end of stream to read.
         var hasEndPending = false
         var arrivalInterest = ArrivalInterest.all
-        /// Redundant arrival reports since everything was read.
+        /// The number of redundant arrival reports since everything was read.
         var redundantEvents: UInt8 = 0
         /// The end of the stream was read while another thread used the transport.
         var isEndDoubtful = false
@@ -74,9 +74,9 @@ extension Flow {
         var isWritable = true
         var isWriting = false
         var isCorked = false
-        /// Immediate writes since the last suspension.
+        /// The number of immediate writes since the last suspension.
         var burst: UInt8 = 0
-        /// Reads that receives did themselves since the last postponed one.
+        /// The number of reads that receives did themselves since the last postponed read.
         var readBurst: UInt8 = 0
         var sendingHasEnded = false
         var outboundEnd = Flow.OutboundEnd.none
@@ -126,7 +126,7 @@ extension Flow {
             /// A delivery on the program's queue is scheduled.
             var isPosted = false
             var isDelivering = false
-            /// Datagrams given to tasks since a task last suspended.
+            /// The number of datagrams that tasks received since a task last suspended.
             var immediateCount = 0
         }
 
@@ -184,7 +184,7 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Answers every outstanding request with an error. Content that had arrived goes to the first receive.
+    /// Completes every outstanding request with an error. Content that had arrived goes to the first receive.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
@@ -197,7 +197,7 @@ extension Flow.State {
         answerSends(error, &deferred)
     }
 
-    /// Answers every outstanding request with an error and resets the state.
+    /// Completes every outstanding request with an error and resets the state.
     mutating func abandon(_ error: Failure, _ deferred: inout DeferredActions) {
         answerAll(error, &deferred)
         (failure, remainder) = (nil, .nothing)
@@ -252,7 +252,7 @@ extension Flow.State {
 
     /// Posts an item to the program's queue. Returns the delivery if the caller must dispatch it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // A flow that never started has no program queue: its answers use a global queue.
+        // A flow that never started has no queue of the program, so its completions run on a global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
     }

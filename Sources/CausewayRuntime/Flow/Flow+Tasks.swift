@@ -24,7 +24,7 @@ extension Flow {
     /// The identifier of all requests of the home task, which has one request at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// The identifier of a request for cancellation. A task waits for one request at a time. Never ``homeID``.
+    /// An identifier with which the current task's request can be cancelled. A task waits for one request at a time. Never ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
@@ -52,7 +52,7 @@ extension Flow {
         }
     }
 
-    /// Not inlined, as the functions below, so that its locals do not enlarge the frame of every suspended task.
+    /// Not inlined, like the functions below, so that its locals do not enlarge the frame of every suspended task.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -222,7 +222,7 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// Answers the receive of a cancelled task, unless it has been answered already.
+    /// Completes the receive of a cancelled task with `ECANCELED`. Returns `false` if the receive is already complete.
     mutating func forgetReceive(_ id: UInt64, _ deferred: inout DeferredActions) -> Bool {
         var position = -1
         let found = waiters.removeFirst { waiter in
@@ -238,7 +238,8 @@ extension Flow.State {
         return true
     }
 
-    /// Finds the send of a cancelled task, unless it has been answered already. Content that has not started to leave is removed.
+    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send is already complete. Content that has not
+    /// started to leave is removed.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in inFlight.indices {
             guard case .task(id, let waiter) = inFlight[index].outbound.waiter else { continue }

@@ -45,7 +45,7 @@ package final class Flow: ReadinessHandler {
     /// Connects the flow to its transport and starts the waiting requests.
     ///
     /// - Parameters:
-    ///   - isProvisional: Until ``confirm()``, a transport that breaks is taken away as by ``detach(abandoning:)``.
+    ///   - isProvisional: Whether the flow waits for another transport if this one breaks before ``confirm()``.
     ///   - sentEarly: The byte count of queued content that was already sent.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
@@ -114,7 +114,7 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Answers every request with `ECANCELED` and closes the transport, with a reset if `abortively`.
+    /// Completes every request with `ECANCELED` and closes the transport, with a reset if `abortively`.
     ///
     /// Returns whether `owner` will be notified. If not, there was nothing left to close.
     package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
@@ -143,7 +143,7 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// Answers every request with `error` after the transport broke, then notifies the owner.
+    /// Completes every request with `error` after the transport broke, then notifies the owner.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in

@@ -10,7 +10,7 @@ package enum Arrival: Sendable {
     case lent(byteCount: Int, isFinal: Bool)
 }
 
-/// Takes what arrived for the protocols above the transport, with the number of the attempt that asked for it.
+/// Receives the result of a read for the protocols above the transport, with the number of the attempt that requested the read.
 package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
@@ -30,7 +30,7 @@ enum ReceiveWaiter: Sendable {
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// Whether the waiter can be answered on any thread. A task can; a closure of the program is called on its queue.
+    /// Whether the waiter can be completed on any thread. A closure of the program must be called on its queue instead.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -39,7 +39,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the waiter takes a piece of a stream as it arrived.
+    /// Whether the waiter accepts the bytes of one read of a stream without further processing.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -62,7 +62,7 @@ package enum SendWaiter: Sendable {
     case callback(SendCompletion)
     /// The protocols above the transport. Called from any thread.
     case channel(SendCompletion)
-    /// A task, with the identifier of its request for cancellation.
+    /// A task, with the identifier with which its request can be cancelled.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
 
@@ -97,16 +97,16 @@ package struct Outbound: Sendable {
 
 /// The owner of a flow. It is notified when the flow ends.
 package protocol FlowOwner: AnyObject, Sendable {
-    /// The transport broke. Every outstanding request has been answered.
+    /// The transport broke. Every outstanding request is complete.
     func flowFailed(_ error: Failure)
     /// The transport broke, and content that arrived earlier waits to be received. This can be reported more than once. ``flowFailed(_:)``
     /// follows when all content was received.
     func flowLost(_ error: Failure)
     /// Both directions have ended: the program has received the peer's end, and the local end was sent. The flow itself is unchanged.
     func flowEnded()
-    /// The flow is closed as requested. Every outstanding request has been answered.
+    /// The flow is closed as requested. Every outstanding request is complete.
     func flowClosed()
-    /// The transport was taken away. Requests wait for another one.
+    /// The transport was detached from the flow. Requests wait for another one.
     ///
     /// - Parameter reason: The failure that broke the transport; `nil` if it was intact.
     func flowDetached(because reason: Failure?)

@@ -9,7 +9,8 @@ extension SharedDatagramSocket {
     /// The limits of one turn. After that, other descriptors of the loop get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The pause in reading a socket whose program is too slow. In this time the program does not finish the datagrams that it has.
+    /// The pause in reading a socket whose program is too slow. The pause is so short that the program does not process all datagrams that
+    /// it has.
     private static let holdTime = Duration.microseconds(250)
 
     func arrived() {
@@ -17,7 +18,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read at the end of the pause. Ignore events in between, such as an ICMP error for an earlier answer.
+        // A paused socket is read at the end of the pause. Ignore events in between, such as an ICMP error for an earlier reply.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -67,7 +68,7 @@ extension SharedDatagramSocket {
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
-                // An ICMP error concerns an earlier answer, not the waiting datagrams. Continue to read.
+                // An ICMP error concerns an earlier reply, not the waiting datagrams. Continue to read.
             }
         }
         let registration = state.withLock { state in state.endRead() }

@@ -37,8 +37,9 @@ package final class SharedDatagramSocket: ReadinessHandler {
     /// A datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
-    /// - Parameter tracksSource: Whether to answer each peer from the address that it sent to. Not needed for a socket bound to one
-    ///   address.
+    /// - Parameter tracksSource: Whether replies to a peer have, as their source, the address to which the peer sent. Not needed for a
+    ///   socket
+    ///   bound to one address.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {
@@ -81,10 +82,10 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     package var peerCount: Int { state.withLock { state in state.flows.count } }
 
-    /// Makes a sender a peer: its datagrams go to the returned flow from now on. Returns `nil` if it is a peer already, or the socket's
-    /// owner has ended.
+    /// Makes a sender a peer: its datagrams go to the returned flow from now on. Returns `nil` if the sender is a peer already, or if the
+    /// socket's owner has ended.
     ///
-    /// - Parameter source: The address that the sender sent to, used as source of answers; `nil` for the kernel's choice.
+    /// - Parameter source: The address to which the sender sent. It becomes the source of replies; `nil` for the kernel's choice.
     package func adopt(_ peer: SocketAddress, source: SocketAddress?) -> Flow? {
         let flow = Flow(loop: loop, kind: .datagram)
         return state.withLock { state in
@@ -136,7 +137,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         loop.await(.writable, of: registration)
     }
 
-    /// Records that a datagram was sent: its peer can answer, and the answer must not wait for a pause.
+    /// Records that a datagram was sent. The peer may reply, and a pause must not delay the reading of the reply.
     func noteSending() {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
