@@ -2,9 +2,9 @@ package import CausewayTypes
 
 /// The states of a connection and the permitted transitions between them.
 ///
-/// It owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of events, the
-/// connection ends with at most one of `failed` and `cancelled`, `cancelled` is reported last and only once, and after `ready` only an end
-/// follows.
+/// It owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of events,
+/// `failed` and `cancelled` are each reported at most once, and `cancelled` is always the last state. After `ready`, a stream connection
+/// can only fail or be cancelled; a datagram connection can return to `preparing`.
 package struct ConnectionLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, preparing, ready, cancelled
@@ -52,7 +52,7 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// Starts an accepted connection or a datagram peer, which needs no establishment. ``established()`` follows when the program has
+    /// Starts an accepted connection or a datagram peer, which needs no connection attempt. ``established()`` follows when the program has
     /// finished its set-up and the handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
@@ -111,8 +111,8 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports that an open connection is over but keeps its flow: either the transport failed while earlier content is still to be
-    /// received, or both directions have ended.
+    /// Reports that an open connection has failed or ended. The flow is kept open: either the transport failed while received content is
+    /// still to be delivered, or both directions have ended.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)

@@ -98,7 +98,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Moves the held candidates into the race, unless they must wait longer.
+    /// Adds the candidates that have arrived to the race, unless they must wait longer.
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {

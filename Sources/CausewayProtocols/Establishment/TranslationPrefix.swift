@@ -1,9 +1,10 @@
 package import CausewayTypes
 internal import CausewayWire
 
-/// A NAT64 prefix: an IPv6-only network makes IPv4 hosts reachable under it (RFC 6052). It can be discovered with DNS (RFC 7050).
+/// A NAT64 prefix: in an IPv6-only network, IPv4 hosts are reachable at addresses with this prefix (RFC 6052). The prefix can be discovered
+/// with DNS (RFC 7050).
 package struct TranslationPrefix: Hashable, Sendable {
-    /// A name that has only IPv4 addresses. DNS64 has synthesized any IPv6 address in an answer (RFC 7050 §3).
+    /// A name that has only IPv4 addresses. If an answer contains an IPv6 address, DNS64 has synthesized that address (RFC 7050 §3).
     package static let wellKnownName = "ipv4only.arpa"
     /// The IPv4 addresses of that name (RFC 7050 §8.2).
     private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
@@ -32,7 +33,7 @@ package struct TranslationPrefix: Hashable, Sendable {
 
     /// Finds the prefixes in the answers to ``wellKnownName``, in the order of the answers (RFC 7050 §3).
     ///
-    /// An answer that contains a well-known address at no position or at several positions is ignored.
+    /// An answer is used only if it contains a well-known address at exactly one position.
     package static func discovered(in answers: [IPv6Address]) -> [TranslationPrefix] {
         var result: [TranslationPrefix] = []
         for answer in answers {
@@ -52,7 +53,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // The bits before byte 8, which stays zero. The other bits follow after it.
+        // Byte 8 of the IPv6 address stays zero. The IPv4 address is split around it: `before` is the number of bits in front of byte 8.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)

@@ -1,17 +1,17 @@
 /// A call that the owner must make to the program's framer.
 package struct FramerCall: Sendable {
     package enum Kind: Equatable, Sendable {
-        /// The first call, made once. Answer with ``FramerStage/startEnded(isReady:)``.
+        /// The first call, made once. When it returns, call ``FramerStage/startEnded(isReady:)``.
         case start
-        /// Input has arrived or ended. Answer with ``FramerStage/inputEnded(wanting:)``.
+        /// Input has arrived or ended. When the call returns, call ``FramerStage/inputEnded(wanting:)``.
         case input
-        /// The program sends a message or a part of one. Answer with ``FramerStage/outputEnded()``.
+        /// The program sends a message or a part of one. When the call returns, call ``FramerStage/outputEnded()``.
         case output
-        /// The timer expired. Answer with ``FramerStage/wakeUpEnded()``.
+        /// The timer expired. When the call returns, call ``FramerStage/wakeUpEnded()``.
         case wakeUp
-        /// The connection is closing. Answer with ``FramerStage/stopEnded(isDone:)``.
+        /// The connection is closing. When the call returns, call ``FramerStage/stopEnded(isDone:)``.
         case stop
-        /// The last call, made once. Answer with ``FramerStage/cleanupEnded()``.
+        /// The last call, made once. When it returns, call ``FramerStage/cleanupEnded()``.
         case cleanup
     }
 
@@ -28,11 +28,11 @@ package enum FramerEvent: StageEvent {
     case call(FramerCall)
 }
 
-/// A view of input or output for the framer.
+/// Bytes of the input or of a message to send, for the framer to parse.
 package struct FramerWindow: Sendable {
-    /// At most the requested maximum; less than the minimum if there are not more bytes.
+    /// The bytes: at most the requested maximum. If fewer bytes than the requested minimum are available, all available bytes.
     package var bytes: ArraySlice<UInt8>
-    /// Whether the bytes reach to the end of the message or of the stream.
+    /// Whether `bytes` contains everything up to the end of the message or of the stream.
     package var isComplete: Bool
     /// Whether there are at least as many bytes as the requested minimum.
     package var meetsMinimum: Bool

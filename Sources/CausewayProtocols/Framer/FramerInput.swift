@@ -1,9 +1,10 @@
 internal import DequeModule
 
-/// Bytes from below with a read cursor, and the framer's decisions about them.
+/// The bytes from the stage below, a read cursor, and the framer's decisions: to deliver bytes, to skip bytes, or to deliver a message of
+/// its own.
 ///
-/// Decisions are carried out in order. A decision about bytes that have not arrived yet waits for them. While it waits, there is nothing to
-/// parse, because the next bytes belong to that decision.
+/// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when they arrive. Until
+/// then the framer gets no bytes to parse, because the next bytes belong to that decision.
 struct FramerInput: Sendable {
     private enum Decision: Sendable {
         /// Deliver `count` bytes at the cursor unchanged.
@@ -14,8 +15,8 @@ struct FramerInput: Sendable {
     }
 
     private var bytes = ByteChain()
-    /// The message boundaries from below, each as the number of bytes since the previous one, with the metadata. A byte stream has only
-    /// one.
+    /// The ends of the messages from the stage below: for each message its number of bytes and its metadata. A byte stream has only one
+    /// message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
     /// The number of bytes after the last message boundary.
     private var sinceEnd = 0
@@ -25,7 +26,7 @@ struct FramerInput: Sendable {
     private var lastMetadata: [any StageMetadata] = []
     /// The chunks that are ready for the stage above.
     private(set) var delivered = MessageChunkQueue()
-    /// Counts bytes and message boundaries that the cursor has passed.
+    /// Counts the bytes and message ends that the cursor has passed. A change of this value shows that the framer has made progress.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
     /// Whether a message for the stage above has begun but not ended.
@@ -83,7 +84,7 @@ struct FramerInput: Sendable {
         popEnd()
     }
 
-    /// Moves the cursor past an empty rest of a message.
+    /// Moves the cursor to the next message if all bytes of the current message have been read.
     mutating func passEnd() { if isAtMessageEnd, ends.first?.count == 0 { popEnd() } }
 
     mutating func pop(atMost limit: Int) -> MessageChunk? { delivered.pop(atMost: limit) }

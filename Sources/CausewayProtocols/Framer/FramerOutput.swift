@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Messages from above that wait for the framer, and the output that the framer has written.
+/// Messages from the stage above that wait for the framer, and the output that the framer has written.
 struct FramerOutput: Sendable {
     private var waiting = MessageChunkQueue()
     /// The message that the framer is processing.
@@ -16,7 +16,7 @@ struct FramerOutput: Sendable {
     }
     var hasWaiting: Bool { !waiting.isEmpty }
     var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
-    /// Whether the next waiting chunk only ends the direction.
+    /// Whether the next waiting chunk only ends the sending direction and contains no message.
     var endWaits: Bool { waiting.first?.isBareEnd ?? false }
 
     mutating func append(_ chunk: MessageChunk) {
@@ -79,8 +79,8 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output. A part of a message from above becomes a part of a message below; output outside of a message becomes a
-    /// message.
+    /// Sends the collected output. Output for a part of a message from above becomes a part of a message; all other output becomes a
+    /// complete message.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the last part, but the message must still end.

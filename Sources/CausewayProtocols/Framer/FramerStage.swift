@@ -3,10 +3,12 @@ package import CausewayTypes
 /// The stage of a framer that the program implements. It holds the framer's input and output, and tells its owner when to call the framer.
 ///
 /// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` names the call to make. During the call the framer may use all
-/// methods under "What a framer does", in any order and nested. Afterwards the owner answers with the method for that call; only then does
-/// the stage request the next call. The framer may also use these methods between calls.
+/// methods in the section "Methods for the framer", in any order and nested. When the call returns, the owner calls the method of the
+/// section "Completion of calls" that belongs to the call; only then does the stage request the next call. The framer may also use its
+/// methods between calls.
 package struct FramerStage: ProtocolStage {
-    /// The maximum number of bytes in one window. It also limits how many bytes a peer can make the stage hold.
+    /// The maximum number of bytes that the framer may wait for; a framer that wants more fails. It also limits how many bytes a peer can
+    /// make the stage hold.
     package static let windowLimit = 16 << 20
 
     var input = FramerInput()
@@ -21,7 +23,7 @@ package struct FramerStage: ProtocolStage {
     private var deadline: Duration?
     /// Whether bytes have arrived or become readable since the framer's last call.
     private var hasNews = false
-    /// The number of open windows: the framer has seen their input but not moved the cursor yet.
+    /// The number of calls of ``inputWindow(minimum:maximum:)`` that no ``advanceInput(by:)`` has followed yet.
     private var looks = 0
     private var isPassThroughDue = false
     private var wanted = 0
@@ -159,7 +161,7 @@ package struct FramerStage: ProtocolStage {
         return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
     }
 
-    /// Requests an input call if no decision waits for the available bytes.
+    /// Requests an input call if there are bytes to parse or a message has ended.
     private mutating func inputSettled() {
         if input.available > 0 || input.isAtMessageEnd { hasNews = true }
     }
@@ -180,16 +182,16 @@ package struct FramerStage: ProtocolStage {
     }
 }
 
-// MARK: - Answers to calls
+// MARK: - Completion of calls
 
 extension FramerStage {
-    /// Answers ``FramerCall/Kind/start``. A framer that is not ready calls ``markReady()`` later.
+    /// Completes a ``FramerCall/Kind/start`` call. A framer that is not ready calls ``markReady()`` later.
     package mutating func startEnded(isReady: Bool) {
         guard callEnded(.start), isReady else { return }
         markReady()
     }
 
-    /// Answers ``FramerCall/Kind/input``.
+    /// Completes a ``FramerCall/Kind/input`` call.
     ///
     /// - Parameter wanted: The number of bytes to wait for before the next call; 0 for any number.
     package mutating func inputEnded(wanting wanted: Int) {
@@ -208,23 +210,23 @@ extension FramerStage {
         if input.hasEnded, toldEnd, phase == .opening, !hasNews { markFailed(.endedEarly) }
     }
 
-    /// Answers ``FramerCall/Kind/output``.
+    /// Completes a ``FramerCall/Kind/output`` call.
     package mutating func outputEnded() { _ = callEnded(.output) }
 
-    /// Answers ``FramerCall/Kind/wakeUp``.
+    /// Completes a ``FramerCall/Kind/wakeUp`` call.
     package mutating func wakeUpEnded() { _ = callEnded(.wakeUp) }
 
-    /// Answers ``FramerCall/Kind/stop``. If the framer is not done, it calls ``markFailed(_:)`` later.
+    /// Completes a ``FramerCall/Kind/stop`` call. If the framer is not done, it calls ``markFailed(_:)`` later.
     package mutating func stopEnded(isDone: Bool) {
         guard callEnded(.stop), isDone, !isOver else { return }
         phase = .closed
     }
 
-    /// Answers ``FramerCall/Kind/cleanup``, the last call.
+    /// Completes the ``FramerCall/Kind/cleanup`` call, which is the last one.
     package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
 }
 
-// MARK: - What a framer does
+// MARK: - Methods for the framer
 
 extension FramerStage {
     package mutating func markReady() {
@@ -233,7 +235,7 @@ extension FramerStage {
         passOutboundEnd()
     }
 
-    /// Ends the stage with a failure. While the stage is closing, it closes normally.
+    /// Ends the stage with a failure. If the stage is already closing, it becomes `closed` instead.
     package mutating func markFailed(_ failure: Failure?) {
         guard !isOver else { return }
         output.endCall()
@@ -241,7 +243,7 @@ extension FramerStage {
         deadline = nil
     }
 
-    /// Returns the bytes at the cursor. The cursor stays there until ``advanceInput(by:)``, or until the call ends.
+    /// Returns the bytes at the cursor without moving it. The framer moves the cursor with ``advanceInput(by:)``.
     package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         guard !isOver else { return FramerWindow(bytes: [], isComplete: false, meetsMinimum: false) }
         looks += 1
@@ -252,7 +254,7 @@ extension FramerStage {
         return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
-    /// Moves the cursor. If fewer bytes have arrived, the rest is skipped when it arrives.
+    /// Moves the cursor by `count` bytes. If fewer bytes have arrived, the other bytes are skipped when they arrive.
     package mutating func advanceInput(by count: Int) {
         guard !isOver else { return }
         input.skip(count)
@@ -268,7 +270,8 @@ extension FramerStage {
 
     /// Passes all further input to the stage above, without calls to the framer.
     ///
-    /// While a window is open, the pass-through begins where the framer moves the cursor, so that parsed bytes are not delivered.
+    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the pass-through waits for
+    /// ``advanceInput(by:)`` or the end of the call. The bytes that the framer has parsed are then not delivered.
     package mutating func passThroughInput() {
         guard !isOver else { return }
         if looks > 0 { isPassThroughDue = true } else { input.passThrough() }

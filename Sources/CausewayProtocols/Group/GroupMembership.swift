@@ -39,7 +39,7 @@ package struct GroupMembership: Sendable {
     package let groups: [InternetAddress]
     /// The current memberships, by group and then by interface.
     package private(set) var joined: [Membership] = []
-    /// The reason of the first failed join on the current interfaces, by group.
+    /// For each group: the error of the first failed join on the current interfaces.
     private var failures: [Int: Failure] = [:]
 
     package init(groups: [InternetAddress]) {
@@ -72,8 +72,8 @@ package struct GroupMembership: Sendable {
         if !isGone, failures[membership.group] == nil { failures[membership.group] = failure }
     }
 
-    /// The failure of a group that could not be joined on any interface although there was a suitable one. One such group fails the
-    /// connection group, because the program relies on each of its groups.
+    /// The failure of a group that could not be joined on any interface although there was a suitable one. A single such group makes the
+    /// connection group fail, because the program relies on each of its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }

@@ -44,7 +44,7 @@ extension LinkBridge {
         reconsider(name, side, at: now)
     }
 
-    /// Decides again on both sides whether the service is registered on the other link.
+    /// Reviews the service on both links, because the result for one link depends on the services of the other.
     private mutating func reconsider(_ name: DNSName, _ side: Side, at now: Duration) {
         for side in Side.allCases { review(Place(name: name, side: side), at: now) }
     }

@@ -31,7 +31,7 @@ extension LinkBridge {
 
     // MARK: Decisions
 
-    /// Registers a service, updates its records or withdraws it, as the current state demands.
+    /// Registers a service on the other link, updates its records there or withdraws it, depending on the current state.
     mutating func review(_ place: Place, at now: Duration) {
         tidy(place, at: now)
         defer { schedule(place, at: now) }
@@ -78,14 +78,14 @@ extension LinkBridge {
         due[place] = moments.filter { $0 > now }.min()
     }
 
-    /// Whether the service belongs to its own link and its name is free on the other link.
+    /// Whether the service originates on its link (no bridge has registered it there) and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
-        // After this bridge has registered the service, records of others for the name are either identical or cause a conflict.
+        // After this bridge has registered the service, a record of another host with this name is either identical or causes a conflict.
         return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
     }
 
-    /// Withdraws a service. While it is still being probed, no other host knows it.
+    /// Withdraws a service. If it is still being probed, no host on the other link knows it yet, so no end is reported.
     mutating func withdraw(_ place: Place, at now: Duration) {
         guard let service = links[place.side]?.services[place.name], service.isRegistered else { return }
         links[place.side]?.services[place.name]?.phase = .waiting
@@ -135,8 +135,8 @@ extension LinkBridge {
 }
 
 extension LinkBridge.Host {
-    /// The addresses that are valid on other links, under the host's name there. Link-local addresses never cross (RFC 3927 §2.7, RFC 4007
-    /// §5).
+    /// The addresses that are valid on other links, with the name that the host has on the other link. Link-local addresses are never
+    /// included (RFC 3927 §2.7, RFC 4007 §5).
     func records(as name: DNSName) -> [DNSRecord] {
         guard let alias = alias(of: name) else { return [] }
         return addresses.compactMap { record in

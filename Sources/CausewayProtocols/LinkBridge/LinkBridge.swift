@@ -46,14 +46,15 @@ package struct LinkBridge: Sendable {
     package static let serviceLimit = 1_000
     /// The time to learn the names on the links before the first registration.
     package static let settling: Duration = .milliseconds(500)
-    /// The maximum number of registrations in one burst. Each one uses up the given time.
+    /// `burst` is the maximum number of registrations at once. Further registrations follow at intervals of `pace`.
     static let burst = 32
     static let pace: Duration = .milliseconds(100)
     /// The minimum time between the end of a service and its next registration.
     static let rest: Duration = .seconds(2)
     /// The waiting time after a conflict over the name of a service.
     static let patience: Duration = .seconds(60)
-    /// How long a mark remains valid after it has disappeared. The service disappears at about the same time, but not exactly.
+    /// How long a mark remains valid after it has disappeared from the list. A service and its mark disappear at almost the same time;
+    /// without this delay, the bridge could find the service without its mark.
     static let memory: Duration = .seconds(10)
     /// How long to wait for a TXT record before the service is registered without one.
     static let textPatience: Duration = .seconds(2)
@@ -62,7 +63,7 @@ package struct LinkBridge: Sendable {
 
     /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.
     let lists: [DNSName: DNSName]
-    /// The service type for the name of each mark list.
+    /// For each name under which marked services are listed: the service type.
     let marks: [DNSName: DNSName]
     let sources: Set<Side>
     let serviceLimit: Int
@@ -73,7 +74,7 @@ package struct LinkBridge: Sendable {
     var resting: [Place: Duration] = [:]
     var actions: [Action] = []
     private var opening: Duration?
-    /// The time at which the time budget of all registrations so far is used up.
+    /// Each registration moves this time forward by ``pace``. ``start(of:at:)`` uses it to limit the rate of registrations.
     private var paid: Duration = .zero
 
     /// - Parameters:
@@ -141,14 +142,14 @@ package struct LinkBridge: Sendable {
         max(now, opening ?? now, resting[place] ?? now, paid - Self.pace * (Self.burst - 1))
     }
 
-    /// Uses up the time budget of one registration.
+    /// Counts one registration for the rate limit.
     mutating func pay(at now: Duration) { paid = max(paid, now) + Self.pace }
 }
 
 extension LinkBridge {
     /// The knowledge about one link, and the state of its services on the other link.
     struct Link: Sendable {
-        /// The browsed names under which each service was found.
+        /// For each service: the browsed names under which it was found.
         var found: [DNSName: Set<DNSName>] = [:]
         /// Services that bridges have marked as services of another link.
         var marked: [DNSName: Mark] = [:]
@@ -178,7 +179,7 @@ extension LinkBridge {
 
         var type: DNSName
         var found: Duration
-        /// In order of arrival. The last one counts.
+        /// The SRV records of the service in order of arrival. The last record is used.
         var locations: [DNSRecord] = []
         var texts: [DNSRecord] = []
         var phase = Phase.waiting
@@ -194,7 +195,7 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// The times of the next reviews.
+        /// The possible times of the next review.
         var moments: [Duration] {
             var moments = [found + LinkBridge.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }

@@ -64,7 +64,7 @@ package struct LinkLocalClaim: Sendable {
 
     private let link: LinkAddress
     private var candidates: LinkLocalCandidates
-    /// The address to probe first: the one from the last time.
+    /// The address to probe first: the last address of this host, from an earlier run.
     private var remembered: IPv4Address?
     private var state: State = .waiting
     private var conflicts = 0

@@ -21,7 +21,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     }
 
     private var items = Heap<Item>()
-    /// The valid item of each member. All other items in the heap are outdated.
+    /// For each member, the only item in the heap that is valid. All other items of the member are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
     /// The maximum capacity that is kept when the last member is removed.
@@ -32,7 +32,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     var isEmpty: Bool { current.isEmpty }
     var count: Int { current.count }
 
-    /// The earliest deadline. The first item of the heap is always valid: every change makes sure of that.
+    /// The earliest deadline. Every change removes outdated items from the top of the heap, so the first item is always valid.
     var next: Duration? { items.min?.moment.time }
 
     /// The member with the earliest deadline.

@@ -1,11 +1,11 @@
 internal import DequeModule
 package import CausewayWire
 
-/// A queue for responses that wait to be read, while queries are read first. Therefore a host that floods the link with responses cannot
-/// delay the answers of this host.
+/// A queue of received responses. Queries are not queued but processed at once, so a host that floods the link with responses cannot delay
+/// the answers of this host.
 ///
 /// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender. Other messages are
-/// dropped, like packets that are lost on the link: the next query gets the answer again.
+/// dropped. The effect is that of a packet lost on the link: the next query gets the answer again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
     package static let byteLimit = 4 << 20

@@ -9,12 +9,13 @@ package struct MulticastLink: Sendable {
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
     private var lastTime: Duration = .zero
-    /// Sent messages whose copies have not all come back: the multicast group also delivers to its sender.
+    /// Sent messages of which copies are still expected: the network also delivers a multicast message to its sender, once per address
+    /// family.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
     /// Whether this host's registrations also answer its own questions. Set it before the first question.
     package var hearsItself = true
-    /// The number of address families in which each message is sent, and in which a copy comes back.
+    /// The number of address families over which each message is sent. This host receives one copy over each of them.
     package var familyCount = 1
 
     package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -39,7 +40,8 @@ package struct MulticastLink: Sendable {
         set { querier.isOneShot = newValue }
     }
 
-    /// The maximum size of a sent message in bytes, as the link carries it in one packet; a single larger record exceeds it (RFC 6762 §17).
+    /// The maximum size of a sent message in bytes, so that the message fits in one packet on the link. Only a message with a single large
+    /// record exceeds this size (RFC 6762 §17).
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
         set {
@@ -77,7 +79,7 @@ package struct MulticastLink: Sendable {
 
     // MARK: Registrations
 
-    /// Answers with `records` after their unique names have passed probing. Records with ``DNSRecord/flushesCache`` are unique.
+    /// Registers records and answers queries with them. Unique names are probed first; records with ``DNSRecord/flushesCache`` are unique.
     ///
     /// - Parameter isKnownUnique: Whether no other host can have the names. They are then not probed (RFC 6762 §8.1).
     package mutating func register(
@@ -172,8 +174,8 @@ package struct MulticastLink: Sendable {
         else { return }
         lastTime = now
         guard message.flags.contains(.isResponse) else {
-            // A query that this host sent over the other address family, or from another process, does not show the knowledge of other
-            // hosts.
+            // A query from this host itself, sent over the other address family or by another process, gives no information about the
+            // records that other hosts know.
             if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return

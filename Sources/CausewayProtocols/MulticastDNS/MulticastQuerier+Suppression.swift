@@ -26,8 +26,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Processes a further message. After the last one returns the questions that can replace those of this host; before that returns
-    /// `nil`.
+    /// Processes a further message of a query. For the last message, returns the questions that can replace questions of this host; for all
+    /// other messages, returns `nil`.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {
@@ -42,8 +42,8 @@ struct MultipacketQueries: Sendable {
 extension MulticastQuerier {
     /// A question of another host replaces a question of this host that is due within this time (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
-    /// The additional delay of a question that another host's question replaced. Without it, all hosts would ask again at the same moment.
-    /// With it, the host that asked last asks first again, and its question replaces all others.
+    /// The additional delay of a question that was replaced by another host's question. Without this delay, all hosts would ask again at
+    /// the same moment. With it, the host that asked last is the first to ask again, and its question replaces those of all other hosts.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
     /// Processes a multicast query of another host. Its question may replace one of this host, and a missing response shows that a record
@@ -59,8 +59,8 @@ extension MulticastQuerier {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // More known answers follow, so the missing ones are not known yet. Messages may be lost, so a missing response to such a query
-            // proves nothing.
+            // More known answers follow, so this host cannot decide yet which ones are missing. Messages may be lost, so a missing response
+            // to such a query proves nothing.
             let ours = questions.filter { question in
                 isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }
@@ -81,7 +81,7 @@ extension MulticastQuerier {
         schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
     }
 
-    /// Replaces this host's question by another host's, if it is due soon.
+    /// Skips this host's query for the question if it is due soon. The query of the other host is counted instead.
     private mutating func spare(_ question: DNSQuestion, at now: Duration) {
         guard isDueSoon(question, at: now) else { return }
         advance(question, at: now, later: .random(in: Self.deference, using: &random))

@@ -7,7 +7,7 @@ internal import CausewayWire
 struct MulticastQuerier: Sendable {
     /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// Questions whose first time is within this interval share a message.
+    /// Questions that become due within this interval share a message.
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
@@ -27,7 +27,7 @@ struct MulticastQuerier: Sendable {
         var lastCounted: Duration?
         /// When a unicast response was last requested.
         var lastUnicast: Duration?
-        /// Whether the single answer is known. The next query is sent when that answer is about to expire.
+        /// Whether the answer is known and no other answers are expected. The next query is sent when that answer is about to expire.
         var isSettled = false
     }
 
@@ -175,8 +175,8 @@ struct MulticastQuerier: Sendable {
         related.contains(record.name) || !interested(in: record).isEmpty || !cache.isEmpty(record.name, record.type)
     }
 
-    /// Stops the series of a question whose single answer is known. The next query is sent when that answer is about to expire (RFC 6762
-    /// §5.2).
+    /// Stops the series of a question whose answer is known, if no other answers are expected. The next query is sent when that answer is
+    /// about to expire (RFC 6762 §5.2).
     private mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         guard running[question] != nil else { return }
         running[question]?.interval = Self.longestInterval
@@ -213,7 +213,7 @@ struct MulticastQuerier: Sendable {
         let (removed, aging) = cache.advance(to: now)
         var actions = changes(added: [], removed: removed)
         for record in removed where record.flushesCache {
-            // The single answer has expired: restart the series.
+            // The unique answer has expired: restart the series.
             for question in interested(in: record) where running[question]?.isSettled == true {
                 if cache.answers(to: question, at: now).isEmpty { begin(question, at: now) }
             }

@@ -26,7 +26,7 @@ struct MulticastRegistration: Sendable {
     var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     var isDeferred = false
-    /// Whether the owner knows that the registration answers.
+    /// Whether the owner was notified that the registration answers queries.
     var isTold = false
     private var updates: [Duration] = []
 
@@ -44,7 +44,7 @@ struct MulticastRegistration: Sendable {
         return names
     }
 
-    /// Replaces the records. Returns when to announce them: later if changes are too frequent.
+    /// Replaces the records. Returns when to announce them: at once, or later if the records change too often.
     mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
         content = new
         updates.removeAll { now - $0 >= Self.updateWindow }
@@ -81,7 +81,7 @@ struct MulticastRegistration: Sendable {
             isDeferred = false
             phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
         case .announcing(let sent, _):
-            // Each gap is twice the one before (RFC 6762 §8.3): after 0, 1, 3 and 7 seconds.
+            // Each interval is twice the previous one (RFC 6762 §8.3). The announcements are sent after 0, 1, 3 and 7 seconds.
             phase =
                 sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
         case .established, .asleep, .off: break

@@ -44,9 +44,9 @@ extension MulticastResponder {
             + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 
-    /// Postpones the announcement of records that were an answer within the last second until that second is over (RFC 6762 §6): the
-    /// announcement is for hosts that missed the answer. Records of several registrations are left out, because they may have been
-    /// announced with another registration.
+    /// A record that was sent as an answer within the last second must not be multicast again before that second is over (RFC 6762 §6).
+    /// This method schedules its announcement for that time, for hosts that missed the answer. Records of several registrations are left
+    /// out, because they may have been announced with another registration.
     private mutating func postpone(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) && !own.isShared($0) }, at: now)
     }

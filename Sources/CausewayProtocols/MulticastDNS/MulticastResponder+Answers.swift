@@ -5,13 +5,14 @@ extension MulticastResponder {
     private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
     /// The delay to wait for further known answers of a querier (RFC 6762 §7.2).
     private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
-    /// The maximum number of answers with additional records. A querier that gets more answers needs few of the additional records.
+    /// The maximum number of answers for which additional records are sent. A querier that gets more answers needs few of the additional
+    /// records.
     private static let explainedAnswerLimit = 64
 
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// How often the answers are repeated, because the querier missed earlier ones.
+        /// The number of times to repeat the answers; not 0 if the querier seems to have missed earlier answers.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
@@ -95,14 +96,14 @@ extension MulticastResponder {
             pending.expectMore(of: arrival.peer, until: now + delay, at: now)
         } else if !isProbe, !isUnique || message.questions.count > 1 {
             // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6). If no other host is known to
-            // have records of the name, few hosts answer at most.
+            // have records of a shared name, at most a few hosts answer.
             let isAlone = (answers.unicast + answers.multicast).allSatisfy {
                 $0.flushesCache || !sharedRecordNames.have($0.name, at: now)
             }
             delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
         }
-        // A querier beyond the link gets a multicast response (RFC 6762 §11). A probe always gets a unicast response as well. Answers that
-        // the querier missed before are also multicast, because multicast goes over both address families.
+        // A querier beyond the link gets a multicast response (RFC 6762 §11). The answer to a probe is always sent by unicast as well. If
+        // the querier seems to have missed answers, they are also sent by multicast, because multicast uses both address families.
         let stale = answers.unicast.filter {
             !arrival.isOnLink || (!isProbe && (answers.repeats > 0 || pending.isStale($0, at: now)))
         }

@@ -4,8 +4,8 @@ internal import CausewayWire
 ///
 /// It does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
-    /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1),
-    /// and some implementations restart that second at each goodbye, so a repeat waits until it is over.
+    /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1).
+    /// Some implementations start a new second at each goodbye, so the next goodbye is sent only after the second has passed.
     private static let repeatedGoodbyeLimit = 256
     private static let goodbyeCount = 3
     private static let goodbyeSpacing: Duration = .milliseconds(1_300)
@@ -13,7 +13,7 @@ struct MulticastResponder: Sendable {
     private(set) var registrations: [RegistrationID: MulticastRegistration] = [:]
     /// The time of the next probe or announcement of each registration.
     var deadlines = DeadlineIndex<RegistrationID>()
-    /// The registrations with a claim to each unique name.
+    /// For each unique name: the registrations that contain it, whether probed or not.
     private var owners: [DNSName: Owners] = [:]
     /// The records of all registrations that have passed probing.
     private(set) var own = OwnRecords()
@@ -21,7 +21,7 @@ struct MulticastResponder: Sendable {
     var repeated = RepeatedQuestions()
     /// Whether unicast responses can arrive here.
     var acceptsUnicast = true
-    /// The maximum size of a sent message in bytes; a single larger record exceeds it.
+    /// The maximum size of a sent message in bytes. Only a message with a single large record exceeds this size.
     var messageByteLimit = MulticastDNS.messageByteLimit
     /// The owner option for probes and announcements. It tells a sleep proxy that the host is awake.
     var owner: DNSOwner?
@@ -42,7 +42,7 @@ struct MulticastResponder: Sendable {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
-    /// The registrations with a claim to the name.
+    /// The registrations with this unique name, whether probed or not.
     func owners(of name: DNSName) -> [RegistrationID] { owners[name].map { [$0.first] + $0.others } ?? [] }
 
     /// Whether the name belongs to a registration of this host.
@@ -221,7 +221,8 @@ struct MulticastResponder: Sendable {
     }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
-        // By hash, because there may be thousands. After a hash collision a record just stays in caches until its TTL ends.
+        // Remove duplicates by hash value, because there may be thousands of records. If two records have the same hash value, one of them
+        // gets no goodbye and stays in caches until its TTL ends.
         var seen: Set<Int> = []
         var gone = records
         gone.removeAll { !seen.insert($0.hashValue).inserted }

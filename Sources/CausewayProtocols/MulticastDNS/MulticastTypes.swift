@@ -13,7 +13,7 @@ package enum MulticastDNS {
     package static let otherTimeToLive: UInt32 = 4_500
     /// The name that lists the service types on a link (RFC 6763 §9).
     package static let types: DNSName = "_services._dns-sd._udp.local"
-    /// The maximum memory in bytes for records of other hosts on one link; for those of one sender half of it.
+    /// The maximum memory in bytes for records of other hosts on one link. Records of one sender may use half of it.
     package static let cachedByteLimit = RecordCache.byteLimit
     /// How long a record remains valid after a goodbye or a replacement (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
@@ -66,7 +66,7 @@ package enum MulticastAction: Equatable, Sendable {
     case denied(QuestionID)
     /// All unique names of the registration have passed probing.
     case established(RegistrationID)
-    /// Another host has one of the names. The registration is off until it is registered under another name.
+    /// Another host has one of the names. The registration sends no more messages until it is registered again under another name.
     case conflicted(RegistrationID, DNSName)
 }
 

@@ -12,24 +12,24 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// The records under one name of several registrations.
+    /// The records of one name that belong to several registrations.
     fileprivate struct Common: Sendable {
-        /// The maximum number of records without the index ``places``.
+        /// The maximum number of records that are searched one by one. Only with more records the index ``places`` is used.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// The number of further registrations with the record at each position.
+        /// For records of several registrations, by position: the number of registrations in addition to the first.
         var moreHolders: [Int: Int] = [:]
         /// The positions of the records by hash of their content.
         var places: [Int: UInt32] = [:]
-        /// Whether two different records had the same hash. Records that are not in the index must then be searched.
+        /// Whether two different records had the same hash. The index contains only one of them, so the other one must be searched for.
         var hasTwins = false
     }
 
     /// The maximum number of records in a registration that is stored by reference, because each lookup searches the whole registration.
     private static let sharedCount = 16
 
-    /// The only registration with records of the name.
+    /// The names that occur in only one registration, with that registration's records.
     private var single: [DNSName: RecordSet] = [:]
     private var common: [DNSName: Common] = [:]
 
@@ -59,8 +59,8 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// The own records that answer the questions, as known answers. Without them, other hosts would take the missing response for a sign
-    /// that the records are gone (RFC 6762 §10.5).
+    /// The own records that answer the questions, as known answers. If a query did not list them, other hosts would expect a response,
+    /// receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in

@@ -3,16 +3,16 @@ internal import DequeModule
 /// Limits the rate of sent messages, so that the receivers' socket buffers do not overflow, for example when thousands of services are
 /// announced or queried at once.
 ///
-/// It reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is in it at most
-/// once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer that gets no reply
-/// asks again.
+/// It reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is added to the
+/// queue at most once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer that
+/// gets no reply asks again.
 package struct PacketPacer: Sendable {
     /// The number of messages that may be sent at once after a pause.
     package static let burst = 48
-    /// The maximum rate after that, in messages per second.
+    /// The maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// The maximum number of waiting unicast messages (in addition to one for each peer), of waiting peers, and of waiting messages for one
-    /// peer.
+    /// `replyLimit` is the maximum number of waiting unicast messages (in addition to one for each peer) and of peers with waiting
+    /// messages. `replyShare` is the maximum number of waiting messages for one peer.
     package static let replyLimit = 1_024
     package static let replyShare = 256
 

@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// Answers that wait for their time, and the time at which each record was last multicast.
+/// Answers that wait until they are due, and the time at which each record was last multicast.
 struct PendingAnswers: Sendable {
     /// The minimum time between two multicasts of a record (RFC 6762 §6).
     static let spacing: Duration = .seconds(1)
-    /// The minimum time if the record is sent to defend its name against a probe.
+    /// The minimum time between two multicasts of a record if the second one defends its name against a probe.
     private static let defenceSpacing: Duration = .milliseconds(250)
     /// Answers that are due within this time are sent with earlier ones (RFC 6762 §6.4).
     private static let gathering: Duration = .milliseconds(120)
@@ -15,22 +15,23 @@ struct PendingAnswers: Sendable {
     /// The maximum number of repeats of a missed answer, and the maximum number of records that are repeated.
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
-    /// The time between the two copies of a unicast answer. Unlike a multicast answer it does not also go over the other address family,
-    /// and a querier that misses it asks again only after a second. An answer with more records than the limit is not repeated, because it
-    /// takes several packets.
+    /// The time between the two copies of a unicast answer. A unicast answer is sent over one address family only, and a querier that
+    /// misses it asks again only after a second. An answer with more records than the limit is not repeated, because it needs several
+    /// packets.
     private static let directGap: Duration = .milliseconds(40)
     private static let directRepeatedLimit = 8
-    /// A unicast answer is not repeated if this number of peers got one within a second: when many hosts join one after the other, each
-    /// gets the answers of all others.
+    /// The number of unicast answers within a second after which unicast answers are not repeated: when many hosts join one after the
+    /// other, each of them gets the answers of all others.
     private static let crowd = 8
 
     private struct Waiting: Sendable {
-        /// The earliest time of sending.
+        /// The earliest time at which the answer may be sent.
         var earliest: Duration
         /// The queriers. Empty if the record must be sent regardless of known answers.
         var askers: Set<MulticastPeer> = []
         var isForAll = false
-        /// The number of repeats still to send, for queriers that seem to have missed the answer: after one, three and seven seconds.
+        /// The number of repeats that are still to be sent. Repeats are for queriers that seem to have missed the answer; they follow after
+        /// one, three and seven seconds.
         var repeats = 0
         var gap = PendingAnswers.spacing
         /// Whether the answer was sent before.
@@ -50,7 +51,7 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// The times of the last ``crowd`` unicast answers.
     private var directTimes: [Duration] = []
-    /// Records that were removed while unicast answers with them wait. They must not be sent after their goodbyes.
+    /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
     /// The maximum capacity that is kept when no answer waits.
@@ -71,7 +72,7 @@ struct PendingAnswers: Sendable {
 
     /// Adds a multicast answer for a querier.
     ///
-    /// - Parameter repeats: How often to repeat each record, because the querier missed it before.
+    /// - Parameter repeats: The number of times to repeat each record; not 0 if the querier seems to have missed earlier answers.
     mutating func add(
         _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, repeats: Int, now: Duration
     ) {
@@ -81,7 +82,7 @@ struct PendingAnswers: Sendable {
             var entry = waiting[record] ?? Waiting(earliest: earliest)
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // The answer to the new query replaces a pending repeat. It has its own repeats.
+            // The answer to the new query replaces a pending repeat, and is repeated as the new query demands.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false
@@ -221,7 +222,7 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// How long to wait for the known answers of the only querier; `nil` if they are complete or if others want the record too.
+    /// How long to wait for the known answers of the only querier; `nil` if they are complete or if other hosts need the record too.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now

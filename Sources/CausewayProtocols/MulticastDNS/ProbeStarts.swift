@@ -2,17 +2,18 @@
 struct ProbeStarts: Sendable {
     /// The random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// The number of conflicts within the window after which each further attempt is delayed. RFC 6762 §8.1 requires it within ten seconds;
-    /// a conflict that is ignored costs a second, so the window is longer.
+    /// After this number of conflicts within ``conflictWindow``, each further attempt is delayed. RFC 6762 §8.1 demands the delay after
+    /// this number of conflicts within ten seconds. The time is longer here, because each ignored conflict delays the next attempt by a
+    /// second.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
 
     /// The times of the latest conflicts, including ignored ones; at most ``conflictLimit``.
     private var conflicts: [Duration] = []
-    /// Whether there were too many conflicts. The state ends after a window without a conflict.
+    /// Whether there were too many conflicts. The state ends when no conflict has occurred for ``conflictWindow``.
     private var isStorm = false
-    /// The common start of registrations that begin together, so that they share probes.
+    /// The time of the first probe of all registrations that begin together, so that they share probes.
     private var common: Duration = .zero
 
     /// Notes a conflict: another host has a record for a name that this host probes or defends.
@@ -34,13 +35,13 @@ struct ProbeStarts: Sendable {
     ) -> Duration {
         tidy(at: now)
         if isStorm { return now + Self.conflictPause + Duration.random(in: Self.delay, using: &random) }
-        // After a conflict several hosts may need a new name; a uniform delay prevents that they all try the same one at once.
+        // After a conflict several hosts may need a new name. A uniform delay reduces the risk that they try a name at the same time.
         let count = conflicts.isEmpty ? 4 : 1
         if common <= now { common = now + calm.wait(in: Self.delay, leastOf: count, at: now, using: &random) }
         return common
     }
 
-    /// The time at which the same names may be probed again, at the earliest after `delay`.
+    /// The time at which the names may be probed again: `delay` from now, or later after too many conflicts.
     mutating func retry(at now: Duration, after delay: Duration) -> Duration {
         tidy(at: now)
         return now + (isStorm ? max(delay, Self.conflictPause) : delay)

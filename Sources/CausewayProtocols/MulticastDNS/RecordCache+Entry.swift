@@ -81,7 +81,7 @@ extension DNSRecordData {
         }
     }
 
-    /// The names in the record that its reader will look up next.
+    /// The names in the record that a client usually looks up next.
     var targets: [DNSName] {
         switch self {
         case .name(let name): [name]

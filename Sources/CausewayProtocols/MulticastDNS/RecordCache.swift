@@ -4,8 +4,8 @@ internal import CausewayWire
 /// The records received from other hosts on a link, until they expire (RFC 6762 §5.2, §10).
 ///
 /// It reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of both from one sender, so that a
-/// sender of invented services only fills its own half. If many senders fill the cache together, each new record replaces a random one, so
-/// that a flood cannot keep other records out.
+/// sender of invented services cannot fill the other half. If many senders fill the cache together, each new record replaces a random one,
+/// so that a flood cannot keep other records out.
 struct RecordCache: Sendable {
     static let recordLimit = 131_072
     static let byteLimit = 32 << 20

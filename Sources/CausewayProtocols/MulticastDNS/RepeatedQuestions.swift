@@ -1,17 +1,18 @@
 internal import CausewayWire
 
-/// Detects hosts that repeat a question because its answers are lost.
+/// Detects hosts that repeat a question because the answers to it are lost.
 ///
-/// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only questions at these intervals indicate loss; at
-/// other intervals the host has another reason and gets one answer. The type reads no clock and stores at most ``limit`` queriers.
+/// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only repetitions at these intervals indicate loss. A
+/// host that asks at other intervals has another reason, and each of its questions is answered once. The type reads no clock and stores at
+/// most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
     /// How long a querier is stored: less than 96 seconds, after which a record of 120 seconds is refreshed in any case.
     private static let memory: Duration = .seconds(90)
-    /// The maximum time between copies of one question. It arrives over both address families, and links may duplicate it.
+    /// The maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
 
-    /// One host, by its address in each family, as far as known.
+    /// A host that has asked a question. Its address may be known in one family or in both.
     private struct Asker: Sendable {
         var ipv4: InternetAddress?
         var ipv6: InternetAddress?
@@ -42,8 +43,8 @@ struct RepeatedQuestions: Sendable {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // If questions in between were lost, the interval is a sum of consecutive powers of two: a run of ones in binary. The lowest
-            // one is the expected interval; adding it gives the next one.
+            // If questions in between were lost, the interval is a sum of consecutive powers of two: a group of adjacent 1 bits in binary.
+            // The lowest power is the expected interval. The interval after this one is the sum plus the lowest power.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
@@ -51,7 +52,7 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// How often to repeat the answer: after 1, 3 and 7 seconds, but not after the next question is due.
+        /// The number of times to repeat the answer: after 1, 3 and 7 seconds, but not after the next question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
             return interval.trailingZeroBitCount
@@ -62,10 +63,11 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Notes a question that is about to be answered. Returns how often to repeat the answer, because earlier ones were lost.
+    /// Records a question that is about to be answered. Returns the number of times to repeat the answer; not 0 if the querier's repeated
+    /// questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
-        // Whether the question permits unicast does not matter.
+        // Questions that differ only in permitting a unicast response count as equal.
         key.acceptsUnicast = false
         let isIPv4 = if case .ipv4 = address { true } else { false }
         guard let index = index(of: address, isIPv4, in: askers[key] ?? []), var asker = askers[key]?[index] else {

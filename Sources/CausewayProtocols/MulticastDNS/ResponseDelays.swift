@@ -3,7 +3,7 @@ internal import CausewayWire
 /// Computes random delays before messages that other hosts may send at the same time.
 ///
 /// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together. Without such an
-/// event only one program starts something: its delay is within the same bounds, but short delays are more likely.
+/// event usually only one host sends. Its delay is within the same bounds, but short delays are more likely.
 struct ResponseDelays: Sendable {
     /// The time after an event within which the affected hosts start.
     private static let aftermath: Duration = .seconds(10)
@@ -24,7 +24,7 @@ struct ResponseDelays: Sendable {
     }
 }
 
-/// Names for which other hosts have records too, so that they answer the same questions.
+/// Names for which other hosts also have records. Those hosts answer the same questions as this host.
 struct SharedRecordNames: Sendable {
     /// How long a name is stored: a host that had the service within this time may still have it.
     private static let memory: Duration = .seconds(Int64(MulticastDNS.otherTimeToLive))

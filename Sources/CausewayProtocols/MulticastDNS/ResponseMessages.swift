@@ -47,7 +47,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold about as many probes, so start with the number of the last message.
+        // Successive messages hold similar numbers of probes, so start with the number of the last message.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)
@@ -85,7 +85,7 @@ enum ProbeMessages {
 }
 
 extension DNSExtensions {
-    /// The size in a message, in bytes.
+    /// The size of the OPT record in a message, in bytes.
     var byteCount: Int { 11 + options.reduce(0) { $0 + 4 + $1.value.count } }
 
     /// Returns the message with the OPT record at the end.

@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// The time at which each record was last multicast.
 ///
-/// The table stores hashes and nanoseconds, which takes a fifth of the memory; for a host with thousands of services it is the largest
-/// table. After a hash collision (64 bits, random seed) an answer would only be delayed by one second.
+/// The table stores hash values and nanoseconds instead of records and durations, and so uses a fifth of the memory; for a host with
+/// thousands of services it is the largest table. A hash collision (64 bits, random seed) would only delay an answer by one second.
 struct SendingTimes: Sendable {
     private static let minimumLimit = 256
 

@@ -1,7 +1,7 @@
 package import CausewayWire
 
-/// Detects a captive portal: sends a request to a known web server and checks whether the network answers instead of the server, as
-/// networks do that require a login (RFC 7710 §1).
+/// Detects a captive portal. It sends a request to a known web server and checks whether the network answers instead of the server.
+/// Networks that require a login do this (RFC 7710 §1).
 ///
 /// It does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct CaptiveProbe: Sendable {
@@ -17,7 +17,7 @@ package struct CaptiveProbe: Sendable {
         case open
         /// The network answered instead of the server. `portal` is the URL of its login page, if the network names one.
         case captive(portal: String?)
-        /// The response shows neither. The text describes the response.
+        /// The response shows neither that the known server answered nor that there is a portal. The text describes the response.
         case unclear(String)
     }
 

@@ -149,7 +149,7 @@ extension NetworkModel {
         _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
     ) -> Bool {
         guard connection.mayMove, carrier?.isLoopback != true else { return false }
-        // The kernel would send the packets of a new connection over the same interface.
+        // The kernel would send the packets of a new connection over the interface of this connection: there is no better one.
         if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
             connection.constraints.permits(carrier)
         {

@@ -6,7 +6,7 @@ package import CausewayWire
 package struct DocumentFetch: Sendable {
     package struct Document: Equatable, Sendable {
         package var content: [UInt8]
-        /// Seconds for which the document may be cached (RFC 9111 §5.2.2); `nil` if the server does not say.
+        /// Seconds for which the document may be cached (RFC 9111 §5.2.2); `nil` if the response does not specify it.
         package var freshness: Int?
     }
 
@@ -22,7 +22,7 @@ package struct DocumentFetch: Sendable {
 
     private enum Phase {
         case head
-        /// The content ends after `left` bytes; if `left` is `nil`, at the end of the connection.
+        /// The content ends after `left` bytes or, if `left` is `nil`, at the end of the connection.
         case content(left: Int?)
         case chunks(ChunkReader)
         case over

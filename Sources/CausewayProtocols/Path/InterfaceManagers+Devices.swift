@@ -3,7 +3,8 @@ internal import CausewayWire
 extension InterfaceManagers {
     /// The properties that NetworkManager reports for one device.
     struct Device: Equatable, Sendable {
-        /// The control device (for a modem not a kernel interface) and the interface that carries packets.
+        /// The name of the control device and the name of the interface that carries packets. The control device of a modem is not a kernel
+        /// interface.
         private var control = ""
         private var carrier = ""
         private var kind: UInt32 = 0
@@ -75,7 +76,7 @@ extension InterfaceManagers {
         guard case .some(.some(var device)) = devices[path] else { return }
         device.adopt(properties)
         devices[path] = .some(device)
-        // The signal says that a property changed, but not its new value.
+        // The signal reports that a property changed, but not its new value.
         if !Device.properties.isDisjoint(with: gone), !awaits(.device(path)) { ask(.device(path)) }
     }
 }

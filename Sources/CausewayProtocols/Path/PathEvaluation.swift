@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The current state of the path to one endpoint or to all destinations. A program sees no difference between equal values.
+/// The current state of the path to one endpoint or to all destinations. Two equal values look the same to a program.
 package struct PathEvaluation: Equatable, Sendable {
     /// The possible ways, best first. Empty if nothing is reachable.
     package var ways: [PathWay]
@@ -31,7 +31,7 @@ extension NetworkModel {
         return evaluation(ways, families: families(of: ways.first), gateways: ways.compactMap(\.gateway))
     }
 
-    /// The path over interfaces that count even if no route uses them.
+    /// The path over the given interfaces, which are included even if no route uses them, and over the given ways.
     package func path(over interfaces: [Interface], _ ways: [PathWay]) -> PathEvaluation {
         var result = evaluation(
             ways, families: Set(interfaces.flatMap(\.addresses).map(\.address.family)).union(ways.map(\.family)),
@@ -53,8 +53,8 @@ extension NetworkModel {
     ) -> PathEvaluation {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
-        // A tunnel costs as much as the interface that carries it. The kernel does not say which one; assume the next in order of
-        // preference.
+        // A tunnel costs as much as the interface that carries it. The kernel does not report that interface; assume that it is the next
+        // one in order of preference.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

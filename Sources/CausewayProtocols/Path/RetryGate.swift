@@ -7,13 +7,13 @@ package enum NetworkNeed: Equatable, Sendable {
     case addresses([InternetAddress])
     /// A route to all destinations and a DNS server: the addresses of the name are unknown.
     case name
-    /// A link with neighbours.
+    /// A link to other hosts.
     case link
     /// Nothing: the endpoint is on this host.
     case nothing
 }
 
-/// Decides when a waiting connection tries again: when the network satisfies its need and has changed since the last attempt.
+/// Decides when a waiting connection tries again: when the network has changed since the last check and provides the needed resource.
 package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []

@@ -1,7 +1,8 @@
 /// A queue of actions that keeps them in order and lets only one thread at a time perform them.
 ///
-/// The order matters: for example "open" must not overtake "close". The thread that adds an action while no thread performs must perform
-/// actions until the queue is empty; all other threads only add to the queue. The queue is protected by the same lock as the state machine.
+/// The order matters: for example "open" must not overtake "close". If no other thread is performing actions, the thread that adds an
+/// action must perform actions until the queue is empty; all other threads only add to the queue. The queue is protected by the same lock
+/// as the state machine.
 package struct ActionLine<Action: Sendable>: Sendable {
     private var waiting = InlineFirstQueue<Action>()
     private var isPerforming = false
@@ -16,7 +17,7 @@ package struct ActionLine<Action: Sendable>: Sendable {
         return true
     }
 
-    /// Removes and returns the next action. After `nil` the caller must stop performing.
+    /// Removes and returns the next action. If the result is `nil`, the caller must stop performing actions.
     package mutating func next() -> Action? {
         let action = waiting.popFirst()
         if action == nil { isPerforming = false }

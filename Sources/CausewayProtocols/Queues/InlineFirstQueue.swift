@@ -2,8 +2,8 @@ public import DequeModule
 
 /// A first-in first-out queue that stores its first element without heap allocation.
 ///
-/// Most connections wait with exactly one pending receive, so ten thousand connections save ten thousand buffers. The type is `public` only
-/// because the compiler does not specialize `package` types across modules; no product contains this module.
+/// Most connections have exactly one pending receive call. Each such connection needs no heap buffer for its queue. The type is `public`
+/// only because the compiler does not specialize `package` types across modules; no product contains this module.
 @frozen public struct InlineFirstQueue<Element> {
     /// The first element; `nil` if the queue is empty.
     public var first: Element?

@@ -93,7 +93,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
-            // Only the deadline of the oldest part counts, and none for a message that has begun.
+            // The deadline of a message is that of its oldest part. A message that has begun has no deadline.
             if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
                 continue
             }

@@ -4,13 +4,12 @@ internal import CausewayWire
 struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
-    /// Whether the attempt is made only if the server has not given a usable answer yet.
+    /// Whether the attempt is skipped if the server has already given a usable answer or cannot be reached.
     var isSpare = false
 }
 
 extension DNSClient {
-    /// Plans the attempts: responsive servers in their order, then servers that recently did not respond; everything repeated for each
-    /// round.
+    /// Plans the attempts: responsive servers in their order, then servers that recently did not respond. Each round repeats this order.
     mutating func makePlan(at now: Duration) -> [DNSAttempt] {
         var order = servers
         if settings.rotates, order.count > 1 {
@@ -21,8 +20,8 @@ extension DNSClient {
         let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
-        // The second round goes without EDNS to servers that never answered with EDNS. With only one round configured, add a second one for
-        // these servers.
+        // In the second round, queries to servers that never answered with EDNS are sent without EDNS. If only one round is configured, add
+        // a second one for these servers.
         guard rounds == 1 else { return plan }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
         return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
@@ -80,7 +79,8 @@ extension DNSClient.Asking {
         return answer
     }
 
-    /// Removes the spare attempts of a server that has answered or is unreachable: the same query in another form would not help.
+    /// Removes the spare attempts of a server that has answered or is unreachable: another form of the same query, for example without
+    /// EDNS, would not help.
     mutating func dropSpares(of server: DNSServer) {
         plan = plan.prefix(next) + plan.dropFirst(next).filter { !$0.isSpare || $0.server != server }
     }

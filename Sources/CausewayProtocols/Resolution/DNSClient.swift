@@ -83,7 +83,7 @@ package struct DNSClient: ~Copyable {
     var rotation = 0
     /// Queries that wait for free capacity.
     private var backlog: Deque<UInt64> = []
-    /// The timer that sends the next burst. Its value 0 is not the number of a query.
+    /// The timer that sends the next burst. The timer has the number 0, which no query has.
     private var backlogTimer: TimerHeap<UInt64>.ID?
     private var isResuming = false
     var random: any RandomNumberGenerator & Sendable

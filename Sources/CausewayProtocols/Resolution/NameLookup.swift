@@ -17,7 +17,7 @@ package enum AddressOrigin: Hashable, Sendable {
     /// The hosts file, or a name with a fixed meaning (RFC 6761).
     case host
     case cache
-    /// The cache, after the time to live.
+    /// The cache; the time to live of the answer has expired.
     case expiredCache
     case query(DNSCarrier)
     /// Multicast DNS.
@@ -134,7 +134,7 @@ package struct NameLookup: Sendable {
     private static let invalid: DNSName = "invalid"
     private static let onion: DNSName = "onion"
 
-    /// The names to try, after the options `search` and `ndots` of resolv.conf(5).
+    /// The names to try, according to the options `search` and `ndots` of resolv.conf(5).
     static func candidates(
         _ name: DNSName, isAbsolute: Bool, _ configuration: ResolverConfiguration
     ) -> [DNSName] {
@@ -195,7 +195,7 @@ package struct NameLookup: Sendable {
     /// Continues after both families of the current name were answered.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        // These servers would not answer for the next name either.
+        // The query failed because of the servers, so they would not answer for the next name either.
         if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
         return nextName()
     }

@@ -3,7 +3,7 @@ struct ServerHealth: Sendable {
     /// How long to wait for a server that has never answered, before the next server is queried as well.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// How long a server that did not answer is tried last. The time doubles with each failure, up to the maximum.
+    /// How long a server that did not answer is tried only after all other servers. The time doubles with each failure, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 
@@ -11,7 +11,7 @@ struct ServerHealth: Sendable {
     private var shunnedUntil: Duration?
     private var smoothedTime: Duration?
     private var variation: Duration = .zero
-    /// How long queries go without EDNS(0) to a server that dropped one with it.
+    /// If a server drops a query with EDNS(0): how long queries to this server are sent without EDNS(0).
     static let extensionPause: Duration = .seconds(600)
 
     /// The server rejects queries with EDNS(0) as malformed (RFC 6891 §7).

@@ -32,10 +32,11 @@ package struct SleepProxyClient: Sendable {
     package static let type: DNSName = "_sleep-proxy._udp.local"
     /// The requested lease in seconds. The host cannot renew it while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// The maximum number of known proxies, and of proxies to ask before the host sleeps without one.
+    /// The maximum number of known proxies, and the maximum number of proxies to ask. If none of these accepts, the host sleeps without a
+    /// proxy.
     static let proxyLimit = 16
     static let attemptLimit = 2
-    /// The interval and the maximum number of transmissions. The host stops soon, so the interval is short and the number small.
+    /// The interval and the maximum number of transmissions of a message. The host is about to sleep, so both are small.
     static let retryInterval: Duration = .milliseconds(100)
     static let sendLimit = 3
     /// The maximum number of update messages. More would take too long.

@@ -69,13 +69,15 @@ extension ProtocolStack {
         return moved
     }
 
-    /// Whether the stage accepts content from the stage above. After its closing message it accepts none: the content stays above, so that
-    /// the program does not take it for sent. When the whole stack closes, it is carried down and discarded.
+    /// Whether content may be moved down to the stage. A stage that has sent its closing message accepts no content. The content then stays
+    /// in the stage above, so that the program does not regard it as sent. If the whole stack closes, the content is moved down and
+    /// discarded.
     private mutating func mayCarryDown(to index: Int) -> Bool {
         places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
     }
 
-    /// Checks a stack of one stage for a failure, and records what it may have pending. There is no content to move between stages.
+    /// Checks a stack of one stage for a failure, and records which kinds of output the stage may have. There is no content to move between
+    /// stages.
     private mutating func observePlain(at now: Duration) -> Bool {
         let pendingFlags = places[0].stage.pendingFlags
         guard !pendingFlags.hasFailed else { return observe(at: now) }

@@ -65,7 +65,7 @@ package struct ProtocolStack: Sendable {
     var phase: Phase = .opening
     var wasStarted = false
     var wasReady = false
-    /// The index of the lowest stage that is closing. This stage and all above it deliver and accept nothing.
+    /// The index of the lowest stage that is closing. This stage and all stages above it deliver and accept no content.
     var closing: Int?
     var news: News?
     /// Kinds of output that are known to be empty until the state changes. The flags save repeated queries.
@@ -112,7 +112,7 @@ package struct ProtocolStack: Sendable {
     ///
     /// - Returns: Whether the stack accepted the content. If not, send it as usual.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
-        // With a protocol above, the program's content is not what the lowest stage encrypts.
+        // If there is a protocol above the lowest stage, that protocol changes the program's content before the lowest stage encrypts it.
         guard !wasStarted, places.count == 1 else { return false }
         return places[0].stage.sendEarly(bytes)
     }

@@ -27,7 +27,7 @@ package struct TLVStage: ProtocolStage {
     /// The kind of protocol below.
     package enum Carrier: Sendable {
         case stream
-        /// Complete messages, reliably.
+        /// A reliable protocol that delivers complete messages.
         case messages
         case datagrams
     }

@@ -16,8 +16,8 @@ package struct ArrivalPace: Sendable {
     private static let fewDatagrams = 64
     /// A pause that collects fewer datagrams is useless.
     private static let uselessDatagrams = 4
-    /// After a pause that collects at least this many datagrams, the next pause follows without polling. If it collects less than twice
-    /// this number, the next pause is longer.
+    /// If a pause collects at least this many datagrams, the next pause follows without polling. If it collects less than twice this
+    /// number, the next pause is longer.
     private static let manyDatagrams = 64
     /// The maximum time between two reads of one stream.
     private static let longestGap = Duration.microseconds(500)

@@ -11,7 +11,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// Returns whether another attempt can find an event.
+    /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {
         case .opening(var scanner): return readHead(&scanner)

@@ -44,7 +44,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     package enum Event: Sendable {
-        /// Server only: call ``respond(_:)`` to decide. The machine waits for it.
+        /// Server only: call ``respond(_:)`` to accept or refuse the request. The handshake waits for this call.
         case requested(UpgradeRequest)
         /// The connection is open. The response is `nil` if the handshake was skipped.
         case opened(UpgradeResponse?)

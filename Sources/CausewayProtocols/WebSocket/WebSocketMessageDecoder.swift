@@ -9,7 +9,7 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Frame {
         var header: WebSocketFrameHeader
-        /// The number of payload bytes taken.
+        /// The number of payload bytes of the frame that have been decoded.
         var taken = 0
     }
 

@@ -30,9 +30,9 @@ package enum WebSocketStageEvent: StageEvent {
 /// WebSocket as a stage of a stack: a byte stream below, messages above.
 ///
 /// Chunks carry ``WebSocketMetadata``; a sent chunk without it becomes a binary message. Control frames arrive as messages of kind
-/// `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end. If it only answers the end that the
-/// program sent, just the end arrives. If the peer disappears without a close frame and no message is incomplete, the end arrives first and
-/// then the failure.
+/// `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end. If the program has ended its
+/// direction and the peer only confirms this with its close frame, no message arrives, only the end. If the peer disappears without a close
+/// frame and no message is incomplete, the end arrives first and then the failure.
 package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
@@ -147,7 +147,7 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     private mutating func sendControl(_ metadata: WebSocketMetadata, _ chunk: MessageChunk) {
-        // Store no more than a frame can hold: a longer payload is refused, and a longer close reason is cut.
+        // Store no more bytes than a frame can hold: the machine does not send a longer payload, and truncates a longer close reason.
         if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(chunk.bytes) }
         guard chunk.endsMessage else { return }
         let payload = control.bytes
