@@ -26,10 +26,10 @@ struct NetServiceTests {
             told.append("domain \(domainString) \(moreComing)")
         }
 
-        /// Runs this thread's run loop until there is this number of calls.
+        /// Runs this thread's run loop until the delegate has received `count` calls.
         func wait(for count: Int) {
             let end = Date(timeIntervalSinceNow: 20)
-            // A timer does not end a run of the loop, so short runs follow each other.
+            // A timer does not end a run of the loop, so repeat short runs.
             while told.count < count, end > Date() {
                 _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.005))
             }

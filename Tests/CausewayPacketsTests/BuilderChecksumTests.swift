@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Checksums are computed from sums of parts: for any parts, they must equal those of the bytes.
+/// The builder computes a checksum from the sums of parts. For any parts, it must equal the checksum of the whole bytes.
 @Suite("Checksums of built packets")
 struct BuilderChecksumTests {
     static let here = IPv4Address("192.168.1.2")!
@@ -103,7 +103,7 @@ struct BuilderChecksumTests {
         }
     }
 
-    /// A checksum that was set first, and is then to be filled in, covers the existing bytes.
+    /// If a header replaces one with a fixed checksum, and leaves its own checksum `nil`, the checksum covers the existing bytes.
     @Test func filledInLater() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .tcp))
@@ -119,7 +119,7 @@ struct BuilderChecksumTests {
         #expect(isReplaced && Self.word(bytes, 36) == Self.expected(bytes, 20, 36, 6, 0))
     }
 
-    /// More layers than fit without an allocation.
+    /// A packet with more layers than the builder stores without an allocation.
     @Test func manyLayers() {
         var packet = PacketBuilder()
         for _ in 0..<6 {

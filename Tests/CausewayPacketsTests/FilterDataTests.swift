@@ -54,7 +54,7 @@ struct FilterDataTests {
                 byType[packet.0.linkType, default: []].append(packet)
             }
         }
-        // Link types without captures use the same bytes.
+        // There are no captures for these link types: use those of raw IP, which have the same bytes.
         for type in [LinkType.ipv4, .ipv6, .null, .loop] { byType[type] = (byType[type] ?? []) + (byType[.raw] ?? []) }
         var (compiled, compared, refused) = (0, 0, [String]())
         for item in try Self.suite().accept {
@@ -149,7 +149,7 @@ extension FilterSettings {
     }
 }
 
-/// A program in libpcap's text form, run like in the kernel.
+/// A program in libpcap's text form. It runs as in the kernel.
 struct BPFText {
     var program: FilterProgram
 

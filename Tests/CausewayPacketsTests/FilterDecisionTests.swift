@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Decisions are a second form of the program: both must give the same verdict on every packet.
+/// Decisions are a second form of the program: both must have the same result for every packet.
 @Suite("Filters as decisions")
 struct FilterDecisionTests {
     /// Typical filters, which only compare fields with constants.

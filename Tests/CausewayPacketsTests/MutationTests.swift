@@ -89,7 +89,7 @@ struct MutationTests {
             var bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // Direct some of them into the decoders.
+            // Set type fields in every second packet, so that its random bytes reach further decoders.
             if bytes.count > 40, seed % 2 == 0 {
                 if type == .ethernet {
                     (bytes[12], bytes[13]) =

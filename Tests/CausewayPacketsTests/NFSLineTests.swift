@@ -146,7 +146,7 @@ struct NFSLineTests {
         Exchange(
             3, 21, handle + longs(1) + words(2), words(0) + change + longs(7), "commit\(fh) 2 bytes @ 1",
             "commit\(changed) verf 7"),
-        // An addition: tcpdump takes a compound for version 2's getattr.
+        // Not in tcpdump, which decodes a compound as the getattr of version 2.
         Exchange(
             4, 1, string("tag") + words(0, 1, 24), words(10004) + string("tag"), "compound",
             "compound ERROR: Operation not supported"),
@@ -176,7 +176,7 @@ struct NFSLineTests {
         return packet.finish()
     }
 
-    /// The text behind the addresses.
+    /// Returns the text of the line after the addresses.
     static func text(_ printer: inout PacketPrinter, _ packet: [UInt8]) -> String {
         let described = CapturedPacket(
             time: CaptureTime(seconds: 0, microseconds: 0), originalCount: packet.count, capturedCount: packet.count,
@@ -251,7 +251,7 @@ struct NFSLineTests {
     @Test("Lengths that lead outside", arguments: wrongLengths)
     func wrongLength(message: [UInt8], expected: String) {
         var printer = Self.printer()
-        // Four words of nothing behind, so that the message is longer than its damaged part.
+        // Append four words of zeros, so that the message is longer than its damaged part.
         let padded = message.count > 16 ? message + Self.words(0, 0, 0, 0) : message
         let text = Self.text(&printer, Self.packet(padded, isCall: true))
         #expect(text == "NFS request xid 7 \(expected)")

@@ -2,12 +2,12 @@ import Testing
 
 @testable import CausewayPackets
 
-/// ClientHello messages in CRYPTO frames. The cipher is transparent, so that the tests choose the frames.
+/// ClientHello messages in CRYPTO frames. The test cipher does not encrypt, so that the tests choose the frames.
 @Suite("ClientHello in CRYPTO frames (RFC 9000 §19.6)")
 struct QUICAssemblyTests {
     static let flow = QUICInitialTests.flow
     static let identifier: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-    /// Larger than a datagram, as with post-quantum keys.
+    /// A message that is larger than a datagram, as with post-quantum keys.
     static let message = ClientHelloText.message(
         name: "a.example", protocols: (0..<12).map { "\($0)" + String(repeating: "p", count: 120) })
 
@@ -20,7 +20,7 @@ struct QUICAssemblyTests {
         [6] + integer(range.lowerBound) + integer(range.count) + message[range]
     }
 
-    /// A packet of version 1 that the transparent cipher opens. `original` is the connection ID that determines the keys.
+    /// A packet of version 1 for the cipher that does not encrypt. `original` is the connection ID that determines the keys.
     static func packet(
         _ frames: [UInt8], to identifier: [UInt8] = identifier, keysOf original: [UInt8]? = nil, kind: UInt8 = 0
     ) throws -> [UInt8] {
@@ -132,7 +132,7 @@ struct QUICAssemblyTests {
         let later = try Self.packet(rest, to: [9, 9, 9, 9], keysOf: Self.identifier)
         #expect(Self.names([first, later]) == [nil, "a.example"])
         #expect(Self.open([later]) == [nil])
-        // After a Retry the message begins again, with keys of another identifier.
+        // After a Retry the message begins again, with keys that are derived from another connection ID.
         let again = [UInt8](repeating: 5, count: 8)
         let whole = try Self.packet(Self.crypto(0..<Self.message.count), to: again)
         #expect(Self.names([first, whole]) == [nil, "a.example"])

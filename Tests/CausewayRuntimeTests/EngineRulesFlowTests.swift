@@ -37,7 +37,7 @@ extension Runtime {
         func edgeDuringRead() {
             let stage = Stage()
             stage.receive("1", 6, 6)
-            // The read returns three bytes. Before the flow processes them, three more arrive with their edge.
+            // The read returns three bytes. Before the flow processes them, three more bytes arrive, with their own edge.
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.arrive("def".utf8)
@@ -68,7 +68,7 @@ extension Runtime {
             stage.kernel.arrive([UInt8](repeating: 1, count: count))
             stage.flow.receive(minimum: count, maximum: count) { [log = stage.log] in log.note("\($0.data?.count ?? 0)")
             }
-            // One edge for all data.
+            // The kernel reports one edge for all data.
             stage.edge(.readable)
             #expect(stage.log.all == ["\(count)"])
         }
@@ -79,7 +79,7 @@ extension Runtime {
             stage.receive("1", 1, 9)
             stage.kernel.arrive("abc".utf8)
             stage.kernel.end()
-            // One edge for both.
+            // The kernel reports one edge for the data and the end.
             stage.edge([.readable, .peerClosed])
             stage.receive("2", 1, 9)
             #expect(stage.log.all == ["1 'abc'", "2 complete final"])
@@ -213,9 +213,9 @@ extension Runtime {
             #expect(!Self.keepsBlock(reading: 200_000))
         }
 
-        /// Whether this thread keeps its block after reading this number of bytes.
+        /// Whether this thread keeps its read buffer after a read of `count` bytes.
         private static func keepsBlock(reading count: Int) -> Bool {
-            // A request before the edge is served like a task's: the read runs on this thread.
+            // A receive that is pending before the edge is served like that of a task: the read runs on this thread.
             let loop = ManualLoop()
             let kernel = ScriptedKernel()
             let flow = Flow(loop: loop, kind: .stream)
@@ -258,7 +258,7 @@ extension Runtime {
             loop.batch {
                 for (index, stage) in stages.enumerated() {
                     stage.flow.ready(for: .readable)
-                    // Would run after the first results if they were dispatched separately.
+                    // If the first results were dispatched separately, this block would run after them.
                     if index == 24 { queue.async { log.note("mark") } }
                 }
                 queue.sync {}

@@ -38,13 +38,13 @@ extension Runtime {
             let crowd = Crowd(loop)
             for _ in 0..<8 { try crowd.join() }
             await loop.takeTurns()
-            // All become ready while the loop is blocked: one batch contains all events.
+            // All descriptors become ready while the loop is blocked, so one batch contains all events.
             await loop.run { crowd.wakeAll() }
             let reports = await crowd.reports.wait(for: 1)
             await loop.takeTurns()
             #expect(crowd.reports.count == 1, "reported after its close: \(crowd.reports.events)")
             #expect(reports.first?.livingPeers == 7, "released while the batch may still name it")
-            // Dispatch releases a handler some turns later.
+            // The Dispatch loop releases a handler some turns later.
             await crowd.released.wait(for: 8)
         }
 
@@ -68,7 +68,7 @@ extension Runtime {
         func errorAlone(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let socket = try Socket.open(.ipv4, .datagram)
-            // A port that was free a moment ago.
+            // Binds and closes a socket to get a port without a receiver.
             let absent = try Socket.open(.ipv4, .datagram)
             try Socket.bind(absent.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
             _ = try Socket.connect(socket.rawValue, to: try #require(Socket.localAddress(absent.rawValue)))
@@ -83,11 +83,11 @@ extension Runtime {
             loop.close(registration, socket)
         }
 
-        /// Members of which the first to be reported closes all, itself last.
+        /// A group of handlers. The first handler that the loop calls closes all handlers, itself last.
         final class Crowd: Sendable {
             struct Report: Sendable {
                 var index: Int
-                /// The number of other members that were alive after their close.
+                /// The number of other members that still existed after they were closed.
                 var livingPeers: Int
             }
 
@@ -126,7 +126,7 @@ extension Runtime {
                     guard let registration = member.registration.withLock({ $0.take() }) else { continue }
                     loop.close(registration, member.pair.give(member.pair.near))
                 }
-                // From here on only the loop holds them.
+                // From here on, only the loop retains the members.
                 members.withLock { $0 = [] }
             }
         }
@@ -156,7 +156,7 @@ extension Runtime {
             for _ in 0..<20 {
                 let pair = SocketPair()
                 let registration = try loop.register(pair.near, for: .readable, old)
-                // A copy of the descriptor keeps its socket in the kernel's set.
+                // A copy of the descriptor keeps the socket in the epoll set.
                 let copy = Descriptor(adopting: dup(pair.near))
                 loop.close(registration, pair.give(pair.near))
                 let next = SocketPair()
@@ -182,7 +182,7 @@ extension Runtime {
                 .socket(pair.give(pair.near).release(), registration),
                 owner: Stage.Owner(log, SharedDelivery.on(.global()).delivery))
             flow.begin()
-            // In both directions, with full buffers.
+            // Exchange content in both directions, with full buffers.
             for _ in 0..<5 {
                 flow.send(Outbound(Data(count: 2 << 20), waiter: .nobody))
                 flow.receive(minimum: 10, maximum: 10) { _ in log.note("received") }
@@ -212,7 +212,7 @@ extension Runtime {
             loop.close(registration, pair.give(pair.near))
         }
 
-        /// Measured: a private queue without a target costs almost twice as much per dispatch.
+        /// Measurement: a private queue without a target costs almost twice as much per dispatch.
         @Test("Rule 9: every queue that the library makes has a target")
         func queuesHaveTargets() throws {
             let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,5 +1,5 @@
 import Testing
 
-/// Tests of the runtime wait for queues and loops on their own threads, one test at a time: two processors have two pool threads, and the
-/// awaited work needs one of them.
+/// Contains the tests of the runtime. They wait on their own threads and run one at a time: a machine with two processors has two pool
+/// threads, and the awaited work needs one of them.
 @Suite(.serialized) enum Runtime {}

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Event delivery to delegates")
 struct StreamTellingTests {
-    /// Passes its events on.
+    /// A stream delegate that adds its events to a sequence.
     private final class Listener: NSObject, StreamDelegate {
         let events: AsyncStream<Stream.Event>
         private let feed: AsyncStream<Stream.Event>.Continuation
@@ -24,7 +24,7 @@ struct StreamTellingTests {
         let queue = DispatchQueue(label: "telling")
         stream.core.schedule(on: queue)
         pipe.fail(.posix(.ECONNREFUSED))
-        // Earlier events have been delivered.
+        // Wait until the queue has run all earlier blocks.
         await withCheckedContinuation { told in queue.async { told.resume() } }
         stream.open()
         #expect(await listener.events.first { _ in true } == .errorOccurred)

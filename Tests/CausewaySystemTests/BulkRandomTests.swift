@@ -6,7 +6,7 @@ struct BulkRandomTests {
     @Test("No number is repeated, across the blocks that are fetched")
     func distinct() {
         var random = BulkRandom()
-        // A repetition among a thousand 64-bit numbers occurs once in 10^13 runs.
+        // A thousand random 64-bit numbers contain a repetition once in 10^13 runs.
         let numbers = (0..<1_000).map { _ in random.next() }
         #expect(Set(numbers).count == numbers.count)
         #expect(!numbers.contains(0))

@@ -49,7 +49,7 @@ struct NetworkResolverTests {
 
         let state = ResolverState.current(configurationPath: paths[0].path, forwarderPath: paths[1].path)
         #expect(state.servers == row.servers.map { .ipv4(IPv4Address(bits: $0)) })
-        // Queries always use the first file.
+        // Resolver queries use the first file in every row.
         #expect(state.configuration == ResolverConfiguration(parsing: row.configuration ?? ""))
     }
 

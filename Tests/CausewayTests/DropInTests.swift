@@ -1,4 +1,4 @@
-// The only import of unmodified programs.
+// Unmodified programs import only this module.
 import Network
 import Testing
 

@@ -1,4 +1,4 @@
-// The imports of such programs besides Foundation.
+// Programs that use Security import these modules, besides Foundation.
 import Causeway
 import Security
 import Testing
@@ -11,7 +11,7 @@ struct SecurityDropInTests {
         let status = bytes.withUnsafeMutableBytes { SecRandomCopyBytes(kSecRandomDefault, 64, $0.baseAddress!) }
         #expect(status == errSecSuccess)
         #expect(bytes.suffix(2) == [0, 0])
-        // Fewer than 17 different bytes of 64 occur once in more than 10^30 runs.
+        // 64 random bytes contain fewer than 17 different values less than once in 10^30 runs.
         #expect(Set(bytes.prefix(64)).count > 16)
         #expect(bytes.withUnsafeMutableBytes { SecRandomCopyBytes(nil, -1, $0.baseAddress!) } == errSecParam)
     }

@@ -192,7 +192,7 @@ struct IPv6AddressTests {
 
     /// A random address in which zero groups, and the prefixes that print differently, are common.
     private func randomAddress(_ random: inout SplitMix64) -> IPv6Address {
-        // One group in four keeps its bits.
+        // The mask keeps about one group in four, and clears the others.
         let chosen = random.next() & random.next() & 0x0001_0001_0001_0001
         let mask = chosen * 0xffff
         switch Int.random(in: 0..<6, using: &random) {

@@ -23,7 +23,7 @@ struct SplitMix64: RandomNumberGenerator {
     }
 }
 
-/// The one interface of every network namespace.
+/// The loopback interface, which every network namespace has.
 func loopbackInterface() throws -> NWInterface {
     try #require(NWInterface(name: "lo"))
 }

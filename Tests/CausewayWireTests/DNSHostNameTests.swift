@@ -30,7 +30,7 @@ struct DNSHostNameTests {
                 text: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: "."),
                 name: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: ".") + "."),
             Row(text: [longest, longest, longest, longest].joined(separator: "."), name: nil),
-            // Other scripts, with each of the four dots.
+            // Non-ASCII names, with each of the four characters that IDNA treats as a dot.
             Row(text: "b\u{fc}cher.example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{3002}example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{ff0e}example.", name: "xn--bcher-kva.example.", isAbsolute: true),

@@ -127,7 +127,7 @@ extension Interop {
                 let far = try scratch.start(try Built.nw(), ["register", "Gone", Self.type, "1"], on: hosts.far)
                 try await nw.prints("+ Gone  \(Self.type) local. [\(TwoHosts.link)]\n")
                 far.kill()
-                // Two other browsers query, one after the other, and no host answers.
+                // Another browser queries twice, and no host answers.
                 for _ in 0..<2 {
                     let other = try scratch.start(
                         try Built.nw(), ["query", "\(Self.type).local", "PTR", "-t", "4"], on: hosts.far)

@@ -18,7 +18,7 @@ extension Interop {
                 }
                 let (near, far) = (try hosts.sent(by: hosts.near), try hosts.sent(by: hosts.far))
                 print("loss \(loss), duplication \(doubling): the browser sent \(near) packets, the registrar \(far)")
-                // About a dozen of the packets are neighbour discovery and group reports. Both families count.
+                // The limits include about a dozen packets of neighbour discovery and group reports, and the packets of both families.
                 #expect(near <= 60 && far <= 100)
                 // The last announcement comes nine seconds after the first and must not follow the goodbye.
                 if loss == 0 { try await Task.sleep(for: .seconds(11)) }
@@ -59,7 +59,7 @@ extension Interop {
                 try await eventually("it is registered: \(registrar.text)") {
                     registrar.text.contains("registered as s")
                 }
-                // Announcements may cause conflicts. After a lost conflict, the next one follows within seconds.
+                // An announcement may cause a conflict. If the conflicting packet is lost, the next one follows within seconds.
                 let query = try scratch.start(
                     try Built.nw(), ["query", "s._two._tcp.local", "SRV", "-t", "10"], on: hosts.near)
                 #expect(try await query.finished() == 0)

@@ -84,7 +84,7 @@ extension Interop {
                 try await eventually("Avahi publishes") { theirs.errors.contains("Established") }
                 try await Task.sleep(for: .seconds(8))
                 try Self.cut(hosts.near, false)
-                // The conflict appears only after a query.
+                // A query is necessary to detect the conflict.
                 let browser = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.far)
                 _ = try scratch.start(
                     try Built.nw(), ["query", "Same.\(Self.type).local", "SRV", "-t", "9"], on: hosts.near)

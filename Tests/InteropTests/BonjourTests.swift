@@ -82,7 +82,7 @@ extension Interop {
                 #expect(try await seeker.finished() == 0, "\(seeker.text)")
                 #expect(publisher.text == "registered Sought. 1\nwithdrawn\n")
                 let told = seeker.text.split(separator: "\n").map(String.init)
-                // A place is reported again when another of its addresses becomes known.
+                // Host and port are reported again for each further address; count equal lines once.
                 var lines: [String] = []
                 for line in told where !line.hasPrefix("address ") && lines.last != line { lines.append(line) }
                 #expect(

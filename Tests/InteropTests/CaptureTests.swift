@@ -60,7 +60,7 @@ extension Interop {
                 #expect(try await capture.finished() == 0, "\(capture.errors)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
                 #expect(names == ["trace0", "trace1"])
-                // The fourth file of about 950 packets was started last.
+                // The capture has started four files of about 950 packets. The last one replaced an earlier one and is not full.
                 let last = try await Self.count(directory.appendingPathComponent("trace1"), scratch)
                 #expect((1..<900).contains(last))
                 let full = try await Self.count(directory.appendingPathComponent("trace0"), scratch)

@@ -112,7 +112,7 @@ extension Interop {
         @Test("Nothing is sent beyond a host that answers at once")
         func traceOfNeighbour() async throws {
             try await Scratch.run { scratch in
-                // The test listens on the port of the second hop: no other effect would show a packet to it.
+                // The test listens on the port of the probe for the second hop. A datagram there would show that this probe was sent.
                 let listener = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
                 defer { close(listener) }
                 let port = try #require(Self.bindToLoopback(listener))

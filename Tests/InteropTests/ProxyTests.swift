@@ -153,7 +153,7 @@ extension Interop {
                 let wrong = try await talk(scratch, through: ["\(place)/wrong.pac"])
                 #expect(wrong.errors.contains("nowhere") && wrong.errors.contains("line 2"), "\(wrong)")
                 let endless = try await talk(scratch, through: ["\(place)/endless.pac"])
-                // Either the deadline or the limit of the CPU time ends it first.
+                // The script ends at its deadline or at the limit of its CPU time, whichever comes first.
                 #expect(
                     endless.errors.contains("timed out") || endless.errors.contains("CPU time"), "\(endless)")
                 let missing = try await talk(scratch, through: ["\(place)/missing.pac"])

@@ -2,8 +2,12 @@ import Causeway
 import CausewayBonjour
 import Foundation
 
-/// A listener with a service that ends in different ways: "exit" without a goodbye, "cancel" followed by an exit, by a "signal", or
-/// "strict", only if another host has its name.
+/// A listener with a service that ends in one of these ways:
+///
+/// - "exit": the process exits without a goodbye
+/// - "cancel": the listener is cancelled, and the process exits
+/// - "signal": a signal ends the process
+/// - "strict": another host has the service's name
 final class Leaving: Sendable {
     private let listener: NWListener
 

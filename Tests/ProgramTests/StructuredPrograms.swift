@@ -80,7 +80,7 @@ struct StructuredProgramTests {
     func errors() async {
         let endpoint = endpoint
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await tunnel(to: endpoint) }
-        // No program listens or advertises there: they would wait.
+        // No program listens or advertises at these endpoints, so the calls wait.
         let programs: [@Sendable () async throws -> Void] = [
             { try await talk(to: endpoint) }, { try await exchange(with: endpoint) }, { _ = try await browse() },
             {
@@ -96,7 +96,7 @@ struct StructuredProgramTests {
             task.cancel()
             await #expect(throws: NWError.self) { try await task.value }
         }
-        // Without a certificate there is no TLS server, and advertising comes later.
+        // Without a certificate the TLS server fails, before it advertises.
         let server = Task { try await serve() }
         server.cancel()
         await #expect(throws: NWError.self) { try await server.value }

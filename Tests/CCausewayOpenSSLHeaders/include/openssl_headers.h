@@ -1,4 +1,4 @@
-// Compares the prototypes and numbers that this library calls OpenSSL by with the headers that are installed.
+// Compares the OpenSSL prototypes and constants that this library declares with those of the installed headers.
 #ifndef CAUSEWAY_OPENSSL_HEADERS_H
 #define CAUSEWAY_OPENSSL_HEADERS_H
 
@@ -11,7 +11,7 @@ typedef struct cw_comparison {
 
 /// False when no headers of OpenSSL 3 are installed.
 bool cw_headers_are_installed(void);
-/// The comparison number `index`; its name is NULL behind the last one.
+/// Returns comparison number `index`. Its name is NULL if `index` is greater than that of the last comparison.
 cw_comparison cw_compare_with_headers(int index);
 
 #endif

@@ -9,7 +9,7 @@ final class BridgedLinks {
         var questions: [LinkBridge.Side: [QuestionID: DNSQuestion]] = [:]
         var registrations: [LinkBridge.Side: [RegistrationID: DNSName]] = [:]
         var nextNumber: UInt64 = 1_000
-        /// The number of events of its hosts that were read.
+        /// The number of events that were read from the bridge's host on each link.
         var read: [LinkBridge.Side: Int] = [:]
         var isUp = true
     }

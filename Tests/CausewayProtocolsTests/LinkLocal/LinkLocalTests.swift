@@ -112,7 +112,7 @@ struct LinkLocalTests {
         }
         let assigned = host.done.first { $0.action == .assign(address) }
         #expect(assigned?.time == probes[2].time + .seconds(2))
-        // Usable within little more than six seconds.
+        // The address is usable after slightly more than six seconds.
         #expect(assigned!.time < .seconds(7))
     }
 
@@ -164,7 +164,7 @@ struct LinkLocalTests {
                 host.link()
             }
         }
-        // Ten at once, then one per minute, for less than seven minutes.
+        // Ten addresses are tried immediately, then one per minute, for less than seven minutes.
         let tried = Set(host.packets.map(\.packet.target))
         #expect((12...18).contains(tried.count) && host.assigned.isEmpty)
     }

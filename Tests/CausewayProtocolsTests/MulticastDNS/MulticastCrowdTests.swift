@@ -27,7 +27,7 @@ struct MulticastCrowdTests {
         }
         wire.run(for: .seconds(60))
         for host in 0..<Self.count { #expect(wire.known(1, to: host).count == Self.count) }
-        // Three probes, four announcements and the first query; then one host queries for all.
+        // Packets per host: three probes, four announcements and the first query. After that, the query of one host serves all hosts.
         #expect(wire.packets.count <= Self.count * 9)
         let before = wire.packets.count
         wire.run(for: .seconds(600))
@@ -49,7 +49,7 @@ struct MulticastCrowdTests {
             wire.run(for: .seconds(10))
             for host in 0..<20 { missing += 20 - wire.known(1, to: host).count }
         }
-        // Of 1,600 pairs.
+        // At most 16 of 1,600 pairs of hosts.
         #expect(missing <= 16)
     }
 
@@ -82,7 +82,7 @@ struct MulticastCrowdTests {
             wire.hosts[1].link.restart(at: wire.now)
             wire.run(for: .seconds(1))
         }
-        // Every two seconds, three probes and one or two announcements, and the packets that answer them.
+        // Every two seconds: three probes, one or two announcements, and the answers to them.
         #expect(wire.packets.count - before <= 60 * 10)
         wire.run(for: .seconds(30))
         #expect(wire.known(1, to: 0).count == 3)

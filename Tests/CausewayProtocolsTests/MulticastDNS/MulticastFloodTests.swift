@@ -47,7 +47,7 @@ struct MulticastFloodTests {
         let instance = DNSName("x", in: "_wanted._tcp.local")!
         let pointer = DNSRecord("_wanted._tcp.local", .ptr, timeToLive: 9, .name(instance))
         #expect(Self.interest(Self.answer([pointer]), of: &link) == .answer)
-        // From another port, or by unsolicited unicast, the message is ignored.
+        // A message from another port, or an unsolicited unicast message, is ignored.
         let other = MulticastPeer(Self.hostile.address, port: 99)
         #expect(Self.interest(Self.answer([pointer]), of: &link, other) == .none)
         #expect(Self.interest(Self.answer([pointer]), of: &link, isMulticast: false) == .none)
@@ -55,7 +55,7 @@ struct MulticastFloodTests {
         #expect(Self.interest(DNSMessage.query(DNSQuestion("ALPHA.local", .a)).encoded(), of: &link) == .question)
         let conflict = Printer.address("alpha", "10.0.0.99")
         #expect(Self.interest(Self.answer(conflict), of: &link) == .answer)
-        // With more records than this, the summary gives up and the message is decoded.
+        // A message with more records than the summary examines is always decoded.
         let many = (0..<65).map { DNSRecord(DNSName("h\($0)", in: "local")!, .a, timeToLive: 9, conflict[0].data) }
         #expect(Self.interest(Self.answer(many), of: &link) == .answer)
     }
@@ -102,8 +102,8 @@ struct MulticastFloodTests {
         #expect(count <= PacketPacer.replyLimit + 2)
     }
 
-    /// A thousand services take about 15 messages to one host, ten thousand take 150. A third of them is lost, and a third of the
-    /// known-answer messages too.
+    /// The answers about a thousand services take about 15 messages, and those about ten thousand services take 150. A third of these
+    /// messages, and a third of the known-answer messages, is lost.
     @Test("Lost answers about thousands of services are repeated for the next queries")
     func repaired() {
         let count = Self.isLarge ? 10_000 : 1_000

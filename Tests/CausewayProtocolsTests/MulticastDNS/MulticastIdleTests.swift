@@ -16,7 +16,8 @@ struct MulticastIdleTests {
             wire.hosts[0].link.ask(question, QuestionID(rawValue: id), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // Intervals double up to an hour. In this period, the series that began 0.1 s after the start queries at 1,023 and 2,047 s.
+        // Query intervals double, up to an hour. In this period, the series that began 0.1 s after the start sends queries at 1,023 s and
+        // 2,047 s.
         let before = wire.packets.count
         var wakes = 0
         let end = wire.now + .seconds(3_000)

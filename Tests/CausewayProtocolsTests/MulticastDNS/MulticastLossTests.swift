@@ -19,7 +19,7 @@ struct MulticastLossTests {
                 Printer.records("Printer \(host)", host: "h\(host)"), RegistrationID(rawValue: 1), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // With a loss of 80 per cent, one exchange of 25 succeeds, and RFC 6762 makes queries rare.
+        // If 80 per cent of the packets are lost, one exchange in 25 succeeds, and RFC 6762 permits only few queries.
         #expect(wire.known(9, to: 2).count == 2 || percent == 80)
         #expect(wire.packets.count <= 60)
     }

@@ -47,7 +47,7 @@ struct MulticastQuerierTests {
         let first = wire.hosts.map { $0.link.nextDeadline! - wire.now }.sorted()
         #expect(first[0] >= .milliseconds(20) && first[399] < .milliseconds(120))
         #expect((Duration.milliseconds(32)...Duration.milliseconds(41)).contains(first[200]))
-        // Few at one moment.
+        // Few hosts send their query at nearly the same time.
         #expect(first.count { $0 < .milliseconds(22) } < 50)
         for host in wire.hosts.indices { wire.hosts[host].link.restart(at: wire.now) }
         let again = wire.hosts.map { $0.link.nextDeadline! - wire.now }.sorted()
@@ -114,7 +114,8 @@ struct MulticastQuerierTests {
         wire.inject(Self.answer(record))
         wire.run(for: .seconds(20))
         let known = wire.packets.dropFirst().map(\.message.answers)
-        // One and three seconds after the first query; then more than half of the TTL is over.
+        // The queries one and three seconds after the first contain the known answer. Later ones do not, because more than half of the TTL
+        // has passed.
         #expect(known[0].map(\.data) == [record.data] && (18...19).contains(known[0][0].timeToLive))
         #expect(known[1].map(\.data) == [record.data])
         #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
@@ -250,7 +251,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// A host that has cached a record for a while, and another host's query that the record answers.
+    /// Returns a link with a host that has cached a record for 20 seconds, and another host's query for that record.
     private static func overhearing() -> (wire: VirtualLink, question: DNSMessage) {
         let wire = asking()
         wire.run(for: .milliseconds(500))

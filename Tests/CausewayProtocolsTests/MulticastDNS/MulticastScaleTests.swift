@@ -15,7 +15,7 @@ struct MulticastScaleTests {
         return message
     }
 
-    /// The limits are those of the requirements, scaled: packets to register, and packets to answer a browser.
+    /// Checks the limits of the requirements, scaled to the number of services: packets to register, and packets to answer a browser.
     @Test("A thousand services are registered and found with few packets")
     func thousand() {
         let count = 1_000
@@ -36,7 +36,7 @@ struct MulticastScaleTests {
         #expect(wire.sent(by: 0).filter { $0.time >= .seconds(10) }.count <= 55)
         let asked = wire.packets.count
         wire.run(for: .seconds(60))
-        // Each query lists all known answers, so that no host answers.
+        // Each query lists all known answers, so no host answers.
         #expect(wire.sent(by: 0).filter { $0.time > .seconds(11) }.isEmpty)
         #expect(asked > before && wire.packets.count - asked < 400)
         for number in 0..<count {

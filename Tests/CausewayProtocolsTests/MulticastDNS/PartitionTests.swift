@@ -7,7 +7,8 @@ import Testing
 struct PartitionTests {
     private static let name: DNSName = "Printer._ipp._tcp.local"
 
-    /// Two hosts that have the same name, each on its side of a partitioned link that is joined again; `count` hosts in all.
+    /// Returns a link that was partitioned and is joined again. The first two of its `count` hosts registered the same name while they were
+    /// separated.
     private static func healed(_ count: Int) -> VirtualLink {
         let wire = VirtualLink(count)
         wire.delivers = { [unowned wire] number, host in wire.packets[number].sender == host }

@@ -41,7 +41,7 @@ struct QuerierConformanceTests {
         wire.run(for: .seconds(24))
         #expect(wire.packets.count == before + 4)
         wire.run(for: .seconds(9))
-        // It expires 120 s after the answer, and is queried at once, and one, three and seven seconds later.
+        // The record expires 120 s after the answer. It is then queried immediately, and after one, three and seven seconds.
         #expect(wire.packets.count == before + 8)
     }
 
@@ -112,7 +112,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// The query is in a message with one known answer, and two more messages follow.
+    /// The other host's query consists of a message with one known answer and two further messages.
     @Test(
         "C47: a query with known answers in several messages suppresses ours, if all parts arrive and we know all of the answers",
         arguments: [("whole", 1), ("unknown at the end", 2), ("the end is missing", 2), ("another's end", 2)])
@@ -310,7 +310,7 @@ struct QuerierConformanceTests {
         wire.inject(reply, isMulticast: false)
         #expect(wire.known(1, to: 0).count == 1)
         wire.run(for: .seconds(600))
-        // The last query was sent more than two seconds ago.
+        // The last query is more than two seconds old, so unicast answers are ignored.
         let before = wire.known(1, to: 0)
         wire.inject(Self.answer(Printer.records("Late")[0]), isMulticast: false)
         #expect(wire.known(1, to: 0) == before)

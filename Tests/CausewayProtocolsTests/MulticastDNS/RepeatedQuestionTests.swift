@@ -12,12 +12,12 @@ struct RepeatedQuestionTests {
         MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_00C8 + number)), port: MulticastDNS.port)
     }
 
-    /// Multicast answers since a time.
+    /// Returns the multicast answers since `start`.
     private static func answers(on wire: VirtualLink, since start: Duration) -> [VirtualLink.Packet] {
         wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start && $0.receiver == nil }
     }
 
-    /// The times of those answers, in whole seconds after it.
+    /// Returns the times of the multicast answers since `start`, in whole seconds after `start`.
     private static func times(on wire: VirtualLink, since start: Duration) -> [Int64] {
         answers(on: wire, since: start).map { ($0.time - start).components.seconds }
     }
@@ -35,7 +35,7 @@ struct RepeatedQuestionTests {
         "A host that queries at the intervals of RFC 6762 is missing the answers: each is repeated until its next query is due",
         arguments: [
             ([1], [0, 1]), ([1, 2], [0, 1, 3]), ([1, 2, 4], [0, 1, 3, 7]), ([1, 2, 4, 8], [0, 1, 3, 7]),
-            // Which queries were lost: the one at 1 s; those at 1 and 3 s; the one at 3 s.
+            // In these rows a query was lost: the one at 1 s, those at 1 s and 3 s, the one at 3 s.
             ([3], [0, 1, 3]), ([7], [0, 1, 3, 7]), ([1, 6], [0, 1, 3, 7]),
         ])
     func series(_ gaps: [Double], _ expected: [Int64]) {
@@ -124,7 +124,7 @@ struct RepeatedQuestionTests {
         let wire = VirtualLink.settled()
         let start = wire.now
         for number in 0..<3 {
-            // Over both families at once, and duplicated by the link.
+            // Each query arrives twice, as with two address families or a link that duplicates packets.
             for _ in 0..<2 { wire.inject(.query(Self.question), from: Self.asker(UInt32(number))) }
             wire.run(for: .seconds(8))
         }
@@ -156,7 +156,7 @@ struct RepeatedQuestionTests {
             wire.inject(.query(Self.first), from: Self.asker(0))
             wire.run(for: .milliseconds(1_200))
             let answers = wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start }
-            // Sent twice, because there is no other repetition.
+            // The answer is sent twice immediately, because it is not repeated later.
             #expect(answers.map(\.receiver) == [Self.asker(0), Self.asker(0)])
             #expect(answers.allSatisfy { $0.time - start < .milliseconds(200) })
         }

@@ -3,12 +3,12 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Delays are uniform after an event that many hosts noticed, and biased towards short later.
+/// After an event that many hosts noticed, delays are uniformly distributed. At other times, short delays are more probable.
 @Suite("Multicast DNS: delays in a crowd, and of a single program")
 struct ResponseDelaysTests {
     private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
-    /// The times of the first probe of hosts that each register a service.
+    /// Returns the time of each host's first probe, on a link where every host registers a service.
     private static func probes(after age: Duration, _ prepare: (VirtualLink) -> Void = { _ in }) -> [Duration] {
         let wire = VirtualLink(400)
         prepare(wire)
@@ -31,7 +31,7 @@ struct ResponseDelaysTests {
         }
         #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(new)))
         #expect((Duration.milliseconds(30)...Duration.milliseconds(50)).contains(Self.middle(old)))
-        // Few at one moment.
+        // Few hosts send their probe at nearly the same time.
         #expect(old.count { $0 < .milliseconds(5) } < 50)
     }
 

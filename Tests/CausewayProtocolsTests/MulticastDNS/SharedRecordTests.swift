@@ -22,8 +22,8 @@ struct SharedRecordTests {
         return Set(wire.packets[before...].flatMap(\.message.answers).filter { $0.name == name && $0.timeToLive > 0 })
     }
 
-    /// Few records of a name are searched linearly, many by content: tests both, with small and large registrations, and any order of
-    /// removal.
+    /// The responder searches few records of a name linearly, and many records by content. Tests both, with small and large registrations,
+    /// and with any order of removal.
     @Test(
         "In any order of registration and removal, existing services are answered, and the type while there is one",
         arguments: [0, 20])
@@ -33,7 +33,7 @@ struct SharedRecordTests {
         var present: Set<Int> = []
         for step in 0..<120 {
             let number = Int.random(in: 0..<24, using: &random)
-            // The number first grows and then shrinks.
+            // The number of services first grows and then shrinks.
             let isComing = Int.random(in: 0..<120, using: &random) > step
             let id = RegistrationID(rawValue: UInt64(number + 1))
             if isComing, !present.contains(number) {
@@ -45,7 +45,7 @@ struct SharedRecordTests {
             } else {
                 continue
             }
-            // Until the announcements are complete.
+            // Wait until the announcements are complete.
             wire.run(for: .seconds(10))
             #expect(Self.answers(Printer.type, wire) == Set(present.map { Self.records($0)[0] }))
             #expect(Self.answers(Self.types, wire) == (present.isEmpty ? [] : [Self.listing]))

@@ -33,7 +33,7 @@ final class VirtualLink {
     var copies = 1
     /// Whether the packet with this number reaches the host with that number. Called once per family.
     var delivers: (Int, Int) -> Bool = { _, _ in true }
-    /// The number of families in which each multicast packet is sent. A receiver gets it if it arrives in one of them.
+    /// The number of families in which each multicast packet is sent. A receiver gets the packet if it arrives in at least one of them.
     var familyCount = 1
 
     init(_ count: Int) {
@@ -55,7 +55,7 @@ final class VirtualLink {
         return wire
     }
 
-    /// Advances the clock, with all events in this time.
+    /// Advances the clock, and processes all events that are due until then.
     func run(for duration: Duration) {
         let end = now + duration
         settle()
@@ -67,7 +67,7 @@ final class VirtualLink {
         now = end
     }
 
-    /// Advances the clock in one step: everything that was due happens at its end.
+    /// Advances the clock in one step: all events that are due happen at `time`.
     func skip(to time: Duration) {
         now = max(now, time)
         for index in hosts.indices { hosts[index].link.advance(to: now) }
@@ -127,7 +127,7 @@ final class VirtualLink {
         settle()
     }
 
-    /// Decodes only messages of interest, like the drivers, so that every test proves that the others can be skipped.
+    /// Decodes only messages of interest, as the drivers do. Every test so proves that other messages can be skipped.
     private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
         let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
         if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }

@@ -8,13 +8,13 @@ import Testing
 struct ConnectionPathTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
-        /// The connection, made over two paths to 10.77.9.9.
+        /// The local address of the connection. The test network has two paths to 10.77.9.9.
         var local = "10.77.1.2"
         var remote = "10.77.9.9"
         var mayMove = true
         var isNamed = false
         var demand: @Sendable (inout PathConstraints) -> Void = { _ in }
-        /// The change of the network since then.
+        /// The change of the network after the connection was established.
         var change: @Sendable (inout NetworkScene) -> Void = { _ in }
         var isViable: Bool
         var hasBetter: Bool
@@ -102,7 +102,7 @@ struct ConnectionPathTests {
         var constraints = PathConstraints()
         `case`.demand(&constraints)
         var scene = NetworkScene.twoPaths
-        // The connection was established on the interface with its address.
+        // The connection was established on the interface that has the local address.
         var connection = FollowedConnection(
             local: NetworkScene.address(`case`.local), remote: NetworkScene.address(`case`.remote),
             constraints: constraints,

@@ -21,7 +21,7 @@ struct ScriptedBus: ~Copyable {
     private var heard: [UInt8] = []
     private var serial: UInt32 = 0
 
-    /// Authenticates the client, and answers until it makes no more calls.
+    /// Authenticates the client, and answers its calls until it makes no more calls.
     mutating func start() {
         let greeting = machine.takeOutput()
         precondition(greeting == [0] + Array("AUTH EXTERNAL 31303030\r\n".utf8))

@@ -8,7 +8,7 @@ struct SleepNoticesTests {
     private static let bus = "org.freedesktop.DBus"
     private static let logind = ":1.3"
 
-    /// A bus on which logind, or no program, has its name, with the client's calls recorded.
+    /// Returns a client on a bus. `holder` is the program that has the name of logind; `nil` for none.
     private static func started(holder: String? = logind) -> SleepNotices {
         var notices = SleepNotices(user: 0)
         _ = notices.takeOutput()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Handshakes with proxies")
 struct TunnelTests {
-    /// Feeds a handshake in pieces of a size. Returns all of its output.
+    /// Passes the proxy's words to a handshake, in pieces of `pieces` bytes. Returns all output of the handshake.
     private func play(
         _ handshake: some TunnelHandshake, _ words: [[UInt8]], pieces: Int = .max
     ) -> (said: [[UInt8]], status: StageStatus, rest: [UInt8]) {

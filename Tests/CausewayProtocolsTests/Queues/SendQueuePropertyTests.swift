@@ -6,7 +6,7 @@ import Testing
 struct SendQueuePropertyTests {
     typealias Queue = SendQueue<Int>
 
-    /// The queue with all knowledge about its content.
+    /// A queue, and a record of its content.
     struct Run {
         var queue = Queue()
         var random: SplitMix64
@@ -30,7 +30,7 @@ struct SendQueuePropertyTests {
             case 4: now += .milliseconds(random.integer(in: 0...30))
             case 5:
                 if let ticket = finished.randomElement(using: &random), ticket.progress == .unfinished {
-                    // The queue treats this like a message of another connection.
+                    // For the queue, this is the progress of a message on another connection.
                     ticket.progress = random.chance(oneIn: 4) ? .failed : .sent
                 }
             default: take()

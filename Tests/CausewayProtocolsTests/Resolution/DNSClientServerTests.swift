@@ -28,7 +28,7 @@ struct DNSClientServerTests {
         _ = desk.ask(name)
         desk.advance(to: .seconds(1))
         desk.answer(.noError, [DNSRig.a(name, 1)])
-        // Within five seconds, the second server is queried at once.
+        // For five seconds after its timeout, the first server is queried last.
         _ = desk.ask("b.example")
         #expect(desk.sent.last?.server == DNSRig.second)
         desk.answer(.noError, [DNSRig.a("b.example", 1)])
@@ -84,7 +84,7 @@ struct DNSClientServerTests {
         desk.advance(to: .seconds(60))
         #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second, DNSRig.first, DNSRig.second])
         #expect(desk.answers[id]?.finding == .failed(.timedOut))
-        // One second each, two in the second round, and three for the last server.
+        // The timeouts are one second for each server, then two seconds in the second round, and three seconds for the last server.
         #expect(desk.answers[id]?.duration == .seconds(1 + 1 + 2 + 3))
         #expect(desk.openCount == 0)
     }

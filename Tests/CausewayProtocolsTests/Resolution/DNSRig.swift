@@ -92,7 +92,7 @@ final class DNSDesk {
         take(client.received(bytes, for: exchange, at: now))
     }
 
-    /// Answers from the server of the last message.
+    /// Sends an answer to the last message, from the server that received it.
     func answer(
         _ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
         change: (inout DNSMessage) -> Void = { _ in }

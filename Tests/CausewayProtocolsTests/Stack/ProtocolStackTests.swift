@@ -31,7 +31,7 @@ struct ProtocolStackTests {
         return StackPair(end(), end(), seed: seed)
     }
 
-    /// Sends the messages from one end to the other, which reads occasionally.
+    /// Sends messages from one end to the other end, which reads at random times.
     private func transfer(_ count: Int, over pair: inout StackPair, metadata: [any StageMetadata]) {
         var random = SplitMix64(seed: 99)
         var expected: [[UInt8]] = []
@@ -45,7 +45,7 @@ struct ProtocolStackTests {
                     [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.bytes(length - length / 2)
                 expected.append(bytes)
                 sent += 1
-                // Some are sent in two parts.
+                // Some messages are sent in two parts.
                 let cut = random.chance(oneIn: 10) ? length / 3 : 0
                 if cut > 0 { pair.ends[0].send(Array(bytes[..<cut]), metadata: metadata, endsMessage: false) }
                 pair.ends[0].send(Array(bytes[cut...]), metadata: metadata)
@@ -185,7 +185,7 @@ struct ProtocolStackTests {
             }
             #expect(pair.ends[0].stack.outboundRoom == 0)
             #expect(pair.ends[1].stack.inboundRoom == 0)
-            // Four stage buffers each, and the bytes in transit.
+            // Each of the two stacks fills four stage buffers, and further bytes are in transit.
             #expect(sent * 1000 < 9 * FramerStage.bufferLimit)
             var steps = 0
             while pair.ends[1].messages.count < sent, steps < 100_000 {
@@ -260,7 +260,7 @@ struct ProtocolStackTests {
             pair.ends[0].send([UInt8](repeating: 1, count: 100))
             sent += 1
         }
-        // The accepted amount is limited, and nothing of it is sent.
+        // The stack accepts a limited amount of content, and sends none of it.
         #expect(sent > 1 && sent < 2_000)
         let nothing = pair.ends[0].take()
         #expect(nothing == nil || nothing?.isFinal == true)
@@ -324,7 +324,7 @@ struct ProtocolStackTests {
         #expect(first?.bytes.bytes == [0, 0, 0, 3, 1, 0, 1, 2, 3])
         #expect(first?.endsMessage == true)
         #expect(end.take()?.bytes.bytes == [0, 0, 0, 1, 1, 0, 4])
-        // The second one is too short to be valid, and does not affect the third.
+        // The second datagram is too short to be valid, and does not affect the third.
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 9]), endsMessage: true)
         end.receive(ByteChain([0, 0]), endsMessage: true)
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 8]), endsMessage: true)

@@ -13,7 +13,7 @@ struct StackEnd {
     var isReady = false
     var failure: Failure?
     var isClosed = false
-    /// The number of reported ends.
+    /// The number of times that the end of the stream was reported.
     var endings = 0
     /// Complete messages.
     var messages: [[UInt8]] = []
@@ -119,7 +119,8 @@ struct StackPair {
         ends[1].start()
     }
 
-    /// Each end sends a little, in one step of several byte by byte, and each receives a part of the bytes in transit.
+    /// Moves some bytes: each end sends up to `longest` bytes, in one step of eight a single byte, and receives a part of the bytes in
+    /// transit.
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {
             let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)

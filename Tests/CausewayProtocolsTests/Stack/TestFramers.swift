@@ -31,7 +31,8 @@ extension TestFramer {
 
 struct LengthMetadata: StageMetadata, Equatable { var tag: UInt8 }
 
-/// Four bytes of length, one that marks the end of the message, and one of metadata; content is passed on without a copy.
+/// A framer with a header of six bytes: four for the length, one that marks the end of the message, and one of metadata. Content is passed
+/// on without a copy.
 struct LengthFramer: TestFramer {
     static let headerLength = 6
     var usesHandshake = false

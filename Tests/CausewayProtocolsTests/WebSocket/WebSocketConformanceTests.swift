@@ -4,8 +4,8 @@ import Testing
 
 /// A peer's input and the expected result, by RFC 6455 §5 to §8.
 ///
-/// Rows are written as a server sends them. Each is run against a client in one piece, byte by byte and in halves, and masked against a
-/// server.
+/// A row contains the frames that a server sends. The test passes them to a client in one piece, byte by byte and in halves. It also masks
+/// them and passes them to a server.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     struct Frame: Sendable {
         var opcode: UInt8
@@ -211,7 +211,7 @@ enum ConformanceTable {
         [0xF0, 0x9F, 0x28, 0x80],
     ]
 
-    /// The whole frame is invalid, or a character is incomplete at the end of the message.
+    /// Invalid text: the whole frame is invalid, or a character is incomplete at the end of the message.
     static let badText: [Row] =
         badSequences.enumerated().map { index, bytes in
             Row(

@@ -66,7 +66,7 @@ struct WebSocketMachineTests {
         var (client, server) = pair()
         client.machine.send(.text, ByteChain(Array("early".utf8)))
         client.settle()
-        // Frames wait for the answer.
+        // The client sends no frames before the server has answered the upgrade request.
         let head = client.sent
         #expect(String(decoding: head, as: UTF8.self).hasSuffix("\r\n\r\n"))
         for byte in head { server.receive([byte]) }
@@ -202,7 +202,7 @@ struct WebSocketMachineTests {
         #expect(peer.told == (0..<6).map { .pingLost($0) })
     }
 
-    /// The output after a number of numbered pings that arrived during the output of a long frame.
+    /// Returns the output of a server that received `count` numbered pings while it sent a long frame.
     private func sent(afterPings count: Int, of length: Int) -> [[UInt8]] {
         var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
         peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))

@@ -7,7 +7,7 @@ import Testing
 extension Runtime {
     @Suite("Deferred wake-ups of a loop", .timeLimit(.minutes(1)))
     struct DeferredWakeupsTests {
-        /// One task, the minimum that a pool thread resumes, and more than it resumes at once.
+        /// Numbers of tasks: one, the minimum for which a pool thread resumes the tasks, and more than this thread resumes at a time.
         @Test(
             "Each task that waits on another thread gets its own content", arguments: LoopUnderTest.allCases,
             [1, 4, 100])
@@ -94,7 +94,7 @@ private final class WaitingTasks: Sendable {
     }
 }
 
-/// Tasks of which each makes the loop resume the next.
+/// A chain of tasks: each task makes the loop resume the next one.
 private final class WaitingChain: Sendable {
     let length: Int
     private let loop: any EventLoop

@@ -218,13 +218,13 @@ extension Runtime {
             let fired = Recorder<Int>()
             let victims = LockedValue<[TimerID]>([])
             await loop.run {
-                // Both are due in the same turn, and the first cancels the second.
+                // Both timers are due in one turn, and the first cancels the second.
                 _ = loop.schedule(after: .milliseconds(1)) {
                     for victim in victims.withLock({ $0 }) { loop.cancel(victim) }
                     fired.note(1)
                 }
                 victims.withLock { $0.append(loop.schedule(after: .milliseconds(2)) { fired.note(2) }) }
-                // Block the loop until both are due.
+                // Block the loop until both timers are due.
                 let due = System.now + .milliseconds(2)
                 while System.now < due { sched_yield() }
             }

@@ -19,7 +19,7 @@ extension Runtime {
                 stage.kernel.failReads(ECONNRESET)
                 stage.edge([.readable, .failed, .hangUp])
             case .write, .writeBehindAnEnd:
-                // The write consumes the error: a later read sees an end.
+                // The write clears the socket's error, so a later read returns the end of the stream.
                 stage.kernel.end()
                 stage.kernel.failNextWrite(discovery == .write ? ECONNRESET : EPIPE)
                 stage.send("s", "x")

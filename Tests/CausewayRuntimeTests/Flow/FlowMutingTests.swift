@@ -4,7 +4,7 @@ import CausewayTestKit
 import Dispatch
 import Testing
 
-/// Suppression of arrival events that no receive needs.
+/// Arrival events are suppressed while no receive needs them.
 extension Runtime {
     @Suite("Arrival events during reading")
     struct FlowMutingTests {

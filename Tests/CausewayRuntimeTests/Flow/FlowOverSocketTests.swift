@@ -134,7 +134,7 @@ extension Runtime {
             "Rule 3: an end that the kernel reports together with data is not lost", arguments: LoopUnderTest.allCases)
         func endWithData(_ kind: LoopUnderTest) async throws {
             let pair = SocketPair()
-            // Both are available before the loop polls: it gets one event for them.
+            // The data and the end arrive before the loop polls, so the loop gets one event for both.
             pair.write("abc", to: pair.far)
             pair.closeFar()
             let flow = Flow(loop: kind.loop, kind: .stream)
@@ -178,7 +178,7 @@ extension Runtime {
                 }
                 let all = await answers.wait(for: 200)
                 #expect(Set(all).count == 200 && all.count == 200)
-                // The side that sends to a closed peer loses its connection before it closes.
+                // If a side sends to a peer that has closed, its connection fails before that side closes it.
                 let expected = ["closed", "failed", "lost"]
                 #expect(ends.events.events.allSatisfy { event in expected.contains { event.hasPrefix($0) } })
             }

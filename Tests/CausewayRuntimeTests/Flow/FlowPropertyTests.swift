@@ -132,7 +132,7 @@ extension Runtime {
                 edge(.readable)
             }
 
-            /// Room is reported by an edge only after a write found none.
+            /// Adds room for writes. The kernel reports an edge only if a write found too little room.
             private func makeRoom() {
                 let lastWrite = stage.kernel.writes.last
                 let wasBlocked = lastWrite.map { $0.result != .moved($0.offered) } ?? false
@@ -153,7 +153,7 @@ extension Runtime {
 
             // MARK: Invariants
 
-            /// Without further events, no possible work may be left undone.
+            /// Expects that the flow has done all possible work, without further events.
             func expectNoneForgotten(_ seed: UInt64) {
                 stage.kernel.duringReads(nil)
                 stage.kernel.duringWrites(nil)

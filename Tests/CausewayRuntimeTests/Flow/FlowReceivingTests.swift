@@ -55,7 +55,7 @@ extension Runtime {
                 name: "the end with content below the minimum",
                 acts: [.wants(9, 9), .arrivesLast("abc"), .wants(1, 9)],
                 lines: ["1 'abc' complete final", "2 complete final error \(ENODATA)"]),
-            // Content that completes a receive is not delayed until the end is known.
+            // Content that completes a receive is delivered before the end is known.
             Row(
                 name: "the end after the content was received",
                 acts: [.wants(1, 9), .arrivesLast("abc"), .wants(1, 9)],
@@ -165,7 +165,7 @@ extension Runtime {
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.failNextWrite(EPIPE)
-                // On the connection's queue: the stage's own sending waits for it.
+                // These sends are on the connection's queue, because the stage waits for its own sends.
                 for name in ["2", "3"] {
                     let waiter = SendWaiter.callback { [log = stage.log] in log.note(Stage.line(name, $0)) }
                     stage.flow.send(Outbound(Data("abc".utf8), waiter: waiter))
@@ -173,14 +173,14 @@ extension Runtime {
             }
             switch reason {
             case 0: stage.kernel.arrive("x".utf8)
-            // Such an end cannot be distinguished.
+            // After a failed write, the end of the stream cannot be distinguished from a reset.
             case -1: stage.kernel.end()
             default: stage.kernel.failReads(reason)
             }
             stage.edge(.readable)
             let told = max(reason, 0) == 0 ? EPIPE : reason
             let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
-            // If the read has no error it reads once more, for content that has arrived meanwhile.
+            // If the read succeeds, the flow reads once more, because further content may have arrived.
             let sends = ["2 error \(told)", "3 error \(told)"]
             #expect(stage.log.all == (reason > 0 ? [first] + sends : sends + [first]) + ["failed \(told)"])
         }
@@ -284,7 +284,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
         }
 
-        /// With a copy per read, this would move half a terabyte.
+        /// If every read copied the content received so far, this test would copy half a terabyte.
         @Test("A long exact receive has linear cost", .timeLimit(.minutes(1)))
         func longExactReceive() {
             let stage = Stage()

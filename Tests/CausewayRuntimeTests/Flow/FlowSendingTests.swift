@@ -29,7 +29,7 @@ extension Runtime {
             stage.flow.send(Outbound(Data(" behind".utf8), waiter: .nobody))
             #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
             #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
-            // The kernel accepted a part of it.
+            // The kernel accepted eight bytes of the early content.
             stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, sentEarly: 8)
             stage.loop.batch { stage.flow.begin() }
             stage.settle()
@@ -219,7 +219,7 @@ extension Runtime {
             stage.loop.advance(by: .milliseconds(2))
             stage.settle()
             #expect(Self.text(stage.kernel) == "abc" && stage.log.all == ["1 sent"])
-            // Let the task end in any case.
+            // Make the task end even if the test fails.
             stage.edge(.writable)
             withExtendedLifetime(task) {}
         }

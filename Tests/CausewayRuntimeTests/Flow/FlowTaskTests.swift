@@ -45,7 +45,7 @@ extension Runtime {
             big.cancel()
             stage.settle()
             #expect(stage.log.all == ["big error \(ECANCELED)", "small 'abc'"])
-            // The task must end with the test in any case.
+            // Make the task end with the test, even if the test fails.
             stage.close()
             await small.value
         }
@@ -93,7 +93,7 @@ extension Runtime {
             stage.loop.batch {
                 stage.kernel.arrive("abc".utf8)
                 stage.flow.ready(for: .readable)
-                // The result is on its way.
+                // The result was already sent to the task.
                 task.cancel()
             }
             stage.settle()

@@ -38,7 +38,7 @@ extension Runtime {
                     return (history, differences)
                 }
                 history = next
-                // Omit the whole history, which would hide the relevant part.
+                // Record only the end of the history: the whole history would hide the relevant part.
                 guard differences.isEmpty else {
                     Issue.record("seed \(seed): \(differences.prefix(3))\nafter \(commands.suffix(60))")
                     return
@@ -54,7 +54,8 @@ extension Runtime {
             for _ in 0..<packetsPerState {
                 let packet = history.packet(in: model)
                 guard difference(model, packet, &socket) != nil else { continue }
-                // Duplicate address detection may have completed since, or a link may have been detected as down.
+                // Compare again: duplicate address detection may have completed meanwhile, or the kernel may have detected that a link is
+                // down.
                 guard let later = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
                 if let difference = difference(later, packet, &socket) { found.append(difference) }
             }

@@ -45,7 +45,7 @@ extension Runtime {
                             }
                             return Watch(world: self)
                         },
-                        // The delay is tested with the other monitor.
+                        // Other tests check the delay.
                         after: { _, body in body() }))
                 return NetworkStateMonitor(
                     changes: changes, managers: { word in self.listen(word) },
@@ -150,7 +150,7 @@ extension Runtime {
             #expect(await heard.next() == 0)
             world.state.withLock { $0.isSilent = true }
             world.change(to: 4)
-            // Asked between queries, so that the failing one is over.
+            // This block runs between two queries, so the failed query has ended.
             await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
             #expect(monitor.followed?.state.routes.isEmpty == true)
             world.state.withLock { $0.isSilent = false }
@@ -190,7 +190,7 @@ extension Runtime {
             #expect(await heard.next() == .some(nil))
             #expect(world.looks == before + 2)
             subscription.cancel()
-            // The search ended without a request.
+            // The monitor did not search for the programs again.
             #expect(world.state.withLock { $0.searches } == 1)
         }
 
@@ -216,7 +216,7 @@ extension Runtime {
             let word = try #require(world.state.withLock { $0.word })
             subscription.cancel()
             #expect(world.state.withLock { $0.listeners } == 0)
-            // Too late to have an effect.
+            // This report is too late and has no effect.
             monitor.perform { word(Self.facts(true)) }
             let second = monitor.subscribe { feed.yield($0) }
             #expect(await heard.next()?.facts == InterfaceFacts())

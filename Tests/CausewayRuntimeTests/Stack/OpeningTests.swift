@@ -61,7 +61,7 @@ extension Runtime {
             let tickets = Mutex<[Int: UnfinishedOpenings.Ticket]>([:])
             for number in 0..<20 {
                 let ticket = openings.enter { patience in
-                    // Odd ones make progress, and are dropped only when their time is over.
+                    // Handshakes with odd numbers make progress, and are dropped only after their time limit.
                     guard number % 2 == 0 || patience == .zero else { return false }
                     given.withLock { $0.append(number) }
                     let ticket = tickets.withLock { $0.removeValue(forKey: number) }

@@ -41,7 +41,7 @@ final class Stage: Sendable {
         if begins { begin() }
     }
 
-    /// Reports the end like a connection: after everything that was delivered before.
+    /// The owner of the flow. Like a connection, it reports the end after all earlier deliveries.
     final class Owner: FlowOwner {
         private let log: Log
         private let delivery: Delivery

@@ -29,7 +29,7 @@ struct PacketsTests {
         }
     }
 
-    /// Sends packets, each in two parts: bytes, segment length, traffic class.
+    /// Sends packets. Each is a tuple of bytes, segment length and traffic class. The bytes are passed in two buffers.
     static func send(_ fd: CInt, _ packets: [([UInt8], Int, UInt8?)], to peer: SocketAddress?) -> IOResult {
         var blocks = packets.map { packet in
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, packet.0.count), alignment: 1)

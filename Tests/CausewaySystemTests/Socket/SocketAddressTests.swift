@@ -23,7 +23,7 @@ struct SocketAddressTests {
             #expect(high == boundHigh && low == boundLow && scope == boundScope)
         default: Issue.record("another family: \(bound)")
         }
-        // The same address and port again: both are in use.
+        // Binding a second socket to this address and port fails.
         let second = try Socket.open(address.family, .datagram)
         #expect(throws: SystemError(errno: EADDRINUSE, call: "bind")) { try Socket.bind(second.rawValue, to: bound) }
         // The peer is the address that the client is connected to.

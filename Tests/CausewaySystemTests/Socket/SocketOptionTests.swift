@@ -8,7 +8,7 @@ struct SocketOptionTests {
         var family: SocketAddress.Family
         var kind: Socket.Kind
         var value: Int
-        /// The kernel's value, if it differs.
+        /// The value that the kernel reports; `nil` if it equals `value`.
         var result: Int?
 
         var testDescription: String { "\(option.name) \(family) \(kind)" }

@@ -125,7 +125,7 @@ struct StreamSocketTests {
         } catch {
             #expect(error == SystemError(errno: ECONNREFUSED, call: "connect"))
         }
-        // The query clears the error.
+        // Reading the error has cleared it.
         #expect(Socket.takeError(client.rawValue) == 0)
     }
 

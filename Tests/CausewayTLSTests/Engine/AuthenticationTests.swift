@@ -114,7 +114,7 @@ struct AuthenticationTests {
         }
         #expect(trust.certificates.first == identity.certificates[0] && trust.role == .client)
         #expect(pair.server.readAll().bytes.isEmpty && pair.server.negotiation == nil)
-        // In TLS 1.2 the server sends the last handshake message: it must not have sent it yet.
+        // In TLS 1.2 the server sends the last handshake message. It must not send this message before the owner has decided.
         if version == .tls12 { #expect(pair.client.negotiation == nil) }
         pair.server.trustEvaluated(isTrusted: isTrusted)
         pair.run()

@@ -68,7 +68,7 @@ struct DatagramTests {
         while !pair.isEstablished, clock.now < deadline {
             pair.run()
             if pair.isEstablished { break }
-            // A side that is done notices the missing answer by reading.
+            // Both sides read: a side whose handshake is complete answers retransmissions only while it reads.
             for engine in [pair.client, pair.server] { _ = engine.readAll() }
             // The library has its own clock: these milliseconds must pass.
             for engine in [pair.client, pair.server] where engine.timeout == .zero { _ = engine.timeoutElapsed() }

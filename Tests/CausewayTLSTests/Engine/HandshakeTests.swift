@@ -153,7 +153,7 @@ struct HandshakeTests {
         let asked = try EnginePair(.client { $0.groups = [number] }, .server { $0.groups = [29, number] })
         asked.establish()
         #expect(asked.server.negotiation?.group == number)
-        // A client does not accept them from a server that supports nothing else.
+        // A client does not accept these groups from a server that supports no others.
         let server = try EnginePair(.client(), .server { $0.groups = [number] })
         server.run()
         #expect(!server.isEstablished)

@@ -51,7 +51,7 @@ struct ResumptionTests {
         let client = try TLSContext(.client { $0.maximumVersion = .tls13 })
         let server = try TLSContext(.server())
         for isLater in [false, true, true] {
-            // All start before any is done.
+            // All connections start before any of them is established.
             let pairs = try (0..<3).map { _ in try EnginePair(client, server) }
             for pair in pairs {
                 pair.establish()

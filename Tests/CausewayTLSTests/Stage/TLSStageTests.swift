@@ -59,7 +59,7 @@ struct TLSStageTests {
         ([4, 5] as [UInt8]).withUnsafeBytes {
             _ = pair.client.stack.send(lent: $0, in: MessageChunk(endsMessage: false), at: .zero)
         }
-        // The server's stack still has the first message: the second follows it.
+        // The first message is still queued for the server, so the second one is queued after it.
         pair.run()
         #expect(pair.server.received == [1, 2, 3, 4, 5])
         #expect(pair.straightCount == 1, "sent on the direct path")
@@ -214,7 +214,7 @@ struct TLSStageTests {
         guard !isTrusted else { return }
         #expect(pair.client.failure == Failure(.tls, errSSLBadCert))
         #expect(pair.client.reason?.code == .refused)
-        // The alert arrived although the client had failed.
+        // The server received the alert although the client had already failed.
         guard case .alert = pair.server.reason?.code else {
             Issue.record("no alert: \(String(describing: pair.server.reason))")
             return
@@ -246,7 +246,7 @@ struct TLSStageTests {
         pair.server.isReading = false
         let content = pair.random.bytes(1 << 20)
         pair.transfer(content, from: \.client)
-        // The client's output waits in front of the server.
+        // The client's output is in transit: the server does not take it.
         #expect(pair.server.stack.inboundRoom == 0)
         #expect(pair.server.arriving.count > 1 << 19)
         pair.server.isReading = true

@@ -19,7 +19,7 @@ struct HostileChainTests {
 
     private let same = Authority("Same")
 
-    /// A leaf, and authorities of one name with these keys.
+    /// A chain of a leaf, and of authorities that have the same name and these keys.
     private func chain(_ keys: [[UInt8]]) throws -> [Certificate] {
         let leaf = try same.issue().certificates[0]
         let authorities = try keys.map { try CertificateTemplate.authority("Same").certify($0, by: same.identity) }
@@ -29,7 +29,7 @@ struct HostileChainTests {
     @Test("RSA keys with exponents of 3,070 bits are refused before any signature check")
     func longExponents() throws {
         let refused = failure(try chain((0..<11).map { HostileKeys.longExponent($0) }))
-        // A signature check would report a wrong signature instead.
+        // The signatures are wrong too. The reported rule shows that they were not checked.
         #expect(refused?.rule == .weakKey && refused?.detail?.contains("exponent") == true)
     }
 
@@ -83,7 +83,7 @@ struct HostileChainTests {
         #expect(certificates.count == 35)
         let anchor = try #require(holders[root])
         let failure = failure([leaf] + certificates, .anchored(anchor))
-        // A hierarchy that the bridge does not reach has no path from its bottom.
+        // A and P are in other hierarchies, below their roots, so no path leads from the leaf to them.
         #expect(["A", "P"].contains(root) ? failure != nil : failure == nil, "\(String(describing: failure))")
         #expect(self.failure([leaf] + certificates.reversed(), .anchored(anchor))?.rule == failure?.rule)
     }
@@ -132,7 +132,7 @@ struct HostileChainTests {
         let identity = try Authority.shared.issue()
         var certificates = identity.certificates
         let template = CertificateTemplate.authority("Curve")
-        // A certificate that the client's library can send.
+        // A certificate that OpenSSL can load and send.
         certificates.append(try template.certify(HostileKeys.writtenOutP256, by: Authority.shared.identity))
         let hostile = try TLSIdentity(certificates: certificates, key: identity.key)
         let usesDatagrams = version == .dtls12

@@ -51,7 +51,7 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    /// The delay and the faults for the datagrams sent from now on.
+    /// The delay and the faults for datagrams that are sent after a change.
     public var conditions: Conditions
     /// The number of dropped datagrams.
     public private(set) var lostCount = 0

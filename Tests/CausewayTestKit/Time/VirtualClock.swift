@@ -97,7 +97,7 @@ public final class VirtualClock: Clock, Sendable {
         if let continuation { resume(continuation) }
     }
 
-    // MARK: Moving
+    // MARK: Advancing
 
     /// Advances the clock. While a closure runs, the clock shows the closure's own deadline.
     public func advance(by duration: Duration) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Causeway
 
-/// Lines that end with a semicolon. The calls it received are in the options, under `log`.
+/// A framer for lines that end with a semicolon. Records its calls in the log that the options contain.
 private final class Lines: NWProtocolFramerImplementation {
     static let label = "lines"
 
@@ -220,7 +220,7 @@ extension FramerLayerTests {
             }
         }
         delegate.options["watch"] = {
-            // A framer that advanced is called again.
+            // The stage calls a framer again after the framer has advanced its cursor.
             delegate.options["watch"] = {}
             #expect(!parse(4, 9, 4))
             #expect(parse(1, 2, 1))

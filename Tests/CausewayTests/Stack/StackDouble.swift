@@ -5,7 +5,8 @@ import CausewayTypes
 
 @testable import Causeway
 
-/// A stack of real stages and delegates without a connection: the clock stands still unless a test advances it, and the queue is ``run()``.
+/// A stack of real stages and delegates without a connection. Its clock stands still unless a test advances it, and queued calls wait for
+/// ``run()``.
 final class StackDouble: Sendable {
     private struct State: Sendable {
         var stack: ProtocolStack

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("DNS: names with several pointers to them")
 struct DNSKnownNamesTests {
-    /// More names than a reader caches, with pointers in every order, as owners and in contents, to the whole name and into it.
+    /// The messages contain more names than a reader caches. Pointers occur in any order, in owner names and in record data, and refer to
+    /// whole names or to parts of them.
     @Test("Written messages are read back, with any number of pointers to names, in any order", arguments: 0..<20)
     func pointedAt(_ seed: Int) throws {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1

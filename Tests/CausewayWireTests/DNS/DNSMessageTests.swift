@@ -189,7 +189,7 @@ struct DNSCompressionTests {
             #expect(try DNSMessage(parsing: bytes.span).answers == records)
             let label = [UInt8]("local".utf8)
             let whole = bytes.indices.filter { bytes[$0...].starts(with: label) }.count
-            // Otherwise the targets of SRV and NSEC are uncompressed.
+            // Only in multicast DNS are the targets of SRV and NSEC compressed.
             #expect(whole == (inMulticast ? 1 : 3))
         }
     }

@@ -21,7 +21,7 @@ struct UTF8ValidatorTests {
                 #expect(Self.accepts(pair) == (String(validating: pair, as: UTF8.self) != nil))
             }
         }
-        // The third byte matters after the lead bytes of three and four.
+        // Sequences of three and four bytes: their third byte also determines whether they are valid.
         for first in stride(from: 0xE0, through: 0xF8, by: 1) {
             for second in stride(from: 0x7F, through: 0xC0, by: 1) {
                 for third in [0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {

@@ -27,7 +27,7 @@ struct MatrixRow: Sendable {
     var anchors = ["root"]
     var verdict: Verdict
     var server = Server.usual
-    /// The reason for other verdicts of the other programs, if they differ.
+    /// The reason why other programs have another verdict; empty if they agree.
     var others = ""
 
     static func good(

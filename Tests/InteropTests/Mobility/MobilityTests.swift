@@ -81,7 +81,7 @@ extension Interop {
                 try payload.write(to: source)
                 let receiver = try hosts.start(["cat", "-l", "7100"], on: hosts.server, in: scratch)
                 try await eventually("the receiver listens") { (try? hosts.listens(7_100)) == true }
-                // Slow enough that the outage falls into the transfer.
+                // The transfer is so slow that the outage happens during it.
                 try hosts.shape(link: "wifi0", rate: "20mbit")
                 let nw = try Built.nw()
                 let sender = try scratch.start(

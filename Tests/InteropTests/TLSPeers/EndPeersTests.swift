@@ -128,7 +128,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        // MARK: What is refused
+        // MARK: Refused requests
 
         @Test("A Causeway server refuses renegotiation by s_client")
         func renegotiationByClient() async throws {

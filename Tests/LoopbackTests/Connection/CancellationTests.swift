@@ -34,7 +34,7 @@ extension Loopback {
                 let history = events.history
                 #expect(history.prefix(3).allSatisfy { $0 == .received(.posix(.ECANCELED)) })
                 #expect(history.filter { $0 == .state(.cancelled) }.count == 1)
-                // Three receives, the blocked sends, the state, and the two late requests.
+                // The callbacks of three receives, of the blocked sends, of the state, and of the two late requests.
                 let expected = medium.isStream ? 8 : 6
                 #expect(history.count == expected)
                 #expect(!history.contains(.sent(nil)))

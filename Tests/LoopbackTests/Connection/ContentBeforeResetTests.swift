@@ -52,7 +52,7 @@ extension Loopback {
         enum Discovery: CaseIterable, Sendable {
             /// No receive is pending.
             case idle
-            /// A send reports it.
+            /// A send reports the reset.
             case sending
         }
 

@@ -58,7 +58,7 @@ private final class ParallelLookups {
             let seen = gauge.peak.withLock { $0 }
             print("\(count) \(kind): \(seen), before: \(threads) threads, \(sockets) sockets")
             #expect(seen.lookupSockets > 0 && seen.lookupSockets <= mostSockets)
-            // The server's end of a stream is in this process too, and a closed one may not be gone yet.
+            // The server's end of a stream is in this process too, and the kernel may not have removed a closed stream yet.
             #expect(seen.processSockets <= sockets + mostSockets + (kind == "big" ? 2 : 0))
             // Dispatch keeps a spare thread.
             #expect(seen.threads <= threads + 2)

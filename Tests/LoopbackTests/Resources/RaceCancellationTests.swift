@@ -57,7 +57,7 @@ private final class CancelledRaces: Sendable {
         defer { doorman.cancel() }
         _ = await run(0..<Self.transports, every: 10)
         let before = ConnectionCycles.descriptorCount
-        // Covers every moment of the race, with any number of races.
+        // The interval covers every moment of a race, for any number of races.
         let winners = await run(0..<count, every: max(1, Self.length / count))
         let isUnchanged = await eventually { ConnectionCycles.descriptorCount <= before }
         print(
@@ -107,7 +107,7 @@ private final class DeafListener: Sendable {
         try Socket.bind(listener.fd, to: address)
         try Socket.listen(listener.fd, backlog: 0)
         var sockets = [listener]
-        // Two connections fill a queue of length 0; a third makes sure.
+        // Two connections fill a queue of length 0. The third one is a reserve.
         for _ in 0..<3 {
             let filler = RawSocket(try Socket.open(address.family, .stream))
             _ = try Socket.connect(filler.fd, to: address)

@@ -85,7 +85,7 @@ extension Loopback {
                 for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
                     let outcome = one.send(content)
                     var received = Data()
-                    // Within a record, across records, and more than one read returns.
+                    // Minimum and maximum of each receive: within a record, across records, and more than one read returns.
                     var sizes = [(1, 1), (1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000)]
                     sizes.append((90_000, 90_000))
                     while received.count < content.count {
@@ -224,7 +224,7 @@ extension Loopback {
             try await StackPair.with(client: parameters(), server: parameters()) { pair in
                 try await pair.client.deliver(Data("hello".utf8))
                 #expect(try await pair.server.receive().text == "hello")
-                // Only the transport ends, as an attacker could forge.
+                // Only the transport ends, without a close_notify. An attacker could forge such an end.
                 pair.client.connection.driver.flow.withDescriptor { _ = shutdown($0, Int32(SHUT_RDWR)) }
                 #expect(try await pair.server.receive().error != nil)
             }

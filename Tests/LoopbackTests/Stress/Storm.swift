@@ -168,7 +168,7 @@ final class Storm: Sendable {
             priority: Double(random.integer(in: 0...10)) / 10)
     }
 
-    // MARK: Around it
+    // MARK: Background activity
 
     /// Peers that connect and reset at once, and listeners that are created and cancelled.
     private func resetListenersAtRandom(until deadline: Duration) {

@@ -93,7 +93,7 @@ extension Loopback {
                     gate.put(true)
                     try await connection.send(UInt8(7), endOfStream: true)
                     let count = Int(try await connection.receive(as: UInt64.self).content)
-                    // Started sends were completed, and the others were withdrawn.
+                    // Sends that had started were completed. The other sends were cancelled without effect.
                     let sent = whole.withLock { $0 } << 20 + 1
                     #expect([sent, sent + block.count].contains(count))
                 }

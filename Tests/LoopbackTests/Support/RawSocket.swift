@@ -27,7 +27,7 @@ final class RawSocket: Sendable {
 
     var port: UInt16 { Socket.localAddress(fd)?.port ?? 0 }
 
-    // MARK: Making
+    // MARK: Creation
 
     static func connected(to address: SocketAddress, _ kind: Socket.Kind = .stream) async throws -> RawSocket {
         let socket = RawSocket(try Socket.open(address.family, kind))
@@ -53,7 +53,7 @@ final class RawSocket: Sendable {
         return socket
     }
 
-    // MARK: Moving
+    // MARK: Transfer
 
     func accept() async throws -> RawSocket {
         while true {

@@ -135,7 +135,7 @@ extension Loopback {
         func cancelTogether() async throws {
             try await Pair.with(.tcp4) { pair in
                 let client = pair.client.connection
-                // More than the sockets buffer, less than one `receiveMessage` returns.
+                // More than the sockets buffer, but less than one `receiveMessage` can return.
                 let first = Data.pattern(12 << 20)
                 let task = Task { try await client.send(together: [first, Data("taken back")]) }
                 var received = try #require(try await pair.server.receive(1, 1).data)

@@ -82,7 +82,8 @@ private final class Demolition: Sendable {
         let connection = NWConnection(to: endpoint, using: try stack.parameters(isServer: false))
         watch(connection)
         let (isAbortive, isServers) = (random.chance(oneIn: 2), random.chance(oneIn: 3))
-        // A fifth is cancelled before it is ready, the rest after a number of messages. With datagrams, few wait for credit.
+        // A fifth of the connections is cancelled before it is ready, the others after a number of messages. With datagrams this number is
+        // small, so that few connections wait for credit.
         let last = random.chance(oneIn: 5) ? nil : random.integer(in: 0...(stack.isDatagram ? 5 : 60))
         let client = Conversation(stack, connection, sends: 1, receives: 2) { number in
             guard number == last else { return }
