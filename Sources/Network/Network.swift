@@ -57,7 +57,7 @@ public typealias tls_protocol_version_t = Causeway.tls_protocol_version_t
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias tls_ciphersuite_t = Causeway.tls_ciphersuite_t
 
-// Overloads of Security functions for Foundation objects. On Apple platforms `CFData` and `CFDictionary` bridge to them.
+// Overloads of Security functions for Foundation objects. On Apple platforms `CFData` and `CFDictionary` bridge to these objects.
 
 /// Creates a certificate from DER. Returns `nil` unless the bytes are exactly one ASN.1 SEQUENCE.
 @discardableResult

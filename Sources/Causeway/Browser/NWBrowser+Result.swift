@@ -74,7 +74,7 @@ extension NWBrowser.Result {
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public struct Flags: OptionSet, Hashable, Sendable {
-            /// The flags as bits. The values are those of Apple's C interface.
+            /// The flags as bits, with the values of Apple's C interface.
             public let rawValue: UInt8
 
             /// Creates a set of flags from bits. Unknown bits are kept.

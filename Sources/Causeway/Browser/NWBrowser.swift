@@ -73,7 +73,7 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     /// The current state. May be read from any thread.
     public var state: NWBrowser.State { lifecycle.current }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { lifecycle.queue }
 
     /// The currently available services. May be read from any thread.

@@ -72,7 +72,7 @@ extension NWConnection {
         return metadata?.trafficClass(connectionClass: parameters.serviceClass)
     }
 
-    /// Runs `block` now. Content that `block` sends is transmitted after it returns, with as few system calls as possible.
+    /// Runs `block` now. Content that `block` sends is transmitted after `block` returns, with as few system calls as possible.
     ///
     /// Datagrams of equal length are sent as one packet that the kernel splits (GSO), if the kernel supports that.
     public func batch(_ block: () -> Void) {

@@ -60,7 +60,7 @@ public final class NWConnection: Sendable {
     /// Starts to establish the connection. All callbacks run on `queue`. Further calls have no effect.
     public func start(queue: DispatchQueue) { driver.start(on: queue, observer: self) }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
     /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last

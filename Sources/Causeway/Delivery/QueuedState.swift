@@ -28,7 +28,7 @@ final class QueuedState<State: Sendable>: Sendable {
     /// The current state. May be read from any thread.
     var current: State { progress.withLock { $0.state } }
 
-    /// The queue given to ``start(on:)``; `nil` before.
+    /// The queue passed to ``start(on:)``; `nil` before the start.
     var queue: DispatchQueue? { progress.withLock { $0.queue } }
 
     /// Whether ``end(in:finally:)`` or ``abandon()`` was called.

@@ -61,7 +61,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
     /// The current state. May be read from any thread.
     public var state: NWEthernetChannel.State { lifecycle.current }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { lifecycle.queue }
 
     /// Maximum size of a frame's content, in bytes. 0 before the channel is ready.

@@ -5,7 +5,7 @@ internal import CausewaySystem
 /// Calls the program's framer when the framer's stage requests it.
 ///
 /// The framer object is created at the first call and released after the last one. Its methods are called on the connection's queue,
-/// without a lock. The calls that the framer makes in the meantime reach the stage through ``FramerHost``.
+/// without a lock. Calls that the framer's methods make on the instance reach the stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?

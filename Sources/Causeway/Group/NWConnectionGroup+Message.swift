@@ -103,7 +103,7 @@ extension NWConnectionGroup {
 
         /// Creates a connection to the sender of a received message, over the group's port. The connection is not started.
         ///
-        /// From then on, the connection receives the sender's datagrams instead of the group. `nil` for a message to send, and if there
+        /// From then on, the connection and not the group receives the sender's datagrams. `nil` for a message to send, and if there
         /// already is a connection to the sender.
         public func extractConnection() -> NWConnection? { NWConnection(message: self) }
 

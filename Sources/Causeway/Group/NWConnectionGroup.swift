@@ -62,7 +62,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     /// The current state. Readable from any thread.
     public var state: NWConnectionGroup.State { State(driver.state) }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
     /// Called at each state change. Set it before ``start(queue:)``.

@@ -96,7 +96,8 @@ private final class AcceptedConnections: Sendable {
 
     /// Returns the next connection; `nil` after the last one.
     ///
-    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener, whose last state change ends the wait.
+    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener; the listener's last state change ends the
+    /// wait.
     nonisolated(nonsending) func next() async -> NWConnection? {
         await withUnsafeContinuation { consumer in
             let (connection, isDecided) = state.withLock { state -> (NWConnection?, Bool) in

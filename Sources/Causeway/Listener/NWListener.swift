@@ -104,7 +104,7 @@ public final class NWListener: Sendable {
         driver.start(on: queue, observer: self, mistake: handlers.withLock { $0.mistake }.map { Failure($0) })
     }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
     /// Stops listening. The state `cancelled` is the last callback.

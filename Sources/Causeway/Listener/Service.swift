@@ -21,7 +21,7 @@ extension NWListener {
 
         private var record: Data?
 
-        /// The name given to ``init(applicationService:)``.
+        /// The name passed to ``init(applicationService:)``.
         package let applicationService: String?
 
         /// Creates a service.

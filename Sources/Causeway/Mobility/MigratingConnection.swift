@@ -9,13 +9,13 @@ internal import Dispatch
 ///     no          yes           as above; a running exchange continues if the old network comes back first
 ///     no          no            waits: the network may come back
 ///
-/// Exchanges run one after the other, in the order of the calls, and never change connections in between. A failed exchange is not
+/// Exchanges run one after the other, in the order of the calls, and each exchange uses only one connection. A failed exchange is not
 /// repeated, because the server may have performed it: the caller decides. Safe to use from any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
         /// The connection for exchanges.
         var current: NWConnection?
-        /// The connection that is being established. `isNextReady` is set when it can take over.
+        /// The connection that is being established. `isNextReady` is set when it can replace `current`.
         var next: NWConnection?
         var isNextReady = false
         var isBusy = false
@@ -34,7 +34,7 @@ public final class MigratingConnection: Sendable {
     /// - Parameters:
     ///   - endpoint: The server. The first exchange connects to it.
     ///   - parameters: The parameters of each connection.
-    ///   - moved: Called with the path of each new connection for exchanges, not on a queue of the caller.
+    ///   - moved: Called with the path of each new connection for exchanges, on an internal queue or in the task of an exchange.
     public init(
         to endpoint: NWEndpoint, using parameters: NWParameters = .tcp,
         moved: @escaping @Sendable (NWPath?) -> Void = { _ in }

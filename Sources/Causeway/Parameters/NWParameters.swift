@@ -2,8 +2,8 @@ internal import CausewaySystem
 
 /// The configuration of connections, listeners and browsers: their protocols, and the paths that they may use.
 ///
-/// Parameters are a shared, mutable object. They are read when a connection or listener is created, and may be used for many of them. Call
-/// ``copy()`` to change them for only one. Thread-safe.
+/// Parameters are a shared, mutable object. They are read when a connection or listener is created. One object may be used for many
+/// connections; call ``copy()`` to change the parameters of only one. Thread-safe.
 ///
 /// ```swift
 /// let parameters = NWParameters.tcp

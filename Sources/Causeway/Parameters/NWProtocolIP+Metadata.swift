@@ -37,7 +37,7 @@ extension NWProtocolIP {
             set { storage.withLock { $0.ecn = newValue } }
         }
 
-        /// The service class to send with, or the one that the received DSCP represents (default: `.bestEffort`).
+        /// The service class of a datagram to send, or the service class that the received DSCP represents (default: `.bestEffort`).
         ///
         /// Until the program sets a value, a datagram is sent with the service class of its connection.
         public var serviceClass: NWParameters.ServiceClass {

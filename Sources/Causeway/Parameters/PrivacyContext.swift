@@ -6,8 +6,8 @@ internal import Synchronization
 extension NWParameters {
     /// Separates the caches and settings of a set of connections from those of all others.
     ///
-    /// If a context requires encrypted name resolution or an unsupported kind of proxy, its connections fail with `.posix(.ENOTSUP)`.
-    /// Connecting without them would reveal the data that they protect.
+    /// If a context requires encrypted name resolution or an unsupported kind of proxy, its connections fail with `.posix(.ENOTSUP)`. A
+    /// connection without this protection would reveal the protected data.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: `debugDescription` is immutable, and a lock protects everything else.
@@ -67,7 +67,7 @@ extension NWParameters {
             }
         }
 
-        /// The proxies for connections of this context, best first. Default: none.
+        /// The proxies for connections of this context, in order of preference. Default: none.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {

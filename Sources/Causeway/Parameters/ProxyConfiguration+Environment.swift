@@ -3,7 +3,7 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// Returns the proxy that environment variables specify for URLs with a scheme, or `nil`. Only on Linux.
+    /// Returns the proxy that environment variables specify for URLs with a scheme; an empty array if there is none. Only on Linux.
     ///
     /// `http_proxy` and `HTTP_PROXY` apply to `http` and `ws`, `https_proxy` and `HTTPS_PROXY` to `https` and `wss`, `all_proxy` and
     /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set,
@@ -15,7 +15,7 @@ extension ProxyConfiguration {
     ///
     /// - Parameters:
     ///   - scheme: The scheme of the destination, for example `https`.
-    ///   - variables: The environment; default: that of this process.
+    ///   - variables: The environment; default: the environment of this process.
     /// - Throws: `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported kind of proxy and for a script in
     ///   a variable for proxies, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server. Ignoring the value would bypass the
     ///   proxy.

@@ -3,10 +3,10 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection uses the first proxy of its context that applies to its endpoint, then the next one if that fails. It connects directly
-/// only if all of them allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and SOCKS 5 also carries UDP (RFC 1928
-/// §7); relays are not supported. If no proxy can carry a connection and a direct connection is not allowed, it fails with
-/// `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
+/// A connection uses the first proxy of its context that applies to its endpoint, and the next such proxy if the first one fails. It
+/// connects directly only if all these proxies allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and SOCKS 5
+/// also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct connection is not allowed, the
+/// connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
@@ -16,7 +16,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
         case relay([RelayHop])
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
-        /// Several proxies, each reached through the one before.
+        /// Several proxies. Each proxy is reached through the previous one.
         case chain([ProxyConfiguration])
         /// The proxies that a script selects.
         case script(PACSource)
@@ -87,9 +87,10 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         self.matchDomains = matchDomains
     }
 
-    /// Creates a chain of proxies, nearest first: each one is reached through the one before. Only on Linux.
+    /// Creates a chain of proxies, nearest first: each proxy is reached through the previous one. Only on Linux.
     ///
-    /// The domains and ``allowFailover`` of the chain apply, those of its elements are ignored. Each element keeps its own credential.
+    /// The domains and ``allowFailover`` of the chain apply; the same properties of its elements are ignored. Each element keeps its own
+    /// credential.
     ///
     /// - Parameter chain: SOCKS 5 and HTTP CONNECT proxies, at least one.
     public init(chain: [ProxyConfiguration]) {

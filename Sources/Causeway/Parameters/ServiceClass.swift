@@ -71,7 +71,7 @@ extension NWParameters.ServiceClass {
         }
     }
 
-    /// The class for a received codepoint; `.bestEffort` for unknown ones.
+    /// The class for a received codepoint; `.bestEffort` for an unknown codepoint.
     package init(dscp: UInt8) {
         switch dscp {
         case 8: self = .background

@@ -55,14 +55,14 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Counterpart: macOS 11, iOS 14.2.
     public var unsatisfiedReason: NWPath.UnsatisfiedReason { details.unsatisfiedReason }
 
-    /// Whether programs should use little data on the path (Low Data Mode). On Linux `true` only if the interface is configured so in
-    /// `CAUSEWAY_INTERFACES`.
+    /// Whether programs should use little data on the path (Low Data Mode). On Linux `true` only if `CAUSEWAY_INTERFACES` specifies this
+    /// for the interface.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var isConstrained: Bool { details.isConstrained }
 
-    /// Whether the path has very little bandwidth, such as a satellite link. On Linux `true` only if the interface is configured so in
-    /// `CAUSEWAY_INTERFACES`.
+    /// Whether the path has very little bandwidth, such as a satellite link. On Linux `true` only if `CAUSEWAY_INTERFACES` specifies this
+    /// for the interface.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var isUltraConstrained: Bool { details.isUltraConstrained }

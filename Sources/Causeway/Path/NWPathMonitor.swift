@@ -59,7 +59,7 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
-        // If the program has cancelled the monitor in the meantime, `cancel()` found no watch to stop.
+        // If the program cancelled the monitor after the first line of this method, `cancel()` found no watch to stop. Stop the watch here.
         if lifecycle.hasEnded { watch.stop() }
     }
 
@@ -69,7 +69,7 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         watch.stop()
     }
 
-    /// The queue given to ``start(queue:)``; `nil` before.
+    /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { lifecycle.queue }
 
     /// The current path as text.
@@ -90,7 +90,7 @@ extension NWPathMonitor: AsyncSequence {
 
     /// Returns an iterator over the current path and each later one. Iteration starts the monitor; no queue is needed.
     ///
-    /// A slow reader gets only the latest path, without the ones in between.
+    /// A slow reader gets only the latest path and misses earlier changes.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
@@ -116,7 +116,7 @@ extension NWPathMonitor: AsyncSequence {
 
         /// Returns the current path at the first call, and waits for a change at later calls. `nil` after the monitor was cancelled.
         ///
-        /// Cancellation: returns `nil`, also at all later calls. Other iterators of the monitor are not affected.
+        /// Cancellation: this call and all later calls return `nil`. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }
     }
 }

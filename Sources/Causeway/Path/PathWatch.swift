@@ -51,8 +51,8 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If it was the last one, the watch ends in the same critical section: otherwise a listener added in between would
-    /// lose its watch.
+    /// Removes a listener. If it was the last one, the watch ends in the same critical section: otherwise a listener that another thread
+    /// adds at that moment would lose its watch.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in

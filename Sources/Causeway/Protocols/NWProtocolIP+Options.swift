@@ -59,7 +59,7 @@ extension NWProtocolIP {
             Options(values: values)
         }
 
-        /// The permitted IP versions. Applies to local and remote addresses, also to those from DNS. Default `.any`.
+        /// The permitted IP versions. Applies to local and remote addresses, including addresses from DNS. Default `.any`.
         public var version: Version {
             get { storage.withLock { $0.version } }
             set { storage.withLock { $0.version = newValue } }

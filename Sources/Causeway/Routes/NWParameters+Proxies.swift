@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// Returns the routes to an endpoint through proxies, best first; empty if no proxy applies to it.
+    /// Returns the routes to an endpoint through proxies, in order of preference; empty if no proxy applies to the endpoint.
     ///
     /// - Throws: `.posix(.ENOTSUP)` if only unusable proxies apply, `.posix(.EINVAL)` for invalid domain lists and chains.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
@@ -24,7 +24,7 @@ extension NWParameters {
         return routes
     }
 
-    /// Returns the context's proxies that apply to an endpoint, best first.
+    /// Returns the context's proxies that apply to an endpoint, in order of preference.
     func meantProxies(for endpoint: NWEndpoint) throws(NWError) -> [ProxyConfiguration] {
         let known = values.privacyContext.settings.proxies
         guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }

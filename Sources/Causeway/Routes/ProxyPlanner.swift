@@ -45,7 +45,7 @@ final class ProxyPlanner: RoutePlanner {
     let endpoint: NWEndpoint
     let destination: TunnelDestination
     let subject: PACSubject
-    /// The proxies, best first.
+    /// The proxies, in order of preference.
     let proxies: [ProxyConfiguration]
     let scripts: PACStore
 

@@ -71,7 +71,7 @@ public func CFErrorGetCode(_ error: CFError) -> Int { Int(error.status) }
 /// The domain of an error's number.
 public typealias CFErrorDomain = CFString
 
-/// Returns the domain of an error's number: always that of the Security interface.
+/// Returns the domain of an error's number: always the domain of the Security interface.
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { "NSOSStatusErrorDomain" }
 
 /// Replaces `Unmanaged<CFArray>`, which exists only for classes. Both methods return the array.

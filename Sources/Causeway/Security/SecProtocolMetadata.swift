@@ -68,7 +68,7 @@ private final class BorrowedString: Sendable {
         address = UInt(bitPattern: text.makeCString())
     }
 
-    // The address is that of an allocation that this object owns, so it is never 0.
+    // The address belongs to memory that this object has allocated, so it is never 0.
     var pointer: UnsafePointer<CChar> { UnsafePointer(bitPattern: address)! }
 
     deinit { UnsafePointer<CChar>(bitPattern: address)?.deallocate() }

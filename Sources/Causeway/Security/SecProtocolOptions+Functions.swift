@@ -268,8 +268,8 @@ public func sec_protocol_options_set_challenge_block(
     options.update { $0.challenge = block }
 }
 
-/// Sets the block that validates the peer instead of the system. The block is called on the queue, and the handshake waits for its
-/// completion.
+/// Sets the block that validates the peer. It replaces the system's validation. The block is called on the queue, and the handshake waits
+/// for its completion.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_verify_block(

@@ -46,7 +46,7 @@ extension SecProtocolOptionValues {
         settings.asksForIdentity = settings.side == .client && challenge != nil
     }
 
-    /// The individual suites, followed by those of the groups. Empty for the engine's defaults.
+    /// The suites that the program added individually, followed by the suites of the groups. Empty for the engine's defaults.
     private var allCipherSuites: [UInt16] {
         var numbers: [UInt16] = []
         for number in cipherSuites.map(\.rawValue) + cipherSuiteGroups.flatMap(\.numbers)

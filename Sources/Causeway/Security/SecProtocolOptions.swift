@@ -6,7 +6,7 @@ internal import Synchronization
 /// Completion of a verify block; the argument is whether the peer is trusted.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
-/// A block that decides whether to trust a peer, instead of the system.
+/// A block that decides whether to trust a peer. It replaces the system's decision.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t

@@ -64,7 +64,7 @@ extension SecPolicy {
 }
 
 /// Returns the leaf's current violations as data to store. With this data, ``SecTrustSetExceptions(_:_:)`` later accepts the leaf in spite
-/// of them. The program must ask the user first.
+/// of these violations. The program must ask the user first.
 ///
 /// Violations that cannot be ignored are left out: a malformed certificate, a weak key or digest, a revocation, a pin mismatch.
 ///

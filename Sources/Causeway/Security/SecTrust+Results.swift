@@ -2,7 +2,7 @@ internal import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-// The older evaluation functions, and those that report on a queue.
+// The older evaluation functions, and the functions that evaluate on a queue.
 
 /// The result of an evaluation.
 public enum SecTrustResultType: UInt32, Sendable {

@@ -23,7 +23,7 @@ public struct ProtocolMetadataBuilder {
 
 /// A protocol stack with parameters: `.parameters { TLS() }.localPort(443)`.
 ///
-/// The top of the stack comes first. The protocols below may be given inside it, as in `TLS { TCP() }`, or after it.
+/// The top of the stack comes first. The protocols below it may be passed to its initializer, as in `TLS { TCP() }`, or listed after it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NWParametersBuilder<Top, each P>: NWParametersProvider
@@ -63,7 +63,7 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         NWParametersBuilder(parameters: make(builder(), initial: nil))
     }
 
-    /// Creates parameters from a stack. All other settings are those of the given parameters.
+    /// Creates parameters from a stack. All other settings are copied from `initialParameters`.
     public static func parameters(
         initialParameters: NWParameters, @ProtocolStackBuilder<Top, repeat each P> _ builder: () -> (Top, repeat each P)
     ) -> NWParametersBuilder<Top, repeat each P> {

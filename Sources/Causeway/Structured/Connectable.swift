@@ -11,7 +11,7 @@ package protocol EndpointHolder: Connectable {
 }
 
 extension Connectable {
-    /// The endpoint; `nil` for a type that the program defines, whose endpoint is not known.
+    /// The endpoint; `nil` for a type that the program defines, because this library does not know its endpoint.
     package var connectableEndpoint: NWEndpoint? { (self as? any EndpointHolder)?.nwEndpoint }
 }
 

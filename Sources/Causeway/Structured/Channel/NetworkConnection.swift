@@ -9,10 +9,10 @@ public import CausewayTypes
 /// try await connection.send(Array("hello".utf8))
 /// ```
 ///
-/// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, it is
-/// tried again when the network changes; ``onStateUpdate(_:)`` reports the state meanwhile. The connection ends when its last reference is
-/// released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. It ends gracefully: pending content is
-/// sent and the protocols are closed, within two seconds.
+/// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, the
+/// connection waits and tries again when the network changes; ``onStateUpdate(_:)`` reports the state. The connection ends when its last
+/// reference is released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. It ends gracefully: pending
+/// content is sent and the protocols are closed, within two seconds.
 ///
 /// Counterpart: macOS 26, iOS 26.
 // SAFETY: the added properties are immutable and `Sendable`.

@@ -75,7 +75,8 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // One cancellation handler serves all operations of this task, which makes them as cheap as those of a listener's tasks.
+            // One cancellation handler serves all operations of this task, so that they cost as little as the operations of a listener's
+            // tasks.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }
