@@ -24,7 +24,7 @@ extension CFError: CustomNSError {
     }
 }
 
-/// A name of `DispatchData` in Apple's Dispatch. Programs cast a pre-shared key to this type.
+/// Another name of `DispatchData`, as in Apple's Dispatch. Programs cast a pre-shared key to this type.
 public typealias __DispatchData = DispatchData
 
 /// The C name of `DispatchData`. Programs cast a pre-shared key to this type.

@@ -1,2 +1,2 @@
-// The drop-in module for `import Security`: certificates, keys, trust, and TLS options. The names are Causeway's. Security+Generated.swift
-// lists the exported names, so that no other name of Causeway conflicts with a name of the program.
+// The drop-in module for `import Security`: certificates, keys, trust, and TLS options. It exports declarations of Causeway.
+// Security+Generated.swift lists them, so that other names of Causeway do not conflict with names of the program.

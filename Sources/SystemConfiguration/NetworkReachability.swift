@@ -9,10 +9,10 @@ public import Glibc
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
     fileprivate enum Target: Sendable {
-        /// The default route: for the address of all zeros, and for names.
+        /// The default route. Used for the address of all zeros, and for names.
         case everywhere
         case endpoint(NWEndpoint)
-        /// Directly attached links, without routers: for the address 169.254.0.0.
+        /// Directly attached links, without routers. Used for the address 169.254.0.0.
         case links
     }
 

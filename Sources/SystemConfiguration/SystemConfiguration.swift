@@ -1,2 +1,2 @@
-// The drop-in module for `import SystemConfiguration`, for reachability checks of old programs. SystemConfiguration+Generated.swift lists
-// the names of Core Foundation that it also exports.
+// The drop-in module for `import SystemConfiguration`, for reachability checks in older programs. SystemConfiguration+Generated.swift lists
+// the Core Foundation names that the module also exports.

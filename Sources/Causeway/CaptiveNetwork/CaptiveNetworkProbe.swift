@@ -71,7 +71,7 @@ public struct CaptiveNetworkProbe: Sendable {
     /// Cancellation: returns ``Outcome/failed(_:)`` with `ECANCELED`. The call can be repeated.
     ///
     /// - Parameters:
-    ///   - interface: The interface of the network to check; `nil` for the best one.
+    ///   - interface: The interface of the network to check; `nil` for the best interface.
     ///   - limit: Maximum time to wait for the response (default: 10 seconds).
     public func run(over interface: NWInterface? = nil, within limit: Duration = .seconds(10)) async -> Outcome {
         let parameters = NWParameters.tcp

@@ -49,8 +49,8 @@ extension NWConnection {
                 antecedent: context.antecedent?.ticket))
     }
 
-    /// Queues content for the protocols above the transport. These keep the order of messages, so priorities and antecedents have no
-    /// effect.
+    /// Queues content for the protocols above the transport. These protocols keep the order of messages, so priorities and antecedents have
+    /// no effect.
     private func enqueue(
         _ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter, on channel: StackChannel
     ) {

@@ -48,7 +48,7 @@ public final class NWConnection: Sendable {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Creates a connection from one that a listener accepted.
+    /// Creates a connection with the driver of an accepted connection, or of a connection that a group extracted.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -91,8 +91,8 @@ extension NWConnection {
 
     /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address, its
     /// interface or all routes are gone. The connection is kept and may become viable again. If the interface replaces the connection's
-    /// address by another one, a stream fails with `ECONNABORTED` after two seconds, unless the old address has come back. UDP instead uses
-    /// another address, if there is one, and stays viable.
+    /// address, a stream fails with `ECONNABORTED` after two seconds, unless the old address has come back. UDP instead uses another
+    /// address, if there is one, and stays viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
         set {

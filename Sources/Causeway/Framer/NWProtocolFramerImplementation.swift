@@ -16,7 +16,7 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     /// - Returns: `.ready`, or `.willMarkReady` to perform a handshake first.
     func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult
 
-    /// Called when input has arrived. The framer parses and delivers messages until the input is too short for another one.
+    /// Called when input has arrived. The framer parses and delivers messages until the input is too short for another message.
     ///
     /// - Returns: The minimum number of bytes to wait for before the next call; 0 for any number. More than 16 MiB makes the connection
     ///   fail with `EMSGSIZE`.

@@ -19,7 +19,7 @@ extension NWListener {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ServiceRegistrationChange: Sendable {
-        /// The service is registered. Its name can differ from the requested one, to avoid a conflict.
+        /// The service is registered. Its name can differ from the requested name, to avoid a conflict.
         case add(NWEndpoint)
         /// The service is no longer registered.
         case remove(NWEndpoint)

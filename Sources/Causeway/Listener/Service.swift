@@ -26,7 +26,7 @@ extension NWListener {
 
         /// Creates a service.
         ///
-        /// - Parameter txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty one.
+        /// - Parameter txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty record.
         public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: Data? = nil) {
             self.name = name
             self.type = type

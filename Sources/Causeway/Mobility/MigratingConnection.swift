@@ -46,7 +46,7 @@ public final class MigratingConnection: Sendable {
 
     /// Waits until the earlier exchanges have ended, then sends a request and receives the whole reply.
     ///
-    /// After an error the state of the stream is unknown: the connection is ended, and the next exchange uses a new one.
+    /// After an error the state of the stream is unknown: the connection is ended, and the next exchange uses a new connection.
     ///
     /// - Parameter body: Sends and receives. The connection is ready; do not keep it.
     /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.

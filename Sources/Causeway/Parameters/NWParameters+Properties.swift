@@ -102,10 +102,10 @@ extension NWParameters {
 
     /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready. Default `false`.
     ///
-    /// A client then connects when the program sends the first content, and becomes ready only after that. If the first content is marked,
-    /// it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446 §2.3), provided that
-    /// the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to do the same, so
-    /// received content may be a repetition.
+    /// If `true`, a client connects when the program sends the first content, and becomes ready only after that. If the first content is
+    /// marked, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446 §2.3),
+    /// provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to do the
+    /// same, so received content may be a repetition.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }

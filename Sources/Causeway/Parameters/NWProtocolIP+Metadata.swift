@@ -31,7 +31,7 @@ extension NWProtocolIP {
             super.init(definition: NWProtocolIP.definition)
         }
 
-        /// The ECN codepoint to send, or the received one (default: `.nonECT`).
+        /// The ECN codepoint to send, or the received codepoint (default: `.nonECT`).
         public var ecn: ECN {
             get { storage.withLock { $0.ecn } }
             set { storage.withLock { $0.ecn = newValue } }

@@ -22,7 +22,7 @@ extension NWParameters {
             package var partition: UInt64 = 0
         }
 
-        /// The context of all connections without a context of the program.
+        /// The context of all connections for which the program sets no other context.
         public static let `default` = PrivacyContext(description: "default", partition: 0)
 
         /// The text passed to ``init(description:)``.

@@ -32,7 +32,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Holds the credential. Copies of a configuration share this object, because a program can apply a credential to a constant.
+    /// Holds the credential. A program can apply a credential to a constant configuration, so this is a class, and copies of a
+    /// configuration share the object.
     private final class CredentialBox: Sendable {
         let credential = LockedValue<Credential?>(nil)
     }

@@ -88,7 +88,7 @@ extension NWPathMonitor: AsyncSequence {
     /// Counterpart: macOS 14, iOS 17.
     public typealias AsyncIterator = NWPathMonitor.Iterator
 
-    /// Returns an iterator over the current path and each later one. Iteration starts the monitor; no queue is needed.
+    /// Returns an iterator over the current path and each later path. Iteration starts the monitor; no queue is needed.
     ///
     /// A slow reader gets only the latest path and misses earlier changes.
     ///

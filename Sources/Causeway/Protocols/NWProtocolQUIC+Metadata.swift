@@ -66,7 +66,7 @@ extension NWProtocolQUIC {
         /// The maximum number of bidirectional streams that this host may open (RFC 9000 §4.6).
         public var remoteMaxStreamsBidirectional: Int { values.remoteMaxStreamsBidirectional }
 
-        /// The maximum size of a datagram that can be sent now, in bytes; 0 if the peer accepts none (RFC 9221 §3).
+        /// The maximum size of a datagram that can be sent now, in bytes; 0 if the peer accepts no datagrams (RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var usableDatagramFrameSize: Int { values.usableDatagramFrameSize }

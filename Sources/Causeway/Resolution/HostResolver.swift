@@ -93,7 +93,7 @@ public struct HostResolver: Sendable {
         return found
     }
 
-    /// Looks up the names of an address in the hosts file, or otherwise in its PTR records (RFC 1035 §3.5).
+    /// Looks up the names of an address: in the hosts file, otherwise in the PTR records of the address (RFC 1035 §3.5).
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
     ///

@@ -76,7 +76,7 @@ final class ProxyPlanner: RoutePlanner {
 
     var mayGoDirect: Bool { parameters.preferNoProxies || proxies.allSatisfy(\.allowFailover) }
 
-    /// Returns the routes for one entry of a script's result; empty if it cannot carry the connection.
+    /// Returns the routes for one entry of a script's result; empty if the entry cannot be used for this connection.
     func routes(for entry: PACResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
         switch entry {
         case .direct: (try? parameters.directRoute(to: endpoint)).map { [$0] } ?? []

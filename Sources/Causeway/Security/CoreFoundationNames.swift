@@ -89,7 +89,7 @@ public struct UnmanagedArray {
     public func takeUnretainedValue() -> CFArray { array }
 }
 
-/// The Swift name of C's dispatch data object. Programs cast to this type to call `sec_*` functions.
+/// The Swift name of C's dispatch data object. Programs cast data to this type before they call `sec_*` functions.
 public typealias __DispatchData = DispatchData
 /// The C name of the dispatch data object.
 public typealias dispatch_data_t = DispatchData

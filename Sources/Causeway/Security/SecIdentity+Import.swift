@@ -28,7 +28,7 @@ extension SecIdentity {
     /// Reads certificates and a private key from PEM files. Only on Linux, which has no keychain.
     ///
     /// - Parameters: The paths of the files. Without a path for the key, the certificate file must contain the key.
-    /// - Throws: `.posix` with `ENOENT` if a file cannot be read; otherwise as ``init(pem:key:password:)``.
+    /// - Throws: `.posix` with `ENOENT` if a file cannot be read; otherwise the errors of ``init(pem:key:password:)``.
     public convenience init(
         certificateFile: String, keyFile: String? = nil, password: String? = nil
     ) throws(NWError) {

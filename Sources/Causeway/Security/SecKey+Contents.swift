@@ -25,7 +25,7 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 @discardableResult
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// Returns the public key for a key: a public key itself, or the public key of an identity's certificate.
+/// Returns the public key that belongs to a key: the key itself if it is public, otherwise the public key of the identity's certificate.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult

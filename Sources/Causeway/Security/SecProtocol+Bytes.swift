@@ -1,7 +1,7 @@
 public import Dispatch
 
 // Overloads for pointers to unsigned bytes. C functions accept text as signed or unsigned bytes. If both overloads match, as for a string
-// literal, Swift prefers the signed one.
+// literal, Swift prefers the overload for signed bytes.
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is
 /// not positive.
@@ -31,7 +31,7 @@ public func sec_protocol_metadata_create_secret_with_context(
     }
 }
 
-/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The first one added has the highest preference.
+/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The protocol that is added first has the highest preference.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload

@@ -1,7 +1,7 @@
 public import Dispatch
 internal import FoundationEssentials
 
-/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The pointer is valid as long as the metadata.
+/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The pointer is valid as long as the metadata object exists.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -77,9 +77,9 @@ public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protoc
     metadata.values.isEarlyDataAccepted
 }
 
-/// Calls a closure with each certificate of the peer, its own first.
+/// Calls a closure with each certificate that the peer sent, the peer's own certificate first.
 ///
-/// - Returns: `false`, without a call, if the peer sent none.
+/// - Returns: `false`, without a call, if the peer sent no certificate.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -137,7 +137,7 @@ public func sec_protocol_metadata_access_pre_shared_keys(
     forEach(metadata.values.preSharedKeys) { handler($0.key.dispatchData, $0.identity.dispatchData) }
 }
 
-/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The pointer is valid as long as the metadata.
+/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The pointer is valid as long as the metadata object exists.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -153,7 +153,7 @@ public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_meta
     metadata.values.serverName?.makeCString()
 }
 
-/// Returns whether both peers sent the same certificates, at least one.
+/// Returns whether the peers of both sessions sent equal certificates. `false` if they sent none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -164,7 +164,7 @@ public func sec_protocol_metadata_peers_are_equal(
     return !peer.isEmpty && peer == metadataB.values.peerCertificates
 }
 
-/// Returns whether both servers requested a certificate with the same conditions.
+/// Returns whether the servers of both sessions accept the same signature algorithms and issuers, and sent equal certificates.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -35,7 +35,7 @@ package struct SecProtocolMetadataValues: Sendable {
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_metadata_t: Sendable {
     private let storage: LockedValue<SecProtocolMetadataValues>
-    /// Strings that functions returned. They stay valid as long as this object.
+    /// Strings that functions returned. They stay valid as long as this object exists.
     private let lent = LockedValue<[String: BorrowedString]>([:])
 
     package init(_ values: SecProtocolMetadataValues = SecProtocolMetadataValues()) {
@@ -48,7 +48,7 @@ public final class sec_protocol_metadata_t: Sendable {
         storage.withLock { body(&$0) }
     }
 
-    /// Returns a C string that stays valid as long as this object.
+    /// Returns a C string that stays valid as long as this object exists.
     func lend(_ text: String) -> UnsafePointer<CChar> {
         let string = lent.withLock { lent in
             if let string = lent[text] { return string }

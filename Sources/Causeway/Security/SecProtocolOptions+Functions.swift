@@ -118,7 +118,7 @@ public func sec_protocol_options_get_default_max_tls_protocol_version() -> tls_p
 @discardableResult
 public func sec_protocol_options_get_default_max_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
-/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The first one added has the highest preference.
+/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The protocol that is added first has the highest preference.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_add_tls_application_protocol(

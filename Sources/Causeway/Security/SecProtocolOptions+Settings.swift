@@ -68,7 +68,7 @@ extension tls_protocol_version_t {
         case (.TLSv10, true), (.TLSv11, true), (.DTLSv10, true): .dtls10
         case (.TLSv12, true), (.DTLSv12, true): .dtls12
         case (.TLSv13, true):
-            // OpenSSL has no DTLS 1.3. A minimum of 1.3 is an error, because a lower version would violate it.
+            // OpenSSL has no DTLS 1.3. A minimum of 1.3 is an error, because every supported version is lower.
             if isMinimum { throw .posix(.ENOTSUP) } else { .dtls12 }
         }
     }

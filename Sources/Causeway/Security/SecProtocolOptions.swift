@@ -3,7 +3,7 @@ public import Dispatch
 package import FoundationEssentials
 internal import Synchronization
 
-/// Completion of a verify block; the argument is whether the peer is trusted.
+/// The completion of a verify block. The argument is `true` if the peer is trusted.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
 /// A block that decides whether to trust a peer. It replaces the system's decision.
@@ -12,7 +12,7 @@ public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
 ) -> Void
 
-/// Completion of a challenge block; the argument is the client's identity, or `nil` for none.
+/// The completion of a challenge block. The argument is the client's identity, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_challenge_complete_t = (sec_identity_t?) -> Void
 /// A block that selects a client's identity when the server requests one.
@@ -21,7 +21,7 @@ public typealias sec_protocol_challenge_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_challenge_complete_t
 ) -> Void
 
-/// Completion of a key update block; called when the program is ready for new keys.
+/// The completion of a key update block. The program calls it when it is ready for new keys.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_key_update_complete_t = () -> Void
 /// A block that is called when keys must change.
@@ -30,7 +30,7 @@ public typealias sec_protocol_key_update_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_key_update_complete_t
 ) -> Void
 
-/// Completion of a pre-shared key selection block; the argument is the identity of the key, or `nil` for none.
+/// The completion of a pre-shared key selection block. The argument is the identity of the key, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_pre_shared_key_selection_complete_t = (DispatchData?) -> Void
 /// A block that selects a pre-shared key by the server's hint.

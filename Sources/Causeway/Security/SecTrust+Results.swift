@@ -24,7 +24,7 @@ public enum SecTrustResultType: UInt32, Sendable {
 
 /// Called with the trust object and its result.
 public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
-/// Called with the trust object, whether it is trusted, and the error if it is not.
+/// Called with the trust object, with `true` if it is trusted, and otherwise with the error.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
 /// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified`, `.proceed` if it depends on exceptions, or

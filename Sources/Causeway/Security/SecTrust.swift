@@ -77,7 +77,7 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 @discardableResult
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basicX509) }
 
-/// Creates a trust object from one certificate or an array of them, leaf first, and one policy or an array of them.
+/// Creates a trust object from one certificate or an array of certificates, leaf first, and one policy or an array of policies.
 ///
 /// - Returns: ``errSecParam`` for other arguments.
 @discardableResult
@@ -103,7 +103,7 @@ public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutableP
     return failure == nil
 }
 
-/// Replaces the policies with one policy or an array of them.
+/// Replaces the policies with one policy or an array of policies.
 @discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
     guard let policies: [SecPolicy] = list(policies) else { return errSecParam }

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// Gives a delegate access to its stage. In a connection the access is a ``StagePlace``; tests use a stack without a connection.
+/// Gives a delegate access to its stage. A connection provides a ``StagePlace``; tests use a stack without a connection.
 protocol StageAccess: Sendable {
     /// Calls `body` with the stage, under the lock of the stack. Returns `nil` if the connection attempt has ended.
     @discardableResult

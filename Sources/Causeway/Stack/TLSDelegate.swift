@@ -76,7 +76,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
             metadata.distinguishedNames = request.authorities.map { Data($0) }
         }
         let metadata = securityMetadata
-        // A malformed identity is treated as no identity. A server that requires one then refuses the connection.
+        // A malformed identity is treated as no identity. A server that requires an identity then refuses the connection.
         challenge.queue.async {
             challenge.block.value(metadata) { identity in answer.give(identity.flatMap { try? $0.engineIdentity() }) }
         }

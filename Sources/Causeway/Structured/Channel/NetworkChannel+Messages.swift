@@ -73,8 +73,8 @@ extension NetworkChannel where ApplicationProtocol == UDP {
         AsyncThrowingStream { try await self.nextDatagram() }
     }
 
-    /// Receives a datagram. If one has already arrived, this usually returns without suspending; it yields from time to time, so that other
-    /// tasks can run.
+    /// Receives a datagram. If a datagram has already arrived, the method usually returns without suspending. It yields from time to time,
+    /// so that other tasks can run.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)

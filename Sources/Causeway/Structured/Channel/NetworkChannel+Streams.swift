@@ -24,7 +24,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Sends an integer in network byte order. Suspends until the transport has accepted it.
     ///
-    /// Cancellation: as for the method that sends bytes.
+    /// Cancellation: see the method that sends bytes.
     nonisolated(nonsending)
         public func send<Value>(
             _ value: Value, endOfStream: Bool = false,

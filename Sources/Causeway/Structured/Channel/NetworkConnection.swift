@@ -30,7 +30,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
-    /// Creates a connection from one that a listener accepted and has not started.
+    /// Creates a connection from an `NWConnection` that a listener accepted and has not started.
     init(accepted connection: NWConnection) {
         hasEndpoint = true
         storedTunnel = Self.makeTunnel()

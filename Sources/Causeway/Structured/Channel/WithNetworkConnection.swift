@@ -3,7 +3,7 @@ public import CausewayTypes
 
 /// Creates a connection over a stack, runs a closure with it, and ends the connection.
 ///
-/// The connection ends gracefully, also if the closure throws: the protocols are closed, within two seconds.
+/// The connection ends gracefully, even if the closure throws: the protocols are closed, within two seconds.
 ///
 /// - Throws: The error that `handler` throws.
 ///
