@@ -15,7 +15,7 @@ let package = Package(
         .executableTarget(
             name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
-        // Compared with other tools by Scripts/packet-goals.
+        // Scripts/packet-goals compares this program with other tools.
         .executableTarget(
             name: "PacketGoals",
             dependencies: [
@@ -23,7 +23,7 @@ let package = Package(
                 .product(name: "CausewayPackets", package: "causeway"),
             ],
             swiftSettings: house),
-        // Compared with plain sockets by datagram-ratios.
+        // datagram-ratios compares this program with plain sockets.
         .executableTarget(
             name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
             swiftSettings: house),

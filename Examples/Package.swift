@@ -26,7 +26,7 @@ let package = Package(
                     .product(name: "CausewayBonjour", package: "causeway"),
                 ], path: example)
         } + [
-            // Without the drop-in module, which exports Foundation.
+            // Does not use the drop-in module, because that module exports Foundation.
             .executableTarget(
                 name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")],
                 path: "SmallClient")

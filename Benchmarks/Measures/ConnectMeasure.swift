@@ -74,7 +74,7 @@ public final class ConnectMeasure: Sendable {
                 return loop.execute { self.next(failed: true) }
             }
             loop.close(registration, Descriptor(adopting: winner.fd))
-            // Not called directly, because this is the completion of the previous connection.
+            // Start the next connection in a later turn, because this closure is the completion of the previous connection.
             loop.execute { self.next(failed: false) }
         }
         rest.withLock { $0.current = connector }

@@ -1,8 +1,8 @@
-// Clients whose certificates are rejected, and an echo connection beside them: started by Benchmarks/hostile-chains. Needs libssl-dev.
+// Clients whose certificates are rejected, and an echo connection at the same time: started by Benchmarks/hostile-chains. Needs libssl-dev.
 //
 // usage: hostile PORT SECONDS PID PEERS CHAIN KEY [GOOD_CHAIN GOOD_KEY]
 //
-// PEERS processes connect repeatedly with CHAIN. With GOOD_CHAIN a connection is established first, and measures a round trip every
+// PEERS processes connect repeatedly with CHAIN. With GOOD_CHAIN, an echo connection is established first and measures a round trip every
 // millisecond meanwhile. Prints processor microseconds of process PID per rejected handshake, and the round trips in microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>

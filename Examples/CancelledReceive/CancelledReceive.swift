@@ -1,4 +1,4 @@
-// Shows that cancelling a receive loses nothing: swift run EchoServer 7000, and beside it swift run CancelledReceive
+// Shows that cancelling a receive loses nothing: swift run EchoServer 7000, and in another terminal swift run CancelledReceive
 import Network
 
 @main

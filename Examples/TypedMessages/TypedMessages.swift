@@ -1,4 +1,4 @@
-// Shows messages with a type and a length: swift run TypedMessages serve, and beside it swift run TypedMessages
+// Shows messages with a type and a length: swift run TypedMessages serve, and in another terminal swift run TypedMessages
 import Network
 
 enum Kind: Int {

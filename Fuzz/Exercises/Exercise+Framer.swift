@@ -19,7 +19,7 @@ private struct FramerSubject {
     private var calls: [FramerCall.Kind] = []
     /// Number of bytes received. Their values come from ``streamByte(at:)``.
     private var received = 0
-    /// The position up to which the framer has decided.
+    /// The position up to which the framer has delivered or discarded bytes.
     private var cursor = 0
     private var passesInput = false
     private var hasEnd = false

@@ -49,7 +49,7 @@ private struct ProxyLife {
             }
         case 2:
             var message = choices.take(choices.next(below: 64))
-            // Sometimes a plausible message: the reply to an update.
+            // For some inputs, pass a plausible message: the reply to an update.
             if order & 4 == 0 {
                 message = [choices.next(), choices.next(), 0xA8, order >> 4] + [UInt8](repeating: 0, count: 8)
             }

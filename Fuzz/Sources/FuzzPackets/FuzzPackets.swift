@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// A cipher that opens every packet, so that the fuzzer reaches the frames in it.
+/// A cipher that accepts every packet and does not decrypt, so that the fuzzer reaches the frames in it.
 private let cipher = QUICInitialCipher(
     authenticate: { _, _ in [UInt8](repeating: 0, count: 32) },
     encryptBlock: { _, block in [UInt8](repeating: 0, count: block.count) },
