@@ -12,7 +12,8 @@ public import Synchronization
     /// Creates a lock with its initial value.
     @inlinable public init(_ initial: consuming sending Value) { mutex = Mutex(initial) }
 
-    /// Calls `body` with exclusive access to the value. `body` must not make system calls or call the user's code.
+    /// Calls `body` with exclusive access to the value. `body` must not call the user's code. A system call in `body` needs a comment with
+    /// the reason.
     @inlinable public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {

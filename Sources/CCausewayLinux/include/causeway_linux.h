@@ -205,7 +205,7 @@ bool cw_task_is_cancelled(void *task);
 /// Prefetches memory into the processor's cache. Any address is allowed, because nothing is read.
 void cw_fetch(const void *start, size_t length);
 
-/// Notify ThreadSanitizer that a lock was acquired and that it will be released. They do nothing in other builds.
+/// Notify ThreadSanitizer that a lock was acquired, or that it will be released. These functions do nothing in other builds.
 void cw_lock_acquired(const void *lock);
 void cw_lock_releasing(const void *lock);
 

@@ -21,8 +21,8 @@ int cw_netlink_open(unsigned groups, bool nonblocking, bool generic);
 /// Sends one request to the kernel.
 int cw_netlink_send(int fd, const void *message, size_t length);
 
-/// Receives one datagram. Returns its full length, which exceeds `length` if it was truncated. `from_kernel` becomes false if another
-/// process sent the datagram.
+/// Receives one datagram. Returns its full length, which exceeds `length` if the datagram was truncated. `from_kernel` becomes false if
+/// another process sent the datagram.
 long cw_netlink_receive(int fd, void *buffer, size_t length, bool *from_kernel);
 
 #endif

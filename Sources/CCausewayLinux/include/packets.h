@@ -107,7 +107,8 @@ int cw_send_to_peers(int fd, const void *bytes, size_t size, const cw_address *p
 int cw_receive_many(int fd, void *bytes, size_t size, cw_address *peers, uint32_t *lengths, int count);
 
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
-/// Returns the number of bytes received or a negated errno. Pending errors come before datagrams, with the packet that caused them.
+/// Returns the number of bytes received or a negated errno. Pending errors are received first; for an error, the bytes are those of the
+/// packet that caused it.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
 /// As cw_receive_datagram, but receives only errors or only datagrams.
 long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error);

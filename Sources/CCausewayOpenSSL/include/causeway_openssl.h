@@ -63,8 +63,8 @@ static inline void cw_free_certificates(void *certificates) {
 /// Converts a UTC time to seconds since 1970. Returns INT64_MIN if the time is malformed.
 int64_t cw_seconds(const ASN1_TIME *time);
 
-/// Password callback for `PEM_read_bio_*`: returns the string in `argument`. Without one it reports no password and never prompts on the
-/// terminal.
+/// Password callback for `PEM_read_bio_*`: returns the string in `argument`. If the string is missing, it reports no password. It never
+/// prompts on the terminal.
 int cw_password(char *buffer, int capacity, int is_writing, void *argument);
 
 // MARK: Pipes

@@ -132,7 +132,7 @@ extension ConnectionDriver {
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
         // A Multipath TCP connection is not bound: the kernel's path manager selects the interface of each subflow.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // Without the binding, packets would leave over another network with a source address of this one.
+            // Without the binding, packets would leave over another network but have the source address of this network.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }

@@ -74,8 +74,7 @@ package enum Engine {
     /// The loop that watches the state of the network.
     ///
     /// This loop is separate because a query to the kernel takes some tenths of a millisecond, which must not delay a connection. It has
-    /// its own thread because that thread sleeps until an event occurs, while the Dispatch pool, once it has workers, checks them every
-    /// second.
+    /// its own thread, which sleeps until an event occurs. The Dispatch pool is not used, because it checks its workers every second.
     package static var networkLoop: any EventLoop {
         network.withLock { network in
             if let network { return network }

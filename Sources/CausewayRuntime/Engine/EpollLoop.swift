@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An edge-triggered epoll loop on its own thread, or permanently on a thread of the caller.
 ///
-/// One lock protects the shared state. It is held for a few instructions and never during a call to a handler. Jobs that the loop's own
-/// thread submits need no lock.
+/// One lock protects the shared state. It is held for a few instructions, or for one system call that changes the epoll set, and never
+/// during a call to a handler. Jobs that the loop's own thread submits need no lock.
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
@@ -37,8 +37,8 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Whether calls, jobs or timers may be queued behind the lock. If the loop misses a change of this flag, it finds the work under the
-    /// lock before it sleeps.
+    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change of this flag, it finds the work under
+    /// the lock before it sleeps.
     private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()

@@ -5,8 +5,8 @@ internal import Dispatch
 /// Threads for computations that take milliseconds, such as the evaluation of a peer's certificates, which would delay all other work of an
 /// event loop.
 ///
-/// At most half of the processors compute at a time, so that the event loops find a free one. Further work waits in order of arrival. A
-/// thread ends after one idle second.
+/// At most half of the processors compute at a time, so that processors stay free for the event loops. Further work waits in order of
+/// arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     package static let shared = WorkerThreads(limit: max(1, System.processorCount / 2))
 

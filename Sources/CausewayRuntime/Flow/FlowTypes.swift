@@ -62,7 +62,7 @@ package enum SendWaiter: Sendable {
     case callback(SendCompletion)
     /// The protocols above the transport. Called from any thread.
     case channel(SendCompletion)
-    /// A task, with the identifier with which its request can be cancelled.
+    /// A task, and the identifier for cancelling its request.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
 

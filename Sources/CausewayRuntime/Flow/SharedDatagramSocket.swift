@@ -38,8 +38,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let hasSent = Atomic(false)
 
     /// - Parameter tracksSource: Whether replies to a peer have, as their source, the address to which the peer sent. Not needed for a
-    ///   socket
-    ///   bound to one address.
+    ///   socket that is bound to one address.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {

@@ -36,7 +36,7 @@ package final class MultipathEndpointManager: Sendable {
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Removes the endpoints. Connections lose the subflows over them, except those that they need.
+    /// Removes the endpoints. Connections lose the subflows from these endpoints, except subflows that a connection still needs.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }

@@ -148,7 +148,7 @@ package final class NetworkChangeMonitor: Sendable {
 }
 
 extension NetworkChangeMonitor {
-    /// Keeps its body subscribed until it is cancelled or released.
+    /// A subscription. Its closure is called until the subscription is cancelled or released.
     package final class Subscription: Sendable {
         package typealias ID = UInt64
 

@@ -170,7 +170,7 @@ package final class NetworkStateMonitor: Sendable {
 }
 
 extension NetworkStateMonitor {
-    /// Keeps its body subscribed until it is cancelled or released.
+    /// A subscription. Its closure is called until the subscription is cancelled or released.
     package final class Subscription: Sendable {
         private let id: UInt64
         private let monitor: NetworkStateMonitor

@@ -105,7 +105,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         }
     }
 
-    /// Takes complete messages from the buffer, each after its length (RFC 1035 §4.2.2). At most one incomplete message remains.
+    /// Removes the complete messages from the buffer and reports those that answer a pending query. The length precedes each message (RFC
+    /// 1035 §4.2.2). At most one incomplete message remains.
     private func deliver() {
         while state.value.incoming.count >= 2 {
             let count = Int(state.value.incoming[0]) << 8 | Int(state.value.incoming[1])

@@ -179,8 +179,8 @@ package enum PacketSockets {
         return entries.map { ($0.revents & Int16(POLLIN) != 0, $0.revents & Int16(POLLERR) != 0) }
     }
 
-    /// Waits until any of several connections is established or has failed, for at most the given time. Returns which ones. Blocks its
-    /// thread.
+    /// Waits until any of several connections is established or has failed, for at most the given time. Returns which connections these
+    /// are. Blocks its thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }

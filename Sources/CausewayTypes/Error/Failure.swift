@@ -1,7 +1,8 @@
 /// A failure as the layers below the API represent it: a domain and a number.
 ///
-/// ``NWError`` contains a `POSIXErrorCode`, whose size is known only at run time. Types that contain one need run-time layout lookups,
-/// which cost more than a small send. All sizes in this type are known at compile time; the API layer converts it to ``NWError``.
+/// ``NWError`` contains a `POSIXErrorCode`, whose size is known only at run time. Types that contain an ``NWError`` need run-time layout
+/// lookups, which cost more than a small send. All sizes in this type are known at compile time; the API layer converts a failure to
+/// ``NWError``.
 package struct Failure: Error, Hashable, Sendable {
     package enum Domain: UInt8, Sendable { case posix, dns, tls }
 

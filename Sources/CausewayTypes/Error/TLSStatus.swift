@@ -1,4 +1,4 @@
-// The error numbers of Secure Transport, which an `OSStatus` carries for TLS failures.
+// The error numbers of Secure Transport. TLS failures have these numbers as `OSStatus`.
 
 /// The peer violated the protocol.
 public let errSSLProtocol: OSStatus = -9800
