@@ -102,7 +102,7 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports a failure for which other endpoints and retries are useless.
+    /// Reports a failure that another endpoint or another attempt cannot avoid.
     package mutating func broke(_ failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {

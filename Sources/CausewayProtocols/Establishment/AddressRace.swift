@@ -69,7 +69,7 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Adds candidates in the owner's order, for example if the endpoint is an address. They start at once.
+    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. They start at once.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []

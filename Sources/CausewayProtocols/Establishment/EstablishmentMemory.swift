@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// Results of earlier connections: which addresses worked, which failed, and their round-trip times (RFC 8305 §4, §5).
 ///
-/// The number of entries and their lifetime are limited, because results from another network do not apply for long.
+/// The number of entries and their lifetime are limited: the host may move to another network, where the results do not apply.
 package struct EstablishmentMemory: Sendable {
     private struct Host: Sendable {
         var winner: InternetAddress
@@ -16,7 +16,7 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// Failures expire sooner: if the address still fails, only the next attempt costs time.
+    /// Failures expire sooner than other results. This costs little: if the address still fails, only one attempt is lost.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int

@@ -61,7 +61,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         return IPv6Address(high: high | front, low: restCount == 0 ? 0 : rest << UInt64(56 - restCount))
     }
 
-    /// Returns the IPv4 address in an address with this prefix (RFC 6052 §2.3); `nil` for other addresses.
+    /// Returns the IPv4 address that an IPv6 address with this prefix contains (RFC 6052 §2.3); `nil` for other addresses.
     package func extract(from address: IPv6Address) -> IPv4Address? {
         guard TranslationPrefix(high: address.high, low: address.low, length: length) == self,
             length == 96 || address.low >> 56 == 0

@@ -99,8 +99,8 @@ extension LinkBridge {
         review(Place(name: question.name, side: side), at: now)
     }
 
-    /// Begins to query the addresses of a host, if no other service does so already. Hosts in other domains are reachable from every link,
-    /// so they need no query.
+    /// Begins to query the addresses of a host, unless they are already queried for another service. Hosts in other domains are reachable
+    /// from every link, so they need no query.
     private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
         guard host.isWithin(.local), host != .local else { return }
         if links[side]?.hosts[host] == nil {

@@ -126,7 +126,7 @@ package struct LinkBridge: Sendable {
 
     package var nextDeadline: Duration? { due.next }
 
-    /// Reviews the services whose time has come.
+    /// Reviews the services that are due for a review.
     package mutating func advance(to now: Duration) {
         for place in due.takeDue(at: now) { review(place, at: now) }
     }
@@ -147,7 +147,7 @@ package struct LinkBridge: Sendable {
 }
 
 extension LinkBridge {
-    /// The knowledge about one link, and the state of its services on the other link.
+    /// The services and hosts that are known on one link, and the state of the services on the other link.
     struct Link: Sendable {
         /// For each service: the browsed names under which it was found.
         var found: [DNSName: Set<DNSName>] = [:]

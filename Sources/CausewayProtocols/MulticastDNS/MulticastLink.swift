@@ -103,7 +103,7 @@ package struct MulticastLink: Sendable {
         update(id, RecordSet(records), at: now)
     }
 
-    /// Sends goodbyes and stops answering. Several calls before ``takeActions()`` share messages.
+    /// Sends goodbyes and stops answering. Goodbyes of several calls before ``takeActions()`` share messages.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
         lastTime = now
         responder.unregister(id)

@@ -6,7 +6,7 @@ extension MulticastQuerier {
     /// The minimum time between two checks of the same conflict.
     private static let doubtSpacing: Duration = .seconds(10)
 
-    /// Returns questions for the unique records in a unicast response that contradict the records of another host.
+    /// Finds unique records in a unicast response that contradict the records of another host, and returns questions for them.
     mutating func contradicted(
         by message: DNSMessage, from source: InternetAddress, at now: Duration
     ) -> [DNSQuestion] {

@@ -249,7 +249,7 @@ struct MulticastQuerier: Sendable {
         return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
 
-    /// The question in its current form: only the first one of a series permits a unicast response (RFC 6762 §5.4).
+    /// The question to send now. Only the first question of a series permits a unicast response (RFC 6762 §5.4).
     private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
         var asked = question
         asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0

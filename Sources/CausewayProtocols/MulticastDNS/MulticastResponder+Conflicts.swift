@@ -74,7 +74,8 @@ extension MulticastResponder {
 
     // MARK: Within this host
 
-    /// A unique name in new records that another registration of this host already uses with other records.
+    /// Returns the first unique name in new records that another registration of this host already uses with other records; `nil` if there
+    /// is none.
     ///
     /// Address records are ignored: one registration may know an address of the host before the other does.
     func nameTaken(from content: RecordSet) -> DNSName? {

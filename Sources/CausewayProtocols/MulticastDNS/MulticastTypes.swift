@@ -48,10 +48,11 @@ package struct MulticastArrival: Sendable {
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
-/// The relevance of a message, from a quick look at it.
+/// The relevance of a message, which is determined before the message is parsed.
 package enum MulticastInterest: Sendable {
     case none
-    /// A query or probe for this host's records, or a query for the same records as one of this host. It must be read before all responses.
+    /// A query or probe for this host's records, or another host's query for records that this host also queries. It must be processed
+    /// before all responses.
     case question
     case answer
 }

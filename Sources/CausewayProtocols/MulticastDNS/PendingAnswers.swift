@@ -10,7 +10,7 @@ struct PendingAnswers: Sendable {
     private static let gathering: Duration = .milliseconds(120)
     /// The maximum number of peers with pending unicast answers. Further peers must ask again.
     private static let peerLimit = 256
-    /// The maximum number of queriers that are stored per record. With more, the record counts as requested by all.
+    /// The maximum number of queriers that are stored per record. If more queriers ask, the record counts as requested by all hosts.
     private static let askerLimit = 16
     /// The maximum number of repeats of a missed answer, and the maximum number of records that are repeated.
     private static let repeatLimit = 3

@@ -169,7 +169,8 @@ struct RecordCache: Sendable {
 
     // MARK: Changes
 
-    /// Ends the other records with the name and type of a unique record, except those received within the last second (RFC 6762 §10.2).
+    /// Lets the other records with the name and type of a unique record expire after one second, except records received within the last
+    /// second (RFC 6762 §10.2).
     mutating func flush(around record: DNSRecord, at now: Duration) {
         guard let group = groups[Key(record)] else { return }
         for (data, slot) in group where data != record.data {

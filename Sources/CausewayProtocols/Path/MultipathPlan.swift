@@ -25,7 +25,7 @@ package struct MultipathPlan: Equatable, Sendable {
     /// The endpoints for the current network, best interface first, up to the kernel's limit.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
-        // One best interface for both families: an address of the other family on the best interface is not a backup.
+        // Select one best interface for both families, so that an address of the other family on that interface is not a backup.
         let best = ways.first?.interface.index
         let ranks = Dictionary(ways.enumerated().map { ($1.interface.index, $0) }) { first, _ in first }
         let candidates = model.interfaces.filter { candidate in

@@ -112,7 +112,7 @@ package struct ReceiveQueue: Sendable {
         return count
     }
 
-    /// The next result for the oldest call; `nil` if the call must wait. Call it until it returns `nil`.
+    /// Returns the next result for the oldest pending receive call; `nil` if that call must wait. Call this method until it returns `nil`.
     package mutating func next() -> Outcome? {
         guard let demand = demands.first else { return nil }
         guard let head = messages.first else { return hasEnded ? answerEnd() : nil }

@@ -2,9 +2,9 @@ package import CausewayWire
 
 /// A cache of DNS answers. It also keeps expired answers for some time (RFC 1034 §5, RFC 2308, RFC 8767).
 ///
-/// The number of entries is limited; the entries that were not used for longest are removed first. To save the bookkeeping of uses, the
-/// cache has two halves. A used entry moves to the recent half. When that is full, the older half is deleted and the recent half takes its
-/// place.
+/// The number of entries is limited; entries that were not used for a long time are removed first. The cache does not record the time of
+/// each use. Instead it has two halves, and a used entry moves to the recent half. When the recent half is full, the older half is deleted
+/// and replaced by the recent half.
 package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName

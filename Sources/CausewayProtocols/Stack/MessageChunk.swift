@@ -21,7 +21,8 @@ package struct MessageChunk: Sendable {
     /// the chunk, then that of the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether this is the last chunk in its direction. On receipt without ``endsMessage``: the last message is incomplete.
+    /// Whether this is the last chunk in its direction. If the last received chunk does not have ``endsMessage``, its message is
+    /// incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
 

@@ -95,7 +95,7 @@ extension ProtocolStack {
         return chunk
     }
 
-    /// Writes bytes of a stream for the transport to `room`, if all pending output fits and is nothing but bytes.
+    /// Writes bytes of a stream for the transport to `room`, if all pending output fits and consists only of bytes.
     ///
     /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:at:)`` may return a chunk.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {

@@ -51,7 +51,7 @@ extension ProtocolStack {
                 moved = true
             }
         }
-        // The program no longer reads after close(). Discard its content, because the peer's closing message may come after it.
+        // After close() the program no longer reads. Discard received content, because the peer's closing message may come after it.
         if closing != nil, let top = places.indices.last {
             while places[top].stage.nextInbound(atMost: .max) != nil { moved = true }
         }

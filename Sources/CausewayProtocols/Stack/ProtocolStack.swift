@@ -15,9 +15,9 @@ package struct ProtocolStack: Sendable {
     }
 
     package enum Event: Sendable {
-        /// All handshakes are complete: messages may flow.
+        /// All handshakes are complete: messages can be sent and received.
         case ready
-        /// A stage asks or reports something.
+        /// A question or a notification from a stage.
         case stage(StageID, any StageEvent)
         /// The stack has failed. Send the remaining chunks from ``ProtocolStack/nextOutbound(atMost:at:)`` before you close the transport.
         case failed(Failure)

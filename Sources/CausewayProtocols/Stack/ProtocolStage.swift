@@ -15,7 +15,7 @@ package enum StageStatus: Equatable, Sendable {
     case failed(Failure)
 }
 
-/// The kinds of output that a stage may have. `false` means certainly none, so that the stack need not ask.
+/// The kinds of output that a stage may have. `false` means that the stage certainly has none, so the stack need not query it.
 package struct StagePendingFlags: Sendable {
     package var hasFailed: Bool
     package var mayHaveEvent: Bool
@@ -94,7 +94,7 @@ package protocol ProtocolStage: Sendable {
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     /// Removes and returns a chunk for the stage below. It may exceed `limit` for parts that cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
-    /// Writes bytes of a stream for the stage below to `room`, if all pending output fits and is nothing but bytes.
+    /// Writes bytes of a stream for the stage below to `room`, if all pending output fits and consists only of bytes.
     ///
     /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:)`` may return a chunk.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int

@@ -21,8 +21,8 @@ package struct TLVMetadata: StageMetadata, Equatable {
 /// ```
 ///
 /// Both numbers are in network byte order. The length counts only the value. Without a type (T = 0) the header is a plain length prefix.
-/// Over a byte stream a long message is delivered in parts. Over messages, each lower message must contain exactly one type-length-value
-/// message. A datagram that does not is dropped; on a reliable protocol it fails the stage.
+/// Over a byte stream a long message is delivered in parts. If the protocol below has messages, each of them must contain exactly one
+/// type-length-value message. Otherwise a datagram is dropped, and a message of a reliable protocol fails the stage.
 package struct TLVStage: ProtocolStage {
     /// The kind of protocol below.
     package enum Carrier: Sendable {
@@ -44,7 +44,7 @@ package struct TLVStage: ProtocolStage {
     private var current: (metadata: TLVMetadata, remaining: UInt64)?
     private var inboundEnded = false
     private var deliveredEnd = false
-    /// Complete messages from lower messages.
+    /// Complete messages, decoded from messages of the protocol below.
     private var arrived = MessageChunkQueue()
     private var isSkipping = false
 
@@ -93,8 +93,8 @@ package struct TLVStage: ProtocolStage {
         }
     }
 
-    /// Decodes the next header as soon as it has arrived. Errors in a stream must be found on arrival or together with the content before
-    /// them, because the stack does not look for failures while the stage delivers nothing.
+    /// Decodes the next header as soon as it has arrived. Errors in a stream must be detected when the bytes arrive or when the content
+    /// before them is delivered: while the stage delivers nothing, the stack does not check it for failures.
     private mutating func lookAhead() {
         if current == nil, input.count >= header.byteCount {
             guard let metadata = takeHeader() else { return fail(.protocolViolation) }

@@ -12,7 +12,7 @@ package struct ArrivalPace: Sendable {
         case listen
     }
 
-    /// A read of fewer datagrams is not worth its wake-up.
+    /// A read of fewer datagrams than this number is not worth the cost of a wake-up.
     private static let fewDatagrams = 64
     /// A pause that collects fewer datagrams is useless.
     private static let uselessDatagrams = 4

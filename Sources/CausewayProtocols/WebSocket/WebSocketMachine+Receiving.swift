@@ -79,7 +79,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Ends with a close frame, if one can still be sent (RFC 6455 §7.1.7).
+    /// Ends the connection after a failure. Sends a close frame, if one can still be sent (RFC 6455 §7.1.7).
     private mutating func fail(_ failure: Failure) {
         output.removeWaiting()
         if !sentClose {

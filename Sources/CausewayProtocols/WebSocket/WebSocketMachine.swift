@@ -18,7 +18,7 @@ package struct WebSocketMachine: Sendable {
         /// The maximum length of a received message in bytes; 0 for no limit. Messages are delivered in parts, so the machine never holds
         /// more than ``inputLimit`` bytes.
         package var maximumMessageSize = 0
-        /// Whether frames follow at once, because the connection was upgraded elsewhere.
+        /// Whether to skip the opening handshake, because the connection was upgraded elsewhere.
         package var skipsHandshake = false
         /// The maximum payload of a sent frame in bytes; longer messages are fragmented. 0 for no limit.
         package var fragmentSize = 0

@@ -14,7 +14,7 @@ package struct NetlinkRule: Equatable, Sendable {
     package var typeOfService: UInt8 = 0
     /// The input interface that the rule matches. Packets from this host count as received on loopback.
     package var incoming: String?
-    /// The interface to which the sending socket is bound.
+    /// The output interface that the rule matches: the interface to which the sending socket is bound.
     package var outgoing: String?
     /// The packet mark that the rule matches, and the mask of the bits to compare.
     package var mark: UInt32 = 0
