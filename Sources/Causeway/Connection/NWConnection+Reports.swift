@@ -146,7 +146,7 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Answers from the host's own data count as cached.
+    /// Converts the origin of an address. Answers from the host's own data count as cached answers.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -8,7 +8,8 @@ extension NWConnection {
     /// for the connection.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
-    /// Receives the available bytes, at least one and at most `maximumLength`. Returns `nil` after the peer has ended its direction.
+    /// Receives the available bytes, at least one and at most `maximumLength`. Returns `nil` after the peer has closed its sending
+    /// direction.
     ///
     /// Cancellation: ends only this receive; no byte is lost.
     nonisolated(nonsending)
@@ -113,7 +114,7 @@ extension NWConnection {
         let opening = Opening()
         stateUpdateHandler = { state in opening.changed(to: state) }
         driver.start(on: nil, observer: self)
-        // A connection from a listener may have been started before.
+        // A connection from a listener may already be started. It then does not report its current state again.
         opening.changed(to: state)
         do throws(NWError) {
             try await opening.outcome().get()

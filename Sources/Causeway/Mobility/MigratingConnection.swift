@@ -13,7 +13,7 @@ internal import Dispatch
 /// repeated, because the server may have performed it: the caller decides. Safe to use from any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
-        /// The connection for exchanges.
+        /// The connection that exchanges use.
         var current: NWConnection?
         /// The connection that is being established. `isNextReady` is set when it can replace `current`.
         var next: NWConnection?
@@ -136,13 +136,13 @@ public final class MigratingConnection: Sendable {
                 if isNew { connect() }
             }
         } onCancel: {
-            // Only the current exchange can be the waiter.
+            // A stored waiter always belongs to the current exchange.
             state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
         }
         return try result.get()
     }
 
-    /// Opens a connection that replaces the current one.
+    /// Opens a connection that will replace the current connection.
     func connect() {
         let connection = NWConnection(to: endpoint, using: parameters.copy())
         let isWanted = state.withLock { state in

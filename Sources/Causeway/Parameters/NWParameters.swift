@@ -89,9 +89,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     package var values: Values { storage.withLock { $0 } }
 
-    /// The parameters themselves.
-    ///
-    /// Counterpart: macOS 26, iOS 26.
+    /// This object itself, as ``NWParametersProvider`` requires.
     public var parameters: NWParameters { self }
 
     /// Returns a deep copy: changes of properties or options do not affect the other object.

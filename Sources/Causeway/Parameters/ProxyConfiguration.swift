@@ -137,12 +137,12 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Creates a configuration from its object form.
+    /// Creates the configuration that an object contains.
     public init(_nw: nw_proxy_config_t) {
         self = _nw.configuration
     }
 
-    /// The object form.
+    /// The configuration as an object.
     public var _nw: nw_proxy_config_t { OS_nw_proxy_config(configuration: self) }
 
     package var credential: Credential? { box.credential.withLock { $0 } }

@@ -4,9 +4,9 @@ public import FoundationEssentials
 // The Core Foundation names in the signatures of the Security interface. On Apple platforms programs cast Swift values to these types:
 // `data as CFData`, `[certificate] as CFArray`, `options as CFDictionary`. Here each name is the type of the Swift value.
 
-/// Bytes.
+/// A buffer of bytes.
 public typealias CFData = Data
-/// Text.
+/// A string.
 public typealias CFString = String
 /// An array of any values.
 public typealias CFArray = [Any]
@@ -51,7 +51,7 @@ public let kCFAllocatorDefault: CFAllocator? = nil
 
 /// An error of the Security interface.
 public final class CFError: Error, CustomStringConvertible, Sendable {
-    /// The error as the rest of the API reports it.
+    /// The error as an ``NWError``, the error type of the connection API.
     public let underlyingError: NWError
 
     package init(_ error: NWError) {

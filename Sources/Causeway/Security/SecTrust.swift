@@ -33,7 +33,7 @@ public final class SecTrust: Hashable, Sendable {
         package var anchors: [SecCertificate]?
         /// Whether to trust the system's anchors too.
         package var trustsSystemAnchors = true
-        /// The validation time in seconds since 1970; `nil` for now.
+        /// The validation time in seconds since 1970; `nil` for the current time.
         package var time: Int64?
         /// If set, evaluates the chain instead of the usual rules. Returns `nil` if the chain is trusted, otherwise the error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?

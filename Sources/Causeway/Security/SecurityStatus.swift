@@ -54,7 +54,7 @@ public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
 public let errSecInvalidCertAuthority: OSStatus = -67826
 /// A rule of the program rejected the certificate.
 public let errSecVerifyActionFailed: OSStatus = -67825
-/// A host uses the certificate of an authority.
+/// A host presents the certificate of an authority as its own certificate.
 public let errSecCertificateIsCA: OSStatus = -67902
 
 /// The descriptions of the codes above.

@@ -54,7 +54,7 @@ extension NWProtocolWebSocket {
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum Defined: UInt16, Equatable, Hashable, Sendable {
-            /// The connection has served its purpose.
+            /// Normal closure: the connection is no longer needed.
             case normalClosure = 1000
             /// The server is shutting down, or the browser has left the page.
             case goingAway = 1001

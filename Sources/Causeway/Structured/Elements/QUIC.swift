@@ -10,7 +10,7 @@ public struct QUIC: MultiplexProtocol, Sendable {
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {}
 
-    /// The state of a connection for QUIC.
+    /// The state that a connection keeps for QUIC.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct ProtocolStorage: ConnectionStorage, Sendable {

@@ -13,7 +13,7 @@ public struct QUICStream: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its direction with this content.
+        /// Whether this content is the last that the peer sends.
         public let endOfStream: Bool
         /// The metadata of the elements below.
         public let other: [NWProtocolMetadata]

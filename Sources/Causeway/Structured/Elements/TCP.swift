@@ -11,7 +11,7 @@ public struct TCP: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its direction with this content.
+        /// Whether this content is the last that the peer sends.
         public let endOfStream: Bool
         /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
         /// them for each receive would be slow.
@@ -55,7 +55,7 @@ public struct TCP: StreamProtocol, Sendable {
     /// Sets ``NWProtocolTCP/Options/noOptions``.
     public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
 
-    /// Enables keepalive, with its three parameters.
+    /// Enables keepalive. Sets the idle time before the first probe, the number of unanswered probes, and the time between probes.
     public func keepalive(idleTimeInSeconds: UInt32, count: UInt32, intervalInSeconds: UInt32) -> TCP {
         setting { values in
             values.enableKeepalive = true

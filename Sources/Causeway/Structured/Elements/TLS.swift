@@ -13,7 +13,7 @@ public struct TLS: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether the peer has ended its direction with this content.
+        /// Whether this content is the last that the peer sends.
         public let endOfStream: Bool
         /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
         /// them for each receive would be slow.
