@@ -37,6 +37,8 @@ public struct PacketFrames: AsyncSequence, Sendable {
         let statistics = Mutex(CaptureStatistics())
     }
 
+    /// Creates a sequence. The capture starts with a loop over the sequence.
+    ///
     /// - Parameter unread: Maximum number of packets that wait for the reader.
     public init(_ options: CaptureOptions, unread: Int = 8192) {
         self.options = options

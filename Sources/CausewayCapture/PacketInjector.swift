@@ -20,6 +20,8 @@ public struct PacketInjector: ~Copyable {
     /// Number of packets in one batch.
     private static let maximum = 64
 
+    /// Opens an interface for sending frames.
+    ///
     /// - Parameter interface: The interface to send on. Frames begin with its link header.
     /// - Throws: ``CaptureError`` if there is no such interface, or this process may not send frames.
     public init(interface: String) throws(CaptureError) {

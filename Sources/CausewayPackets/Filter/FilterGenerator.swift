@@ -26,6 +26,8 @@ struct FilterGenerator {
     /// Slots of the kernel's scratch memory: the lower half for arithmetic, the upper half for positions of headers.
     private static let computingSlots = 8
 
+    /// Generates the program for a tree.
+    ///
     /// - Returns: The program; `nil` if the expression needs more scratch memory than BPF has.
     static func program(_ node: FilterNode, keeping snapLength: UInt32) -> FilterProgram? {
         var generator = FilterGenerator()

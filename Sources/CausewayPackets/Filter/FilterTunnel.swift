@@ -16,6 +16,8 @@ struct FilterTunnel {
     /// Offset of the type in a frame, and length of the frame's header.
     private static let (frameTypeAt, frameLength): (UInt32, UInt32) = (12, 14)
 
+    /// Returns the tests for the tunnel, and the nodes that compute the position of its payload.
+    ///
     /// - Parameter at: Creates a load at an offset from the UDP header.
     func nodes(_ at: (Int, Int) -> FilterLoad) -> [FilterNode] {
         let header = Self.udpLength

@@ -250,7 +250,7 @@ extension PacketPrinter {
         return !isTooLong
     }
 
-    /// Prints a name. Returns the offset after the name's own bytes, or `nil` if a pointer is invalid.
+    /// Prints a name. Returns the offset after the name's own bytes, or `nil` if a pointer or a label type is invalid.
     mutating func dnsName(_ p: borrowing ByteView, _ start: Int) throws(WireError) -> Int? {
         var (offset, end, limit) = (start, -1, start)
         var (count, isTooLong) = (0, false)

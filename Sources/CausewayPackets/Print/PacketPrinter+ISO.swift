@@ -12,7 +12,7 @@ extension PacketPrinter {
     private static let isis: UInt8 = 0x83
     private static let (system, node, links) = (6, 7, 8)
 
-    /// Returns whether the protocol is supported.
+    /// Prints a packet of the ISO network layer. Returns whether the protocol is supported.
     mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard try p.u8(0) == Self.isis else { return false }
         part = "isis"

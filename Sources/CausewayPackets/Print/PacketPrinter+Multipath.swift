@@ -1,6 +1,6 @@
 /// Prints the TCP options of Multipath TCP (RFC 8684 §3, and version 0: RFC 6824 §3).
 extension PacketPrinter {
-    /// Prints an option. Returns whether its length is valid for its kind.
+    /// Prints an option. Returns whether its length is valid for its subtype.
     mutating func multipath(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
     ) throws(WireError) -> Bool {

@@ -65,7 +65,7 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints the first line, which states the version.
+    /// Prints the first line of an SSH connection, which contains the version.
     private mutating func ssh(_ p: borrowing ByteView) {
         var index = 0
         guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }

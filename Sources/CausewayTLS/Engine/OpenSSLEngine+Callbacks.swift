@@ -171,7 +171,7 @@ func keyLogCallback(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     OpenSSLEngine.of(ssl)?.keyLog?(String(cString: line))
 }
 
-/// Offers the first key, because OpenSSL allows a client only one.
+/// Passes the first key to OpenSSL, which supports only one key on a client.
 func choosePreSharedKeyCallback(
     _ ssl: OpaquePointer?, _ hint: UnsafePointer<CChar>?, _ identity: UnsafeMutablePointer<CChar>?,
     _ identityCapacity: CUnsignedInt, _ key: UnsafeMutablePointer<UInt8>?, _ keyCapacity: CUnsignedInt

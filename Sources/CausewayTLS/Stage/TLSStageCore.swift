@@ -148,7 +148,7 @@ struct TLSStageCore {
         events.append(event)
     }
 
-    /// Not checked during a step elsewhere, because the step may be adding lines.
+    /// Whether there are key log lines to report. `false` during a step elsewhere, because the step may be adding lines.
     private var hasKeyLines: Bool { awaited != .step && !keyLines.waiting.isEmpty }
 
     private mutating func noteKeyLines() {
@@ -191,7 +191,8 @@ struct TLSStageCore {
         }
     }
 
-    /// The engine computes the timeout from its own clock, so reading it repeatedly would give a different deadline each time.
+    /// Stores the time of the next retransmission. The engine computes its timeout from its own clock, so reading the timeout again later
+    /// would give a different time.
     mutating func noteDeadline() {
         guard awaited != .step else { return }
         deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil

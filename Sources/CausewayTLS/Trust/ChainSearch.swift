@@ -120,7 +120,8 @@ struct ChainSearch {
         return isSigned
     }
 
-    /// If the key identifiers differ, this is a different authority with the same name, not a wrong signature.
+    /// Records the failure of a signature check. If the key identifiers differ, the issuer is a different authority with the same name, and
+    /// the failure is a missing issuer.
     private mutating func noteForeignKey(_ child: JudgedCertificate, _ issuer: JudgedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.authorityKeyIdentifier
         let own = issuer.fields.extensions.subjectKeyIdentifier

@@ -55,7 +55,8 @@ enum PortHolders {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// The lines of the file have the form `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
+    /// Returns the inode number and the user of each socket that is bound to a port. A line of the file has the form `sl local_address
+    /// rem_address st queues tr retransmits uid timeout inode ...`.
     private static func inodes(_ path: String, _ port: UInt16) -> [(inode: String, user: Int)] {
         let suffix = ":" + String(port, radix: 16, uppercase: true)
         return read(path).split(separator: "\n").dropFirst().compactMap { line in

@@ -149,7 +149,7 @@ final class SharedInput: Sendable {
             }
         }
 
-        /// A client that has ended its direction receives the pieces that are already read, and no more.
+        /// Ends this client's input after the pieces that are already read.
         func peerEnded() {
             input.state.withLock { state in
                 state.clients[identifier]?.hasPeerEnded = true

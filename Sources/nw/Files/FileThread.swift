@@ -14,7 +14,7 @@ final class FileThread: Sendable {
 
     /// Runs the work on the thread, after all work submitted before.
     ///
-    /// Cancellation: this returns at once with `CancellationError`; the work still completes on the thread.
+    /// Cancellation: this function returns immediately with `CancellationError`; the work still completes on the thread.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         let outcome = OneShot<Value>()
         return try await withTaskCancellationHandler {

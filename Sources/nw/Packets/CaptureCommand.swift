@@ -121,7 +121,8 @@ final class StopMark: Sendable {
     var isSet: Bool { mark.load(ordering: .relaxed) }
     func set() { mark.store(true, ordering: .relaxed) }
 
-    /// Runs blocking work on its own thread. SIGINT sets the flag; the work checks the flag and ends with the results so far.
+    /// Runs blocking work on its own thread. If the task is cancelled, for example by SIGINT, sets the flag. The work checks the flag and
+    /// ends with the results so far.
     func run(_ name: String, _ work: @escaping @Sendable () throws -> Void) async throws {
         let outcome = LockedValue<Result<Void, any Error>>(.success(()))
         let shared = Outcome(outcome)

@@ -174,7 +174,7 @@ struct PacketOutput: ~Copyable {
         }
     }
 
-    /// Ends a batch. Live output is flushed so that the user sees the packets at once.
+    /// Ends a batch. Live output is flushed so that the user sees the packets immediately.
     mutating func endBatch() throws { if isLive { try flush() } }
 
     /// Ends the output. A capture file without packets still gets a header with the link type.

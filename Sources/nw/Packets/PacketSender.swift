@@ -33,7 +33,7 @@ extension PacketCommand {
         throw CommandFailure("there is no route to \(destination): name an address with --source")
     }
 
-    /// The source MAC address: the interface's own address if the packet is sent, so that replies arrive.
+    /// The source MAC address: from the options, or else the interface's own address if the packet is sent, so that replies arrive.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
             guard let address = MACAddress(sourceMac) else {

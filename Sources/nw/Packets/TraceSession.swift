@@ -104,7 +104,7 @@ final class TraceSession {
 
     private func isExpired(_ answer: TraceAnswer) -> Bool { answer.error?.type == (target.isIPv6 ? 3 : 11) }
 
-    /// The marks that traceroute prints.
+    /// Returns the mark that traceroute prints for an error.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
         // Port unreachable is the target's normal answer to a datagram. As an answer to an echo or a connection it comes from a packet

@@ -186,7 +186,7 @@ final class TraceByConnection: TraceWire {
 /// Functions that all trace methods share.
 enum TraceSending {
     /// The payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the socket if
-    /// the command asks for it.
+    /// the command has this option.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {

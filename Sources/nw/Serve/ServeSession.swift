@@ -18,7 +18,7 @@ final class ServeSession: Sendable {
     }
 
     /// Serves until an interrupt. Then no more connections are accepted, open connections have two seconds to end, and services are
-    /// withdrawn. A second interrupt ends the process at once.
+    /// withdrawn. A second interrupt ends the process immediately.
     ///
     /// - Throws: ``CommandFailure`` if a listener cannot listen.
     func run() async throws {

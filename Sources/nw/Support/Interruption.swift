@@ -6,7 +6,7 @@ import FoundationEssentials
 
 /// Runs `body`, and cancels its task on SIGINT, SIGTERM, or SIGHUP (not under `nohup`).
 ///
-/// `body` must end soon after it is cancelled. A second signal ends the process at once.
+/// `body` must end soon after it is cancelled. A second signal ends the process immediately.
 ///
 /// - Throws: The error of `body`; `ExitCode` 128 + the signal's number after a signal, as in shells.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {

@@ -14,7 +14,7 @@ final class NeighbourWire: ScanWire {
     /// The last attempt for each target: an answer does not show which attempt it belongs to.
     private var attempts: [Int]
 
-    /// Whether all targets are on local links: then they answer at once or not at all.
+    /// Whether all targets are on local links: such targets answer immediately or not at all.
     let isNear: Bool
 
     /// - Parameter links: The links on which this process may send frames. Targets on other links get echo requests.
