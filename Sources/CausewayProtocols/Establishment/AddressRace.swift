@@ -134,7 +134,7 @@ package struct AddressRace: Sendable {
         guard let first = ranked.first else { return [] }
         var turn =
             lastFamily.map { $0 == .ipv6 ? InternetAddress.Family.ipv4 : .ipv6 } ?? destinations[first].address.family
-        // Reversed, so that `popLast()` takes the first.
+        // Each queue is in reverse order, so that `popLast()` returns its first candidate.
         var queues: [InternetAddress.Family: [Candidate]] = [:]
         for candidate in ranked.reversed() {
             queues[destinations[candidate].address.family, default: []].append(candidate)
@@ -154,7 +154,7 @@ package struct AddressRace: Sendable {
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Three times the known round-trip time: by then a reply is overdue.
+    /// The delay is three times the known round-trip time: if no reply has arrived by then, it is late.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

@@ -53,7 +53,7 @@ package struct AttemptRace: Sendable {
     ///
     /// - Parameters:
     ///   - order: All candidates that have not started, including the new ones.
-    ///   - delays: For each of them, the time before the next one starts; `nil` for the default.
+    ///   - delays: For each of these candidates, the time until the next candidate starts; `nil` for the default.
     package mutating func joined(
         by count: Int, delays: [Duration?], arranged order: [Candidate], at now: Duration
     ) -> [Step] {

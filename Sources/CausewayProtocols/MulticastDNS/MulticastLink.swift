@@ -130,7 +130,8 @@ package struct MulticastLink: Sendable {
     /// All records that this host answers with, each once.
     package var answeredRecords: [DNSRecord] { responder.records }
 
-    /// The owner option for probes and announcements. It tells a sleep proxy that answered for this host that the host is awake.
+    /// The owner option for probes and announcements. If a sleep proxy has answered for this host, the option shows the proxy that the host
+    /// is awake.
     package var owner: DNSOwner? {
         get { responder.owner }
         set { responder.owner = newValue }

@@ -98,7 +98,8 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Whether another host that probes for `name` at the same time with `theirs` wins the tie-break (RFC 6762 §8.2).
+    /// Compares this host's probe for `name` with a simultaneous probe of another host for the records `theirs`. Returns whether the other
+    /// host wins the tie-break (RFC 6762 §8.2).
     func loses(_ name: DNSName, to theirs: [DNSRecord]) -> Bool {
         let ours = proposals.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
         let others = theirs.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)

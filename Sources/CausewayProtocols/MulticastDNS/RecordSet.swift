@@ -28,7 +28,7 @@ package struct RecordSet: Sendable {
     }
 }
 
-/// The attributes of a service without its own name and its host's name (RFC 6763).
+/// The attributes of a service, except its instance name and its host's name (RFC 6763).
 package final class ServiceAttributes: Sendable, Equatable {
     /// The service type, such as `_http._tcp.local`.
     package let type: DNSName

@@ -7,7 +7,8 @@ internal import CausewayWire
 /// most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
-    /// How long a querier is stored: less than 96 seconds, after which a record of 120 seconds is refreshed in any case.
+    /// How long a querier is stored. The time is less than 96 seconds: after 96 seconds a host refreshes a record with a lifetime of 120
+    /// seconds even if no answer was lost.
     private static let memory: Duration = .seconds(90)
     /// The maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)

@@ -11,7 +11,7 @@ struct SendingTimes: Sendable {
     /// When the table exceeds this size, entries without effect are removed.
     private var limit = Self.minimumLimit
 
-    /// The time, rounded up to a nanosecond, so that no record is sent again too early.
+    /// The time of the last multicast of a record. It is rounded up to a nanosecond, so that no record is sent again too early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
     /// The time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is sent.
@@ -23,7 +23,7 @@ struct SendingTimes: Sendable {
         let time = Self.nanoseconds(now)
         times[record.hashValue] = time
         guard times.count > limit else { return }
-        // One quarter of the longest usual TTL.
+        // Entries that are older than a quarter of the longest usual TTL have no effect.
         let old = Self.nanoseconds(.seconds(Int64(MulticastDNS.otherTimeToLive)) / 4)
         if times.values.contains(where: { time - $0 >= old }) { times = times.filter { time - $0.value < old } }
         limit = max(Self.minimumLimit, 2 * times.count)

@@ -67,7 +67,7 @@ package struct CaptiveProbe: Sendable {
         head == nil ? .unclear("the connection closed before a response") : .captive(portal: nil)
     }
 
-    /// The verdict if the response header is enough for one.
+    /// Returns the verdict, or `nil` if the response header is not sufficient and the page must be examined.
     private func verdict(on head: AnswerHead) -> Verdict? {
         if case .status(head.status) = expectation { return .open }
         switch head.status {

@@ -50,7 +50,7 @@ extension NetworkModel {
             let score = SourceScore(address, candidate.address, candidate.isOutgoing, for: target)
             return (score.terms, candidate.address.address)
         }
-        // Between equal scores the first address wins.
+        // If two scores are equal, the first address wins.
         var best: (score: [Int], address: InternetAddress)?
         for candidate in scores where best.map({ $0.score.lexicographicallyPrecedes(candidate.score) }) ?? true {
             best = candidate

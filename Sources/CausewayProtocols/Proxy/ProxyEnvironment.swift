@@ -22,7 +22,8 @@ package struct ProxyEnvironment: Sendable {
         let scheme = scheme.lowercased()
         var names = ["all_proxy", "ALL_PROXY"]
         if secure.contains(scheme) { names = ["https_proxy", "HTTPS_PROXY"] + names }
-        // A CGI program gets the request header `Proxy` as HTTP_PROXY, so there the client of the web server could choose the value.
+        // A web server passes the request header `Proxy` to a CGI program as HTTP_PROXY. HTTP clients could thus choose the proxy, so
+        // ignore the variable there.
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }

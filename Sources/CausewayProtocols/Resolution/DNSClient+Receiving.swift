@@ -36,7 +36,8 @@ extension DNSClient {
         if exchange.carrier == .tcp { health[exchange.server]?.answersStreams = true }
     }
 
-    /// Notes whether the server drops queries with EDNS: it answered one without EDNS while one with EDNS is still unanswered.
+    /// Records whether the server drops queries with EDNS. This is assumed if the server answers a query without EDNS while a query with
+    /// EDNS is still unanswered.
     private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
         if known.hasExtensions {
             health[known.server, default: ServerHealth()].answersExtensions = true

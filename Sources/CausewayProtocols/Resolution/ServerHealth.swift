@@ -30,7 +30,7 @@ struct ServerHealth: Sendable {
         lacksExtensions || dropsExtensionsUntil.map { $0 > now } ?? false
     }
 
-    /// Whether the server may be silent only because of EDNS(0).
+    /// Whether EDNS(0) may be the reason why the server does not answer.
     func mayDropExtensions(at now: Duration) -> Bool { !answersExtensions && !refusesExtensions(at: now) }
 
     mutating func droppedExtensions(at now: Duration) { dropsExtensionsUntil = now + Self.extensionPause }

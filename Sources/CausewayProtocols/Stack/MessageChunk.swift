@@ -1,4 +1,5 @@
-/// Metadata that a protocol attaches to a message: on receipt for the stages above it, on sending for itself.
+/// The metadata of one protocol for a message. In a received message it is information from this protocol for the stages above. In a
+/// message to send it is information for this protocol.
 package protocol StageMetadata: Sendable {}
 
 /// A part of a message on its way through a ``ProtocolStack``, in either direction.

@@ -108,7 +108,7 @@ package protocol ProtocolStage: Sendable {
 
     /// Sends the pending content and the closing message, then becomes `closed`. The stage gets no more content from above.
     mutating func close(at now: Duration)
-    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's.
+    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the closing message of the peer.
     var awaitsGoodbye: Bool { get }
     /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver earlier content, and events that
     /// release resources.

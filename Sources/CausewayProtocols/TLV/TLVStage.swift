@@ -107,7 +107,7 @@ package struct TLVStage: ProtocolStage {
         if isCutOff { fail(.endedEarly) }
     }
 
-    /// Collects a lower message, which must contain exactly one message of this stage.
+    /// Collects a message of the protocol below, which must contain exactly one message of this stage.
     private mutating func gather(_ chunk: MessageChunk) {
         if !isSkipping { input.append(chunk.bytes) }
         if input.count > Self.messageLimit + header.byteCount {

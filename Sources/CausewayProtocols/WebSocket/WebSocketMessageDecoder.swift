@@ -85,7 +85,7 @@ struct WebSocketMessageDecoder: Sendable {
         return .control(current.header.opcode, payload)
     }
 
-    /// Takes payload of the current frame. Returns `nil` at the end of a fragment without content; the next frame follows.
+    /// Decodes payload of the current frame. Returns `nil` at the end of a fragment without content; the next frame follows.
     private mutating func takeContent(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {

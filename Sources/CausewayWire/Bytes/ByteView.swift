@@ -100,7 +100,8 @@ public struct ByteView: ~Escapable {
         part(0, min(max(length, 0), count))
     }
 
-    /// Returns the bytes in `start..<end` as far as the view has them; none if `end` is less than `start`. Both may be untrusted.
+    /// Returns the bytes in `start..<end` as far as the view has them; none if `end` is less than `start`. Both offsets may be untrusted
+    /// input.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> ByteView {

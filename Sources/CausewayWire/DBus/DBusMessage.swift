@@ -5,7 +5,7 @@
 /// +--------+--------+--------+--------+--------+--------+--------+----------+---------+------
 /// | order  |  kind  | flags  |   1    | length | serial | length of fields, and fields | body
 /// |        |        |        |        | of body|        | (an array of structures),    |
-/// |        |        |        |        |        |        | padded to 8 bytes           |
+/// |        |        |        |        |        |        | padded to 8 bytes            |
 /// +--------+--------+--------+--------+--------+--------+------------------------------+------
 /// ```
 package struct DBusMessage: Hashable, Sendable {

@@ -80,7 +80,8 @@ extension DNSQuestion {
 /// Most records of a message point to an earlier name. Records that point to the same name then share one copy. A name is parsed the same
 /// way from every pointer that refers to it.
 struct KnownNames {
-    /// Small, because the search is linear: enough for the host, the service, its type, and one more name.
+    /// The number of names to keep. It is small, because the search is linear, but enough for the host, the service, its type, and one more
+    /// name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)

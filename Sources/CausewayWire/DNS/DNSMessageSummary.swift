@@ -1,4 +1,4 @@
-/// A summary of a message: its kind, and whether it names anything of interest.
+/// A summary of a message: its kind, and whether it contains a name of interest.
 ///
 /// A summary is cheaper than parsing the whole message. This saves work on links with thousands of irrelevant messages per second.
 package struct DNSMessageSummary: Equatable, Sendable {

@@ -68,8 +68,8 @@ extension DNSRecordData {
         }
     }
 
-    /// Reads length-prefixed strings to the end of the content (RFC 1035 §3.3.14). No string at all counts as one empty string (RFC 6763
-    /// §6.1).
+    /// Reads length-prefixed strings to the end of the content (RFC 1035 §3.3.14). Content without any string counts as one empty string
+    /// (RFC 6763 §6.1).
     private static func strings(_ reader: inout ByteReader) throws(WireError) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(reader.remaining)

@@ -9,7 +9,7 @@ package enum NetlinkRequest: Hashable, Sendable {
     case routes(InternetAddress.Family)
     /// Lists the routing policy rules of one family, or of all families with ``InternetAddress/Family/unspecified``.
     case rules(InternetAddress.Family)
-    /// Looks up the route of a packet that this host sends. The answer is one message, without an end of a listing.
+    /// Looks up the route of a packet that this host sends. The answer is one message; no message that ends a listing follows it.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
     /// Adds a link-local IPv4 address to an interface. For an existing address: changes whether new connections use the address. The answer
     /// is an acknowledgement.

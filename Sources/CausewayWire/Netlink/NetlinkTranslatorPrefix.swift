@@ -29,7 +29,7 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// ```
     ///  0        7 8       15 16        23 24       31
     /// +----------+----------+-----------------------+
-    /// |  family  |  zero    |   bytes of options   |
+    /// |  family  |  zero    |   bytes of options    |
     /// +----------+----------+-----------------------+
     /// |               interface index               |
     /// +----------+----------+-----------------------+
