@@ -74,7 +74,7 @@ extension PacketPrinter {
         putHex("Unknown DSAP 0x", point, width: 2)
     }
 
-    /// Prints the hardware addresses if the link header was not printed.
+    /// Prints the hardware addresses and the service access points of a frame whose link header is not printed.
     private mutating func stations(
         _ frame: borrowing ByteView, _ destination: UInt8, _ source: UInt8
     ) throws(WireError) {

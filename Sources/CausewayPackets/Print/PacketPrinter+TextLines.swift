@@ -39,7 +39,7 @@ extension PacketPrinter {
 
     private static let longestToken = 127
 
-    /// Returns a word up to the next white space, and the offset of the word after it; `nil` if there is none.
+    /// Returns a word up to the next white space, and the offset of the word after it; `nil` if there is no word of printable characters.
     private func token(_ p: borrowing ByteView, _ start: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end < p.count, !isSpace(p[end]) {

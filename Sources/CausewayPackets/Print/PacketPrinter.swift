@@ -1,8 +1,8 @@
 /// Prints packets as lines of text in the format of tcpdump.
 ///
-/// Addresses and ports stay numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to print relative sequence numbers.
-/// No packet makes it fail: if bytes are missing, the line ends with the protocol's name in brackets (`[|tcp]`), and contradictory fields
-/// are marked `(invalid)`.
+/// Addresses and ports are printed as numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to print relative
+/// sequence numbers. No packet makes the printer fail: if bytes are missing, the line ends with the protocol's name in brackets (`[|tcp]`),
+/// and contradictory fields are marked `(invalid)`.
 public struct PacketPrinter: Sendable {
     /// The format of the time. All times are UTC.
     public enum TimeStyle: Sendable {
@@ -59,7 +59,7 @@ public struct PacketPrinter: Sendable {
     var sequences = SequenceTable()
     /// The peers of key exchanges by the initiator's cookie, at most ``conversationLimit``.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
-    /// Calls whose replies may still come, at most ``conversationLimit``.
+    /// NFS calls that may still get a reply, at most ``conversationLimit``.
     var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
     var initials: QUICInitials?
     var packetNumber = 0

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// A fast 64-bit checksum that depends on every byte and on the order of bytes.
 ///
-/// Four lanes multiply and rotate, so that memory bandwidth limits the speed. It detects accidental changes, not attacks. The result does
+/// Four lanes multiply and rotate, so that memory bandwidth limits the speed. The checksum detects accidental changes, not attacks. It does
 /// not depend on how the bytes are split into pieces.
 struct StreamChecksum: Sendable {
     private static let stripe = 32

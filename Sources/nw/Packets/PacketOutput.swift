@@ -144,7 +144,7 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// The error for a packet whose link type differs from the file's. Packets before it are kept, as those before a damaged record are.
+    /// Ends the output, and returns the error for a packet whose link type differs from the file's. Packets before it are kept.
     private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
         try finish(before)

@@ -8,7 +8,7 @@ enum ConnectionQueues: Sendable {
     case perConnection
 }
 
-/// The servers written with completion handlers, as a program for Apple's framework writes them.
+/// The servers written with completion handlers, like a program for Apple's framework.
 ///
 /// A waiting connection costs one small closure: no object and no state handler. If a connection fails or is reset, the pending receive or
 /// send completes with the error.

@@ -1,6 +1,7 @@
 /// Suggests a command for a mistyped name.
 enum CommandNames {
-    /// The most similar name, unless it differs from `word` in more than a third of its letters.
+    /// If `word` has at least three letters, returns the first name that begins with it. Otherwise returns the most similar name; `nil` if
+    /// more than a third of the name's letters, and more than one letter, differ.
     static func closest(to word: String, among names: [String]) -> String? {
         let word = word.lowercased()
         if word.count >= 3, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }

@@ -13,7 +13,7 @@ final class ConnectionPlaces: Sendable {
         listener.newConnectionLimit = count
     }
 
-    /// Call when a connection has ended.
+    /// Allows the listener to accept another connection. Call when a connection has ended.
     func free() {
         freed.withLock { freed in
             freed += 1
@@ -21,7 +21,7 @@ final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Call when a connection has arrived: the listener's limit may have reached 0 while other connections have ended.
+    /// Raises the listener's limit if it is 0 and other connections have ended. Call when a connection has arrived.
     func refill() {
         freed.withLock { give(&$0) }
     }

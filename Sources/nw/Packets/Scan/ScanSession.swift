@@ -67,7 +67,8 @@ final class ScanSession {
         stride(from: 0, to: targets.count, by: count).map { targets[$0..<min($0 + count, targets.count)] }
     }
 
-    /// The hosts whose ports are probed. Host discovery is skipped for a single host that is not on a local link.
+    /// Returns the hosts whose ports are probed. Host discovery is skipped if an option says so, and for a single host that is not on a
+    /// local link.
     private func present(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws -> [ScanTarget] {
         let isNear = targets.allSatisfy { target in links.contains { $0.source(toward: target) != nil } }
         guard technique != .echo, !command.skipsDiscovery, targets.count > 1 || isNear else { return Array(group) }
