@@ -46,8 +46,8 @@ extension MulticastQuerier {
     /// the same moment. With it, the host that asked last is the first to ask again, and its question replaces those of all other hosts.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
-    /// Processes a multicast query of another host. Its question may replace one of this host, and a missing response shows that a record
-    /// may be gone.
+    /// Processes a multicast query of another host. The other host's question may replace a question of this host. If no response follows
+    /// for a cached record, the record may no longer exist.
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
         // The response to a simple resolver is not multicast.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }

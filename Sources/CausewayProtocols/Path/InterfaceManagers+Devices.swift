@@ -21,7 +21,7 @@ extension InterfaceManagers {
         static let properties: Set<String> = ["Interface", "IpInterface", "DeviceType", "Metered"]
 
         var names: Set<String> { Set([control, carrier].filter { !$0.isEmpty }) }
-        /// NM_DEVICE_TYPE_MODEM.
+        /// Whether the device is a modem (`NM_DEVICE_TYPE_MODEM`).
         var isModem: Bool { kind == 8 }
 
         /// NMMetered: set by the user, or guessed from the type of the device and from its router. The guess "not metered" is ignored:

@@ -27,7 +27,7 @@ package enum AddressOrigin: Hashable, Sendable {
 /// Finds the addresses of one host name in files, the cache, DNS or multicast DNS, in the order that the host's configuration demands.
 ///
 /// It queries both address families at once and reports each as it arrives, so that connection attempts can begin with the first (RFC 8305
-/// §3). It does no I/O: its owner performs the ``Action``s. It ends once.
+/// §3). It does no I/O: its owner performs the ``Action``s. Each lookup ends exactly once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 

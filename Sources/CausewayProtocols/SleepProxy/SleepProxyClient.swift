@@ -152,7 +152,7 @@ package struct SleepProxyClient: Sendable {
             guard messages.count < Self.messageLimit else { return nil }
             let id = unusedIdentifier(messages)
             guard let (bytes, count) = SleepProxyUpdate.make(id, rest, extensions, limit: messageByteLimit) else {
-                // Leave out a record that is too large for one message; all others matter more.
+                // Leave out a record that is too large for one message: the other records are more important.
                 rest = rest.dropFirst()
                 continue
             }

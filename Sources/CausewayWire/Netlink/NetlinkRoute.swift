@@ -86,7 +86,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let nextTable = Kind(rawValue: 9)
     }
 
-    /// `RTM_F_` values.
+    /// The flags of a route (`RTM_F_` values).
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -98,7 +98,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let cloned = Flags(rawValue: 0x200)
     }
 
-    /// `RTNH_F_` values.
+    /// The flags of a next hop (`RTNH_F_` values).
     package struct HopFlags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt8
 

@@ -1,6 +1,6 @@
 /// A routing policy rule, which selects the routing table for packets, as the kernel reports it (`RTM_NEWRULE`, ip-rule(8)).
 package struct NetlinkRule: Equatable, Sendable {
-    /// Always IPv4 or IPv6.
+    /// The address family of the rule; always IPv4 or IPv6.
     package var family: InternetAddress.Family
     package var action: Action
     /// The priority. The kernel evaluates rules in ascending order.

@@ -8,7 +8,7 @@ package struct WirelessInterface: Hashable, Sendable {
 
     /// Parses an answer to ``GenericNetlinkRequest/wirelessInterfaces(_:)``; `nil` for a radio without a network interface.
     package init?(_ message: GenericNetlinkMessage) {
-        // NL80211_ATTR_IFINDEX
+        // The attribute NL80211_ATTR_IFINDEX.
         guard let index: UInt32 = message.attributes.first(where: { $0.type == 3 })?.integer(), index > 0 else {
             return nil
         }
