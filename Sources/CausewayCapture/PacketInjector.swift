@@ -8,7 +8,7 @@ internal import CausewaySystem
 /// try injector.flush()
 /// ```
 ///
-/// Use a value from one thread at a time. It waits while the kernel has no room, so no frame is lost here. Needs `CAP_NET_RAW`.
+/// Use a value from one thread at a time. Sending waits while the kernel has no room, so no frame is lost here. Needs `CAP_NET_RAW`.
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String

@@ -174,7 +174,9 @@ public struct ICMPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``WireError`` if the bytes end before the header.
+    /// If fewer than eight bytes remain, ``rest`` is 0.
+    ///
+    /// - Throws: ``WireError`` if fewer than four bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         type = try bytes.u8(offset)
         code = try bytes.u8(offset &+ 1)

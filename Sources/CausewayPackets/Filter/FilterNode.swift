@@ -120,7 +120,7 @@ struct FilterHosts: Hashable, Sendable {
         }
     }
 
-    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal.
+    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal, and the direction is not `both`.
     func joins(_ other: FilterHosts) -> Bool {
         forms == other.forms && direction == other.direction && mask == other.mask && direction != .both
     }
