@@ -78,6 +78,9 @@ package struct ReceiveQueue: Sendable {
         } != nil
     }
 
+    /// Removes the oldest pending call.
+    package mutating func dropOldest() { _ = demands.popFirst() }
+
     package mutating func arrived(_ count: Int, endsMessage: Bool = false) {
         guard !hasEnded else { return }
         buffered += count

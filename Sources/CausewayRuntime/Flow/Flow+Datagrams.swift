@@ -30,15 +30,17 @@ extension Flow {
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
         var deferred = DeferredActions()
-        let (delivery, room) = state.withLock { state -> (Delivery?, DatagramInbox.Room) in
-            guard state.phase != .closed, state.closing == nil else { return (nil, .ample) }
-            var fit = true
-            for train in trains { fit = state.accept(train) && fit }
+        var hasRoom = true
+        let (delivery, isAbove) = state.withLock { state -> (Delivery?, Bool) in
+            guard state.phase != .closed, state.closing == nil else { return (nil, false) }
+            for train in trains { hasRoom = state.accept(train) && hasRoom }
             state.match(nil, &deferred)
-            return (state.delivery, fit ? state.datagrams[0].inbox.room : .none)
+            return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        return room
+        // The receives that were just answered can have taken the datagrams already.
+        guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
+        return hasRoom ? .held : .none
     }
 }
 
@@ -119,17 +121,34 @@ extension Flow.State {
             if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
                 return postDatagrams(of: flow, on: delivery, &deferred)
             }
-            guard let answer = takeDatagramAnswer() else { return }
+            guard let (waiter, answer) = takeDatagramAnswer() else { break }
             self.answer(waiter, answer, &deferred)
         }
+        releaseHold(&deferred)
+    }
+
+    /// Stops the reader of a shared socket until the program has taken half of the datagrams. Returns false if they are few already.
+    mutating func beginHold() -> Bool {
+        guard kind == .datagram, closing == nil, phase != .closed else { return false }
+        return datagrams[0].beginHold()
+    }
+
+    /// Ends a hold when the program has taken enough.
+    mutating func releaseHold(_ deferred: inout DeferredActions) {
+        if let socket = takeReleased() { deferred.resume(.read(socket)) }
+    }
+
+    /// Returns the shared socket whose reader must continue, if the program has just taken enough.
+    mutating func takeReleased() -> SharedDatagramSocket? {
+        guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = transport else { return nil }
+        return socket
     }
 
     /// Completes receives with the datagrams that arrived before the end of the flow.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
-        while let waiter = waiters.first, let answer = takeDatagramAnswer() {
-            self.answer(waiter, answer, &deferred)
-        }
+        while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }
+        releaseHold(&deferred)
     }
 
     private func answer(_ waiter: ReceiveWaiter, _ answer: DatagramAnswer, _ deferred: inout DeferredActions) {
@@ -139,8 +158,8 @@ extension Flow.State {
         }
     }
 
-    /// Removes the oldest receive and returns its result; `nil` if there is no result yet.
-    mutating func takeDatagramAnswer() -> DatagramAnswer? {
+    /// Removes the oldest receive and returns it with its answer, or `nil` if it must keep waiting.
+    mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
         guard let waiter = waiters.first, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer
         if let refused = datagrams[0].refusal.take() {
@@ -152,9 +171,9 @@ extension Flow.State {
             guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return nil }
             answer = .content(ReceivedContent(data: data, packet: mark, isComplete: isWhole))
         }
+        receive.dropOldest()
         _ = waiters.popFirst()
-        _ = receive.forgetDemand(at: 0)
-        return answer
+        return (waiter, answer)
     }
 }
 

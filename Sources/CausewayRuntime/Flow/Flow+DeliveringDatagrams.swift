@@ -1,7 +1,7 @@
 internal import CausewayProtocols
-internal import CausewaySystem
+package import CausewaySystem
 internal import CausewayTypes
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Synchronization
 
 // Delivery of datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A task gets datagrams
@@ -32,11 +32,12 @@ extension Flow {
         return count
     }
 
-    /// Returns the next datagram if one is waiting and no other receive is ahead. Takes one lock and does not suspend.
-    package func takeDatagram() -> ReceivedContent? {
+    /// Returns the next datagram and its header fields if one is waiting and no other receive is ahead. Takes one lock and does not
+    /// suspend.
+    package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
             guard state.kind == .datagram, state.mayTransfer, state.waiters.isEmpty, state.closing == nil,
-                state.failure == nil, !state.datagrams.isEmpty
+                state.failure == nil
             else { return nil }
             return state.datagrams[0].takeImmediately()
         }
@@ -57,6 +58,16 @@ enum DatagramCall {
 }
 
 extension Flow.State {
+    /// Places a receive that the program asks for within a delivery; the delivery answers it. Returns false for other receives.
+    mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
+        guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
+            return false
+        }
+        demand(&receive)
+        waiters.append(waiter)
+        return true
+    }
+
     /// Schedules the delivery of the waiting datagrams on the program's queue.
     mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
         // The queue is delivering already, or a delivery is scheduled.
@@ -72,8 +83,8 @@ extension Flow.State {
     }
 
     fileprivate mutating func takeDatagramCall() -> DatagramCall? {
-        guard mayTransfer, closing == nil, phase == .open, let waiter = waiters.first, waiter.isOfQueue,
-            let answer = takeDatagramAnswer()
+        guard mayTransfer, closing == nil, phase == .open, waiters.first?.isOfQueue == true,
+            let (waiter, answer) = takeDatagramAnswer()
         else { return nil }
         switch (waiter, answer) {
         case (.callback(let completion), .content(let content)): return .receive(completion, content)
@@ -87,6 +98,7 @@ extension Flow.State {
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
+        releaseHold(&deferred)
         guard closing == nil, phase == .open else { return }
         match(nil, &deferred)
     }
@@ -96,12 +108,16 @@ extension Flow.State.DatagramSide {
     /// Whether a receive can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
-    fileprivate mutating func takeImmediately() -> ReceivedContent? {
-        guard refusal == nil, immediateCount < Flow.immediateBudget,
-            let (data, mark, isWhole) = inbox.next(maximum: .max)
+    /// Whether the reader of a shared socket is ahead of the program.
+    var isAboveMark: Bool { inbox.isAbove(readsOnLoop ? .near : .far) }
+
+    mutating func beginHold() -> Bool { inbox.hold(above: readsOnLoop ? .near : .far) }
+
+    fileprivate mutating func takeImmediately() -> (data: Data, mark: PacketMark)? {
+        guard refusal == nil, immediateCount < Flow.immediateBudget, let (data, mark, _) = inbox.next(maximum: .max)
         else { return nil }
         immediateCount += 1
-        return ReceivedContent(data: data, packet: mark, isComplete: isWhole)
+        return (data, mark)
     }
 }
 

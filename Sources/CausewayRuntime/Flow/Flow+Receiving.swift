@@ -41,7 +41,8 @@ extension Flow {
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false
         let isPlaced = state.withLock { state in
-            guard state.kind == .stream, state.failure == nil, state.receive.isIdle else { return false }
+            if state.kind == .datagram { return state.joinDelivery(waiter, demand) }
+            guard state.failure == nil, state.receive.isIdle else { return false }
             demand(&state.receive)
             state.waiters.append(waiter)
             plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
@@ -61,6 +62,7 @@ extension Flow {
             if let failure = state.failure, !state.isDraining {
                 state.answerLate(waiter, failure, &deferred)
             } else {
+                if state.kind == .datagram { state.datagrams[0].readsOnLoop = !waiter.isOfQueue && loop.isCurrent }
                 demand(&state.receive)
                 state.waiters.append(waiter)
                 state.match(nil, &deferred)

@@ -126,6 +126,8 @@ extension Flow {
             /// A delivery on the program's queue is scheduled.
             var isPosted = false
             var isDelivering = false
+            /// The program receives in a task on the loop's thread, which the reader of a shared socket must not run ahead of.
+            var readsOnLoop = false
             /// The number of datagrams that tasks received since a task last suspended.
             var immediateCount = 0
         }

@@ -88,7 +88,9 @@ extension Flow {
         package func receiveMessage() async -> ReceivedContent
     {
         if !ThreadLocal.isTaskCancelled {
-            if let content = takeDatagram() { return content }
+            if let (data, mark) = takeDatagram() {
+                return ReceivedContent(data: data, packet: mark, isComplete: true)
+            }
             if mustGiveWay() { await giveWay() }
         }
         guard !isHome else { return await withUnsafeContinuation { waiter in requestMessage(Self.homeID, waiter) } }
@@ -159,11 +161,13 @@ extension Flow {
 
     /// Whether a task has received its share of datagrams in a row and must let other tasks run. If so, the count restarts.
     private func mustGiveWay() -> Bool {
-        state.withLock { state in
-            guard state.kind == .datagram, !state.datagrams.isEmpty else { return false }
+        let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
+            guard state.kind == .datagram else { return (false, nil) }
             defer { state.datagrams[0].immediateCount = 0 }
-            return state.datagrams[0].immediateCount >= Self.immediateBudget
+            return (state.datagrams[0].immediateCount >= Self.immediateBudget, state.takeReleased())
         }
+        released?.continueReading()
+        return isSpent
     }
 
     /// Lets other tasks run.

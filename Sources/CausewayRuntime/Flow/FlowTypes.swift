@@ -130,6 +130,7 @@ struct DeferredActions: ~Copyable {
         case sent(SendCompletion, Failure?)
         case lost(any FlowOwner, Failure)
         case ended(any FlowOwner)
+        case read(SharedDatagramSocket)
 
         func perform() {
             switch self {
@@ -143,6 +144,7 @@ struct DeferredActions: ~Copyable {
             case .sent(let completion, let failure): completion(failure)
             case .lost(let owner, let failure): owner.flowLost(failure)
             case .ended(let owner): owner.flowEnded()
+            case .read(let socket): socket.continueReading()
             }
         }
     }

@@ -9,9 +9,8 @@ extension SharedDatagramSocket {
     /// The limits of one turn. After that, other descriptors of the loop get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The pause in reading a socket whose program is too slow. The pause is so short that the program does not process all datagrams that
-    /// it has.
-    private static let holdTime = Duration.microseconds(250)
+    /// The longest time that datagrams stay in the kernel because a program falls behind: alone on the socket, and beside other peers.
+    private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {
         if hasSent.load(ordering: .relaxed) {
@@ -73,21 +72,32 @@ extension SharedDatagramSocket {
         }
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
-        if mustHold(room) { return wait(Self.holdTime) }
+        if let time = holdTime(room) { return hold(time) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
         // Let the receivers of these datagrams run before the next datagrams are read.
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Whether to leave further datagrams in the kernel for a moment, because a program reads more slowly than they arrive. Reading them
-    /// would take processor time from the program, only to drop them. With several peers, a full inbox of one peer does not delay the
-    /// others.
-    private func mustHold(_ room: DatagramInbox.Room) -> Bool {
-        switch room {
-        case .ample: false
-        case .scarce: true
-        case .none: peerCount == 1
-        }
+    /// How long to leave further datagrams in the kernel at most, because a program reads more slowly than they arrive: to read them would
+    /// take processor time from the program, only to drop them. A program that reads nothing at all does not delay other peers.
+    private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
+        guard room < .ample else { return nil }
+        if peerCount == 1 { return Self.holdTimes.alone }
+        return room == .held ? Self.holdTimes.beside : nil
+    }
+
+    private func hold(_ time: Duration) {
+        setPausing(true)
+        holdTimer.value = loop.schedule(after: time) { self.endHold() }
+    }
+
+    /// Continues after a hold: the program has taken enough. Callable on any thread.
+    func continueReading() { loop.execute { self.endHold() } }
+
+    private func endHold() {
+        guard let timer = holdTimer.value.take() else { return }
+        loop.cancel(timer)
+        read(0)
     }
 
     /// Passes runs of packets of one peer to its flow in one block. Returns the smallest room left in a flow.

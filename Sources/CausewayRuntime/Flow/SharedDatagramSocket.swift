@@ -34,6 +34,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let tracksSource: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
+    /// Ends the hold, if there is one.
+    let holdTimer: LoopBound<TimerID?>
     /// A datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
@@ -59,6 +61,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
         pace = LoopBound(ArrivalPace(), to: loop)
+        holdTimer = LoopBound(nil, to: loop)
         state = LockedValue(start)
         do {
             let registration = try loop.register(self.descriptor, for: .readable, self)

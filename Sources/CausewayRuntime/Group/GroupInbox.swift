@@ -4,8 +4,8 @@ internal import FoundationEssentials
 
 /// Received datagrams of a group that wait for the program's queue. Their total size and their number are limited.
 struct GroupInbox: Sendable {
-    static let byteLimit = DatagramInbox.byteLimit
-    static let datagramLimit = DatagramInbox.datagramLimit
+    static let byteLimit = 4 << 20
+    static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
     /// Number of datagrams of the first arrival that were delivered.

@@ -40,6 +40,8 @@ package struct ReceivedPacket: Sendable {
 package struct PacketReader: ~Copyable, Sendable {
     /// The maximum size of coalesced datagrams, in bytes.
     package static let blockByteCount = 65_536
+    /// Maximum number of datagrams in one packet: the kernel's limit for UDP_SEGMENT and UDP_GRO.
+    package static let trainDatagramLimit = 128
     /// Maximum number of packets of one receive call.
     package static let packetLimit = 16
 

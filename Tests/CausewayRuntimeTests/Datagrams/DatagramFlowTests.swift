@@ -152,7 +152,7 @@ extension Runtime {
             Self.arrive(stage.flow, (0..<100).map { "\($0)" })
             var taken: [String] = []
             while let content = stage.flow.takeDatagram() {
-                taken.append(String(decoding: content.data ?? Data(), as: UTF8.self))
+                taken.append(String(decoding: content.data, as: UTF8.self))
             }
             #expect(taken == (0..<64).map { "\($0)" })
             stage.receiveMessage("next")

@@ -100,6 +100,46 @@ extension Runtime {
             #expect(Self.drain(&inbox).count == accepted && inbox.isEmpty)
         }
 
+        @Test("Above its mark the inbox is held, until the program has taken half of the mark")
+        func hold() {
+            var inbox = DatagramInbox()
+            let mark = DatagramInbox.Mark(byteCount: 80, datagramCount: 100)
+            for first in 0..<8 as Range<UInt8> { _ = inbox.append(Self.train(1, of: 10, first: first)) }
+            #expect(Self.holds(&inbox, mark) == [false, false, false])
+            _ = inbox.append(Self.train(1, of: 1))
+            #expect(Self.holds(&inbox, mark) == [true, true, false])
+            for _ in 0..<4 { _ = inbox.next(maximum: .max) }
+            let isReleasedAbove = inbox.releaseHold()
+            #expect(inbox.byteCount == 41 && !isReleasedAbove, "more than half is left")
+            _ = inbox.next(maximum: .max)
+            let releases = [inbox.releaseHold(), inbox.releaseHold()]
+            #expect(releases == [true, false], "at most half is left, and a hold ends once")
+        }
+
+        /// Whether the inbox is above a mark, begins a hold, and ends one.
+        static func holds(_ inbox: inout DatagramInbox, _ mark: DatagramInbox.Mark) -> [Bool] {
+            [inbox.isAbove(mark), inbox.hold(above: mark), inbox.releaseHold()]
+        }
+
+        @Test("The mark counts datagrams too, and a batch ends the hold")
+        func holdOfMany() {
+            var inbox = DatagramInbox()
+            let mark = DatagramInbox.Mark(byteCount: 1_000, datagramCount: 4)
+            _ = inbox.append(Self.train(5, of: 1))
+            #expect(Self.holds(&inbox, mark) == [true, true, false])
+            #expect(inbox.takeAll()?.count == 5)
+            let isReleased = inbox.releaseHold()
+            #expect(isReleased)
+        }
+
+        @Test("Below the marks, one call of the reader finds room", arguments: [DatagramInbox.Mark.far, .near])
+        func roomAboveMark(_ mark: DatagramInbox.Mark) {
+            let (bytes, count) = (16 * 65_536, 16 * 128)
+            #expect(mark.byteCount > 0 && mark.byteCount + bytes <= DatagramInbox.byteLimit)
+            #expect(mark.datagramCount > 0 && mark.datagramCount + count <= DatagramInbox.datagramLimit)
+            #expect(DatagramInbox.byteLimit == 8 << 20)
+        }
+
         @Test("A batch takes all datagrams, except one that is partly delivered")
         func takeAll() {
             var inbox = DatagramInbox()

@@ -63,7 +63,7 @@ extension Runtime {
                 flow.attach(.peer(socket, .ipv4(bits: 0, port: 1)), owner: owner)
                 flow.begin()
                 var received: [[UInt8]] = []
-                while let content = flow.takeDatagram() { received.append([UInt8](content.data ?? Data())) }
+                while let content = flow.takeDatagram() { received.append([UInt8](content.data)) }
                 #expect(received == expected)
             }
             socket.stop()

@@ -5,8 +5,10 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
+    // UDP has a faster sequence, which is preferred where the program does not name the type.
     /// A sequence of received messages. It ends when the peer sends no more messages or an error occurs. Each step of the sequence receives
     /// one message.
+    @_disfavoredOverload
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
         AsyncThrowingStream { try await self.nextMessage() }
     }
@@ -69,9 +71,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 extension NetworkChannel where ApplicationProtocol == UDP {
     /// A sequence of received datagrams. It ends when the connection ends or an error occurs. Each step of the sequence receives one
     /// datagram.
-    public var messages: AsyncThrowingStream<UDP.Message<Data>, any Error> {
-        AsyncThrowingStream { try await self.nextDatagram() }
-    }
+    public var messages: DatagramMessages { DatagramMessages(channel: self) }
 
     /// Receives a datagram. If a datagram has already arrived, the method usually returns without suspending. It yields from time to time,
     /// so that other tasks can run.
@@ -105,7 +105,7 @@ extension NetworkChannel where ApplicationProtocol == UDP {
     }
 
     nonisolated(nonsending)
-        private func nextDatagram() async throws -> UDP.Message<Data>?
+        func nextDatagram() async throws -> UDP.Message<Data>?
     {
         if let datagram = takeDatagram() { return datagram }
         guard let received = try await receiveContent() else { return nil }
@@ -114,10 +114,10 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 
     @inline(__always)
     private func takeDatagram() -> UDP.Message<Data>? {
-        guard hasBegun, let plainFlow, !ThreadLocal.isTaskCancelled, let content = plainFlow.takeDatagram() else {
+        guard hasBegun, let plainFlow, !ThreadLocal.isTaskCancelled, let (data, mark) = plainFlow.takeDatagram() else {
             return nil
         }
-        return UDP.message(content)
+        return (data, UDP.Metadata(header: DatagramHeader(mark)))
     }
 }
 

@@ -1,0 +1,132 @@
+internal import CausewaySystem
+internal import DequeModule
+internal import FoundationEssentials
+
+/// Received datagrams that wait for a receive, limited in bytes and in number.
+///
+/// The inbox asks the reader to stop before it is full, and to continue when the program has taken half: datagrams that wait in the
+/// kernel cost nothing, and datagrams that are read without room are lost.
+struct DatagramInbox: Sendable {
+    static let byteLimit = 8 << 20
+    static let datagramLimit = 16_384
+
+    /// The content above which the reader stops.
+    struct Mark: Sendable {
+        var byteCount: Int
+        var datagramCount: Int
+
+        /// For a program on another thread. One call of the reader brings up to a megabyte, which still fits.
+        static let far = Mark(
+            byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
+            datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
+        /// For a task on the reader's thread: the datagrams stay in the processor's cache until the task takes them.
+        static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
+    }
+
+    enum Room: Comparable {
+        /// The inbox was full and datagrams were dropped.
+        case none
+        /// The reader must stop until ``DatagramInbox/releaseHold()`` returns true.
+        case held
+        case ample
+    }
+
+    private var head: DatagramBatch.Train?
+    private var rest: Deque<DatagramBatch.Train> = []
+    /// The number of datagrams in the first train.
+    private var headCount = 0
+    /// The part of the first train that was already delivered: whole datagrams, then bytes of the next datagram.
+    private var deliveredDatagrams = 0
+    private var deliveredBytes = 0
+    private(set) var byteCount = 0
+    private(set) var datagramCount = 0
+    /// The mark at which the reader stopped; `nil` while it reads.
+    private var heldAt: Mark?
+
+    var isEmpty: Bool { head == nil }
+
+    /// Appends a train and returns whether there was room. Without room the train is dropped, as in a full socket buffer.
+    mutating func append(_ train: DatagramBatch.Train) -> Bool {
+        let count = train.count
+        guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
+            return false
+        }
+        byteCount += train.bytes.count
+        datagramCount += count
+        if head == nil { (head, headCount) = (train, count) } else { rest.append(train) }
+        return true
+    }
+
+    /// Whether the reader must stop.
+    func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
+
+    /// Begins a hold, which ends when the program has taken half of the mark. Returns false if the reader may continue.
+    mutating func hold(above mark: Mark) -> Bool {
+        guard isAbove(mark) else { return false }
+        heldAt = mark
+        return true
+    }
+
+    /// Ends a hold if the program has taken enough. Returns whether the reader must continue.
+    mutating func releaseHold() -> Bool {
+        guard let mark = heldAt, byteCount <= mark.byteCount / 2, datagramCount <= mark.datagramCount / 2 else {
+            return false
+        }
+        heldAt = nil
+        return true
+    }
+
+    /// Removes and returns at most `maximum` bytes of the oldest datagram, and whether they reach its end.
+    mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
+        guard let mark = head?.mark, let segment = head?.segment, let length = head?.bytes.count else { return nil }
+        let start = deliveredDatagrams * segment + deliveredBytes
+        let end = min((deliveredDatagrams + 1) * segment, length)
+        let count = min(end - start, max(maximum, 1))
+        let isWhole = start + count == end
+        let data = copy(start, count)
+        deliveredBytes += count
+        if isWhole { finishDatagram() }
+        return (data, mark, isWhole)
+    }
+
+    /// Copies bytes of the first train. A train that is one datagram is not copied.
+    private func copy(_ start: Int, _ count: Int) -> Data {
+        guard let head else { return Data() }
+        if count == head.bytes.count, head.bytes.startIndex == 0 { return head.bytes }
+        return head.bytes.withUnsafeBytes { bytes in
+            Data(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)]))
+        }
+    }
+
+    private mutating func finishDatagram() {
+        datagramCount -= 1
+        deliveredDatagrams += 1
+        deliveredBytes = 0
+        if deliveredDatagrams == headCount { finishTrain() }
+    }
+
+    private mutating func finishTrain() {
+        byteCount -= head?.bytes.count ?? 0
+        deliveredDatagrams = 0
+        head = rest.popFirst()
+        headCount = head?.count ?? 0
+    }
+
+    /// Removes and returns all datagrams. A partly delivered datagram is dropped.
+    mutating func takeAll() -> DatagramBatch? {
+        if deliveredBytes > 0 { finishDatagram() }
+        if deliveredDatagrams > 0, let begun = head {
+            let start = begun.range(of: deliveredDatagrams).lowerBound
+            head = DatagramBatch.Train(bytes: Data(begun.bytes[start...]), segment: begun.segment, mark: begun.mark)
+            deliveredDatagrams = 0
+        }
+        guard let first = head else { return nil }
+        var batch = DatagramBatch()
+        batch.append(first)
+        for train in rest { batch.append(train) }
+        head = nil
+        rest.removeAll(keepingCapacity: true)
+        (headCount, byteCount, datagramCount) = (0, 0, 0)
+        return batch
+    }
+}
