@@ -46,7 +46,8 @@ extension Interop {
         func limits() async throws {
             try await RouterChain.run { chain, scratch in
                 let bridge = try await Self.bridge(chain, scratch, ["--json"])
-                // All nodes share one machine and its host name, so the far host has another name here.
+                // All nodes are one machine with one host name. The near host uses this name on its link, so the far host has another name
+                // there.
                 for (name, type, node) in [("Near", Self.type, 0), ("Other", "_other._tcp", 2), ("Far", Self.type, 2)] {
                     let service = try scratch.start(
                         try Built.nw(), ["register", name, type, "9"], on: chain.node(node))

@@ -37,7 +37,7 @@ extension Interop {
                 let server = try scratch.start(try Built.nw(), ["serve", "sink", "--port", "9000"], on: hosts.far)
                 try await server.prints("listening on port 9000\n")
                 let tshark = try #require(Peer.find("tshark"))
-                // The capture remains when tshark is killed.
+                // When tshark is killed, it leaves its capture file. The file is therefore created in the test's directory.
                 let capture = try scratch.start(
                     "env",
                     [

@@ -1,14 +1,15 @@
 import CausewayBonjour
 import Foundation
 
-/// The operations as async sequences: "offer" registers a service and changes its records; "seek" finds it, follows it and ends with it.
+/// The operations as async sequences. "offer" registers a service, changes its TXT record, and then registers a separate record. "seek"
+/// finds both, follows their changes, and ends when both are removed.
 enum Discovery {
     private static let type = "_nwseek._tcp"
 
     static func offer() async throws {
         let registration = try await ServiceDiscovery.register("Sought. 1", type: type, port: 4_711)
         report("registered \(registration.identity.name)")
-        // The seeker has seen the first record when it sees the second.
+        // Wait, so that the seeker sees the first record before the second one.
         try await Task.sleep(nanoseconds: 3_000_000_000)
         let text = NetService.data(fromTXTRecord: ["step": Data("2".utf8)])
         registration.update(.init(text))

@@ -234,7 +234,7 @@ private final class GameProtocol: NWProtocolFramerImplementation {
     }
 }
 
-/// A proxy client: the errors with which it fails, some of which have no number on Linux.
+/// A proxy client: returns the error for a status. Some of these errors have no number on Linux.
 private func proxyFailure(status: Int) -> NWError? {
     switch status {
     case 200: nil

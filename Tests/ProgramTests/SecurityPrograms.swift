@@ -102,7 +102,7 @@ private func suiteName(_ number: UInt16) -> String? {
     }
 }
 
-/// The message to a person about an untrusted server.
+/// The message that tells the user why a server is not trusted.
 private func refusal(_ trust: SecTrust) -> (text: String, error: any Error)? {
     var error: CFError?
     guard !SecTrustEvaluateWithError(trust, &error), let error else { return nil }

@@ -127,7 +127,7 @@ final class VirtualLink {
         settle()
     }
 
-    /// Decodes only messages of interest, as the drivers do. Every test so proves that other messages can be skipped.
+    /// Decodes only messages of interest, as the drivers do. So every test also checks that the other messages can be skipped.
     private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
         let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
         if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Handshakes with proxies")
 struct TunnelTests {
-    /// Passes the proxy's words to a handshake, in pieces of `pieces` bytes. Returns all output of the handshake.
+    /// Passes the proxy's messages to a handshake, in pieces of `pieces` bytes. Returns the whole output of the handshake.
     private func play(
         _ handshake: some TunnelHandshake, _ words: [[UInt8]], pieces: Int = .max
     ) -> (said: [[UInt8]], status: StageStatus, rest: [UInt8]) {

@@ -119,7 +119,7 @@ struct StackPair {
         ends[1].start()
     }
 
-    /// Moves some bytes: each end sends up to `longest` bytes, in one step of eight a single byte, and receives a part of the bytes in
+    /// Moves some bytes. Each end sends up to `longest` bytes (in one of eight steps, only one byte), and receives a part of the bytes in
     /// transit.
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {

@@ -27,7 +27,7 @@ extension Runtime {
             #expect(first.reports.withLock { $0 } == 1)
             let isAskedFor = loop.watch(registration)?.interest.contains(.writable) == true
             #expect(second.reports.withLock { $0 } == 1 || isAskedFor)
-            // No sender is waiting. While the interest is set, each sent datagram would still be reported.
+            // No sender is waiting. If the interest stayed set, each sent datagram would still be reported.
             loop.report(.writable, of: registration)
             #expect(loop.watch(registration)?.interest == .readable)
             #expect(second.reports.withLock { $0 } == 1)

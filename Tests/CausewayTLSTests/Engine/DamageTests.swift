@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged handshakes")
 struct DamageTests {
-    /// Changes, drops, duplicates and invents bytes in transit, from a seed.
+    /// Changes, removes and inserts bytes in transit at random, from a seed.
     private struct Vandal {
         var state: UInt64
 

@@ -246,7 +246,7 @@ struct TLSStageTests {
         pair.server.isReading = false
         let content = pair.random.bytes(1 << 20)
         pair.transfer(content, from: \.client)
-        // The client's output is in transit: the server does not take it.
+        // The client's output is in transit, because the server does not read it.
         #expect(pair.server.stack.inboundRoom == 0)
         #expect(pair.server.arriving.count > 1 << 19)
         pair.server.isReading = true

@@ -100,7 +100,7 @@ struct StackPair {
         return read(own) || moved
     }
 
-    /// Runs retransmissions on both sides that are due by the library's clock.
+    /// Runs the retransmissions that are due by the library's clock, on both sides.
     mutating func advance() {
         client.stack.advance(to: .zero)
         server.stack.advance(to: .zero)

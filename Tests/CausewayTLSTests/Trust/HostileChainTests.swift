@@ -19,7 +19,7 @@ struct HostileChainTests {
 
     private let same = Authority("Same")
 
-    /// A chain of a leaf, and of authorities that have the same name and these keys.
+    /// A chain that consists of a leaf and authorities. The authorities have the same name and these keys.
     private func chain(_ keys: [[UInt8]]) throws -> [Certificate] {
         let leaf = try same.issue().certificates[0]
         let authorities = try keys.map { try CertificateTemplate.authority("Same").certify($0, by: same.identity) }

@@ -3,8 +3,8 @@ package import CausewaySystem
 
 /// The kernel's side of one stream socket, controlled by a test: arrived data, room for writes, and errors.
 ///
-/// It behaves like the kernel: a read returns all data that fits, the end and an error need their own read, and a write takes as much as
-/// there is room for. Every call is recorded, also calls after the close.
+/// It behaves like the kernel. A read returns all data that fits; the end of the stream and an error are returned by separate reads. A
+/// write accepts as many bytes as there is room for. Every call is recorded, also calls after the close.
 package final class ScriptedKernel: ScriptedTransport {
     /// One gathered write: its pieces and the number of bytes that were accepted.
     package struct Write: Equatable, Sendable {

@@ -1,6 +1,6 @@
 /// A small random number generator whose whole state is its seed: the same seed gives the same test.
 ///
-/// Nearby seeds give unrelated sequences, so a property test may count its seeds up. Not for cryptography.
+/// Nearby seeds give unrelated sequences, so a property test can use consecutive seeds. Not for cryptography.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

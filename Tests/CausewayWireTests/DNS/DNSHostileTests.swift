@@ -24,7 +24,7 @@ struct DNSHostileTests {
 
     @Test("Pointers cannot extend a name beyond 255 bytes")
     func length() throws {
-        // Names of 64 bytes that each point to the one before.
+        // Names of 64 bytes, each with a pointer to the name before it.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
         var last: Int?
         for _ in 0..<5 {
@@ -41,7 +41,7 @@ struct DNSHostileTests {
 
     @Test("C77: the length of a pointer chain is limited")
     func pointerBomb() {
-        // 2,000 pointers, each to the one before, after the name that the first one points to.
+        // 2,000 pointers: the first one points to a name, and each other one to the pointer before it.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
         let start = bytes.count
         bytes += [0xC0, 12]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A client with two networks, of which the preferred one drops all packets.
+    /// A client with two networks. The preferred one drops all packets.
     @Suite(
         "Interfaces as candidates",
         .enabled(if: (TwoPaths.isAvailable && Peer.find("nft") != nil) || Interop.mustRun, "no namespaces, or no nft"))

@@ -29,7 +29,7 @@ extension Interop {
                 host.manager.kill()
                 try await monitor.tells("path wifi0,cell0", isExpensive: false)
                 try await late.tells("path wifi0,cell0", isExpensive: false)
-                // A setting of the user had priority all the time.
+                // The user's setting always had priority over NetworkManager's report.
                 #expect(try overridden.events(ofMonitor: true).allSatisfy { !$0.hasSuffix("$") })
             }
         }

@@ -152,7 +152,7 @@ extension MobilityScenario {
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"])),
             .on(
                 client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute, then: .both(["path wifi0,cell0 46"], [])),
-            // After some time, in which the old address could have returned.
+            // The connection fails after some time, in which the old address could have returned.
             .init(expected: .both([], ["state failed: Software caused connection abort", "state cancelled"]))),
         .init("another address is added", .on(client: "addr add 10.77.1.77/24 dev wifi0", then: .nothing)),
         .init(

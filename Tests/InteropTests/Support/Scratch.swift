@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A test's directory, its meeting points and the programs it started. All are removed when the test ends.
+/// A test's directory, its endpoints and the programs it started. The directory and the programs are removed when the test ends.
 final class Scratch {
     let directory: URL
     private var fileCount = 0
@@ -89,7 +89,7 @@ final class Scratch {
             attempt.requiredLocalEndpoint = .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: port))
             let listener = try NWListener(using: attempt)
             let latest = Mutex(NWListener.State.setup)
-            // The property changes at once; the handler runs after the socket is closed.
+            // The property `state` changes at once. The handler is called only after the socket is closed.
             listener.stateUpdateHandler = { state in latest.withLock { $0 = state } }
             listener.newConnectionHandler = { $0.cancel() }
             listener.start(queue: DispatchQueue(label: "free-port"))

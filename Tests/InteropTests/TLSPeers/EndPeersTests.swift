@@ -39,7 +39,7 @@ extension Interop.TLSPeers {
             let content = try Data(contentsOf: Payload.large.file, options: .alwaysMapped)
             try await Scratch.run { scratch in
                 try await InProcessServer.run(NWParameters(tls: try TLSParty.server(files))) { connection in
-                    // The reverse order of the peer's: send everything before reading.
+                    // The client sends everything before it reads, so this side reads first.
                     let isSame = try await Self.expect(content, from: connection)
                     #expect(isSame, "Python sent something else")
                     try await Self.send(content, over: connection)

@@ -17,7 +17,7 @@ enum PythonPeer {
     /// Starts a TLS peer. The arguments are `serve` or `connect`, the action, and further values.
     ///
     /// - `reverse`: answers a line with its reverse; a client sends a line and prints the answer.
-    /// - `bulk`: receives a file, and then sends it.
+    /// - `bulk`: a server receives a file, and then sends it; a client sends it first.
     /// - `truncate`: sends half a word, and closes the transport without a close_notify.
     /// - `goodbye`: waits for the peer's end, then sends its own close_notify and waits for its delivery.
     static func startTLS(_ arguments: [String], in scratch: Scratch) throws -> Child {

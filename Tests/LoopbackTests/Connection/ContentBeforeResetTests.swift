@@ -6,8 +6,8 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// A peer that answers and then resets the connection, as a peer does that closes with unread content. The program must still receive
-    /// the answer.
+    /// A peer that answers and then resets the connection, as happens when a peer closes with unread content. The program must still
+    /// receive the answer.
     @Suite("Content that came before a reset", .timeLimit(.minutes(5)))
     struct ContentBeforeResetTests {
         /// The protocols above the transport.

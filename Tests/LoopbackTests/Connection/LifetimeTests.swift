@@ -34,7 +34,7 @@ extension Loopback {
                 let connection = NWConnection(to: listener.endpoint, using: medium.parameters)
                 let token = Token()
                 (watched, held) = (connection, token)
-                // A handler that captures the connection is a reference cycle until it is released.
+                // A handler that captures the connection creates a reference cycle, until the handler is released.
                 connection.stateUpdateHandler = { state in
                     withExtendedLifetime((token, connection)) { states.put(state) }
                 }

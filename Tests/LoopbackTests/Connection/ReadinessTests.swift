@@ -17,7 +17,7 @@ extension Loopback {
             listener.listener.newConnectionHandler = { accepted.put($0) }
             try await listener.listen()
             let early = LockedValue(0)
-            // The queue differs from that of the thread that starts the connection.
+            // The queue runs on other threads than the one that starts the connection.
             let queue = DispatchQueue(label: "ready", target: .global())
             @Sendable func start(_ connection: NWConnection) async throws {
                 let hasReturned = LockedValue(false)

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Detection of captive networks")
     struct CaptiveNetworkProbeTests {
-        /// Returns the outcome with a server that answers with these bytes, or never.
+        /// Returns the outcome of a probe. The server answers with these bytes; if they are `nil`, it never answers.
         private func outcome(
             _ answer: String?, expecting expectation: CaptiveNetworkProbe.Expectation = .status(204),
             within limit: Duration = .seconds(30)

@@ -87,7 +87,7 @@ extension Loopback {
             let expired = client.send(Data("late"), brief)
             let orphan = client.send(Data("orphan"), Context(identifier: "orphan", antecedent: brief))
             let lasting = client.send(Data("x"), Context(identifier: "lasting", expiration: 60_000))
-            // The message's millisecond passes before the connection exists.
+            // The first message expires after one millisecond, before the connection exists.
             #expect(await lasting.take(within: .milliseconds(20)) == nil)
             client.start()
             #expect(try await lasting.next() == nil)

@@ -125,7 +125,7 @@ extension Loopback {
                 try await pair.server.deliver(Data("abcdef"), .finalMessage)
                 let first = try await pair.client.receive(4, 4)
                 #expect(first.text == "abcd" && !first.isComplete && !first.isFinal)
-                // The minimum exceeds the rest, so that the receive waits for the end.
+                // The minimum is more than the remaining bytes, so the receive waits for the end.
                 let second = try await pair.client.receive(4, 4)
                 #expect(second.text == "ef" && second.isComplete && second.isFinal)
             }

@@ -22,8 +22,8 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
     /// Whether the uppermost protocol is the framer, whose messages have a kind.
     var hasKinds: Bool { self != .webSocket && self != .webSocketOverTLS }
 
-    /// The maximum message length. A datagram must hold the message with the headers of its pieces; with DTLS, a datagram of the minimum
-    /// size that DTLS assumes.
+    /// The maximum message length. A message must fit into one datagram together with the headers of its pieces; with DTLS, into a datagram
+    /// of the minimum size that DTLS assumes.
     var longestMessage: Int {
         switch self {
         case .framerOverUDP: 60_000
