@@ -179,7 +179,7 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Or merge two comparisons if a match of either leads to one common target.
+        // Otherwise, merge two comparisons if a match of either leads to one common target.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {
@@ -196,7 +196,7 @@ struct FilterDecisionMaking {
         return Int32(steps.count - 1)
     }
 
-    /// Whether the offsets of two comparisons are relative to one header, or both are fixed.
+    /// Whether the offsets of both comparisons are relative to the same header, or both offsets are fixed.
     private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
         one.test.isMoved == other.test.isMoved
             && (!one.test.isMoved || one.registers.header == other.registers.header)

@@ -1,4 +1,4 @@
-/// A text protocol of which the printer shows the first line.
+/// A text protocol. The printer shows the first line of a message, or all lines.
 struct TextProtocol {
     /// The position of the three-digit status in a response.
     enum StatusPlace { case first, second }
