@@ -45,7 +45,8 @@ struct PrintDataTests {
         "print-xx", "rfc5837", "scps_invalid", "ssh", "stp-heapoverflow-1", "tcp-handshake-micro-t",
         "tcp-handshake-micro-ttt", "tcp-handshake-micro-tttt", "tcp-handshake-nano", "tcp-handshake-nano-ttttt",
         "tcp_rst_data", "tcp_rst_data-trunc-v", "timestamp_invalid_micro", "unaligned-nfs-1", "vxlan",
-        "stp-heapoverflow-2", "stp-heapoverflow-3",
+        "stp-heapoverflow-2", "stp-heapoverflow-3", "dsa-e", "edsa", "edsa-e", "edsa-high-vid", "edsa-high-vid-e",
+        "hdlc4", "ipoib", "of13_ericsson", "geonet_v0_and_calm_fast",
     ]
 
     static func printed(_ item: Case) throws -> [String] {

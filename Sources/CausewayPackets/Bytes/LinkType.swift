@@ -65,6 +65,7 @@ extension LinkType {
     static let ipnet = LinkType(rawValue: 226)
     static let netAnalyzer = LinkType(rawValue: 240)
     static let netAnalyzerTransparent = LinkType(rawValue: 241)
+    static let infiniband = LinkType(rawValue: 242)
     static let broadcomTag = LinkType(rawValue: 281)
     static let broadcomTagFirst = LinkType(rawValue: 282)
     static let dsa = LinkType(rawValue: 284)
@@ -80,7 +81,7 @@ extension LinkType {
         .arcnetLinux: "ARCNET_LINUX", .fireWire: "APPLE_IP_OVER_IEEE1394", .mtp2Header: "MTP2_WITH_PHDR",
         .mtp2: "MTP2", .wirelessAVS: "IEEE802_11_RADIO_AVS", .bacnet: "BACNET_MS_TP", .pppDirected: "PPP_PPPD",
         .wirelessPPI: "PPI", .ipnet: "IPNET", .netAnalyzer: "NETANALYZER",
-        .netAnalyzerTransparent: "NETANALYZER_TRANSPARENT", .broadcomTag: "DSA_TAG_BRCM",
+        .infiniband: "IPOIB", .netAnalyzerTransparent: "NETANALYZER_TRANSPARENT", .broadcomTag: "DSA_TAG_BRCM",
         .broadcomTagFirst: "DSA_TAG_BRCM_PREPEND", .dsa: "DSA_TAG_DSA", .dsaExtended: "DSA_TAG_EDSA",
     ]
 

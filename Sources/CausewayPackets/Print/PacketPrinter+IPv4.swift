@@ -225,6 +225,7 @@ extension PacketPrinter {
         case 58: carrier.isIPv6 ? try icmp6(p, length, carrier) : wrongVersion("ICMP6 requires IPv6")
         case 2: carrier.isIPv6 ? wrongVersion("IGMP requires IPv4") : try igmp(p, length)
         case 132: try sctp(p, length, carrier)
+        case 33: try dccp(p, length, carrier)
         case 4: try ipv4(p, length)
         case 41: try ipv6(p, length)
         case 47: try gre(p, length)

@@ -25,6 +25,11 @@ extension PacketPrinter {
         case .linuxCooked2:
             headerCount = 20
             try cooked2(p, length)
+        case .dsa: headerCount = try ethernet(p, length, tag: .dsa)
+        case .dsaExtended: headerCount = try ethernet(p, length, tag: .dsaExtended)
+        case .broadcomTag: headerCount = try ethernet(p, length, tag: .broadcom)
+        case .infiniband: headerCount = try infiniband(p, length)
+        case .hdlc: headerCount = try hdlc(p, length)
         default:
             out.put("[link type ")
             out.put(type.name)
@@ -51,13 +56,17 @@ extension PacketPrinter {
         putHex(" (0x", type, width: 4, ")")
     }
 
-    /// Prints an Ethernet header. Returns its length in bytes.
+    /// Prints an Ethernet header, with a switch's tag if there is one. Returns its length in bytes.
     @discardableResult
-    mutating func ethernet(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
-        part = "ether"
-        try p.require(14, at: 0)
+    mutating func ethernet(
+        _ p: borrowing ByteView, _ length: Int, tag: SwitchTag? = nil
+    ) throws(WireError) -> Int {
+        part = tag?.part ?? "ether"
+        let tagLength = tag?.byteCount ?? 0
+        try p.require(14 + tagLength, at: 0)
         if options.showsLink { try addresses(p) }
-        var offset = 12
+        if let tag { try switchTag(tag, p) }
+        var offset = 12 + tagLength
         var type = try p.u16(offset)
         offset += 2
         var isFirst = true
@@ -89,6 +98,7 @@ extension PacketPrinter {
             etherTypeName(type)
             put(", length ", length, ": ")
         }
+        if try vehicular(type, p.from(offset), length - offset, p) { return offset }
         if try !etherType(type, p.from(offset), length - offset) {
             if !options.showsLink {
                 try addresses(p)
@@ -117,6 +127,7 @@ extension PacketPrinter {
         case 0x888E: try eapol(p, length)
         case 0x88A2: try ataOverEthernet(p, length)
         case 0x88CC: try lldp(p, length)
+        case 0x88F7: try ptp(p, length)
         default: return false
         }
         return true
@@ -242,6 +253,6 @@ extension PacketPrinter {
         0x8847: "MPLS unicast", 0x8848: "MPLS multicast", 0x8863: "PPPoE D", 0x8864: "PPPoE S", 0x880B: "PPP",
         0x8808: "MPCP", 0x8809: "Slow Protocols", 0x888E: "EAPOL", 0x88CC: "LLDP", 0x9000: "Loopback",
         0x88CA: "TIPC", 0x88A2: "AoE", 0x88E5: "802.1AE MACsec", 0x8902: "CFM", 0x88F7: "PTP", 0x8946: "TRILL-RBridge",
-        0x894F: "NSH", 0x88E7: "802.1ah",
+        0x8947: "GeoNet", 0x894F: "NSH", 0x88E7: "802.1ah",
     ]
 }

@@ -10,6 +10,7 @@ extension PacketPrinter {
         static let rtsp: [UInt16] = [554, 8554]
         static let bgp: UInt16 = 179
         static let redis: UInt16 = 6379
+        static let openFlow: [UInt16] = [6633, 6653]
     }
 
     /// Prints the payload if a port identifies its protocol.
@@ -28,6 +29,7 @@ extension PacketPrinter {
         if either(Port.ssh) { return ssh(p) }
         // BGP messages are too long for one line.
         if either(Port.bgp) { return out.put(": BGP") }
+        if either(Port.openFlow) { return try openFlow(p, length) }
         if either(Port.redis) { return try resp(p, length) }
         if either(Self.nfsPort) { return try nfsRecord(p, length, (source, destination), carrier) }
         if let proto = Self.textProtocol(either) {

@@ -35,7 +35,11 @@ extension PacketPrinter {
         let optionLength = Int(first & 0x3F) * 4
         if optionLength > 0 {
             out.put(", options [")
-            try geneveOptions(p, optionLength)
+            if verbosity == 0 {
+                put("", optionLength, " bytes")
+            } else {
+                try geneveOptions(p, optionLength)
+            }
             out.put("]")
         }
         let header = 8 + optionLength
@@ -66,7 +70,7 @@ extension PacketPrinter {
             if type & 0x80 != 0 { out.put("(C)") }
             put(" len ", length)
             guard length <= end - offset else { return out.put(" (option too long)") }
-            if length > 4, verbosity > 1 || length == 8 {
+            if length > 4, verbosity > 1 {
                 out.put(" data ")
                 for place in stride(from: 4, to: length, by: 4) {
                     if place > 4 { out.put(" ") }

@@ -10,6 +10,8 @@ extension PacketPrinter {
         static let snmp: UInt16 = 161
         static let snmpTrap: UInt16 = 162
         static let quic: UInt16 = 443
+        static let ptpEvent: UInt16 = 319
+        static let ptpGeneral: UInt16 = 320
         static let isakmp: UInt16 = 500
         static let syslog: UInt16 = 514
         static let rip: UInt16 = 520
@@ -29,6 +31,7 @@ extension PacketPrinter {
         static let multicastDomain: UInt16 = 5353
         static let linkLocalDomain: UInt16 = 5355
         static let geneve: UInt16 = 6081
+        static let sFlow: UInt16 = 6343
         static let mpls: UInt16 = 6635
         static let bfdLag: UInt16 = 6784
     }
@@ -67,6 +70,8 @@ extension PacketPrinter {
         case Port.ntp: try ntp(p, length)
         case Port.snmp, Port.snmpTrap: try snmp(p, length)
         case Port.quic: return try quic(p, length, ports, carrier)
+        case Port.ptpEvent, Port.ptpGeneral: try ptp(p, length)
+        case Port.sFlow: try sFlow(p, length)
         case Port.isakmp: try isakmp(p, length, carrier)
         case Port.isakmpNAT: try encapsulatedSecurity(p, length, carrier)
         case Port.syslog: try syslog(p, length)
