@@ -15,10 +15,13 @@ struct DatagramInbox: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// For a program on another thread. One call of the reader brings up to a megabyte, which still fits.
+        /// For a program on another thread, if the kernel's buffer is small. One call of the reader brings up to a megabyte, which still
+        /// fits.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
+        /// For a program on another thread, if the kernel's buffer is large: few enough for the blocks of the pool.
+        static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
         /// For a task on the reader's thread: the datagrams stay in the processor's cache until the task takes them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
@@ -83,16 +86,20 @@ struct DatagramInbox: Sendable {
         let end = min((deliveredDatagrams + 1) * segment, length)
         let count = min(end - start, max(maximum, 1))
         let isWhole = start + count == end
-        let data = copy(start, count)
+        let data = content(start, count)
         deliveredBytes += count
         if isWhole { finishDatagram() }
         return (data, mark, isWhole)
     }
 
-    /// Copies bytes of the first train. A train that is one datagram is not copied.
-    private func copy(_ start: Int, _ count: Int) -> Data {
+    /// Content of at least this many bytes keeps its block, of up to 64 KiB; smaller content is copied.
+    private static let sharedByteCount = 512
+
+    /// Returns bytes of the first train.
+    private func content(_ start: Int, _ count: Int) -> Data {
         guard let head else { return Data() }
         if count == head.bytes.count, head.bytes.startIndex == 0 { return head.bytes }
+        if count >= Self.sharedByteCount, let block = head.block { return block.data(start, count) }
         return head.bytes.withUnsafeBytes { bytes in
             Data(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)]))
         }

@@ -28,12 +28,13 @@ extension Flow {
 
     /// Receives datagrams of this flow's peer from the reader of a shared socket. Returns the remaining room in the inbox.
     @discardableResult
-    func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
+    func arrived(_ trains: [DatagramBatch.Train], isSocketDeep: Bool = false) -> DatagramInbox.Room {
         var deferred = DeferredActions()
         var hasRoom = true
         let (delivery, isAbove) = state.withLock { state -> (Delivery?, Bool) in
             guard state.phase != .closed, state.closing == nil else { return (nil, false) }
             for train in trains { hasRoom = state.accept(train) && hasRoom }
+            state.datagrams[0].hasDeepSocket = isSocketDeep
             state.match(nil, &deferred)
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
@@ -81,15 +82,18 @@ extension PacketReader {
     /// Removes one train from the reader: a small train is copied, a large train keeps its block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
-        let bytes: Data
-        if count >= Flow.datagramHandOverByteCount {
-            bytes = Data(
-                bytesNoCopy: takeBlock(of: index), count: count,
-                deallocator: .custom { bytes, _ in PacketReader.giveBack(bytes, of: index) })
-        } else {
-            bytes = withBytes(of: index) { Data($0) }
+        guard count >= Flow.datagramHandOverByteCount else {
+            return DatagramBatch.Train(bytes: withBytes(of: index) { Data($0) }, segment: segment, mark: mark)
         }
-        return DatagramBatch.Train(bytes: bytes, segment: segment, mark: mark)
+        let block = takeBlock(of: index)
+        return DatagramBatch.Train(bytes: block.data(0, count), segment: segment, mark: mark, block: block)
+    }
+}
+
+extension PacketBlock {
+    /// Bytes of the block, without a copy. They keep the block.
+    func data(_ start: Int, _ count: Int) -> Data {
+        Data(bytesNoCopy: bytes + start, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
     }
 }
 
@@ -117,8 +121,8 @@ extension Flow.State {
     /// Completes the receives for which datagrams are available. For closures of the program it only posts an item to the program's queue,
     /// which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
-        while let waiter = waiters.first, datagrams[0].hasAnswer {
-            if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
+        while let isOfQueue = waiters.first?.isOfQueue, datagrams[0].hasAnswer {
+            if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
                 return postDatagrams(of: flow, on: delivery, &deferred)
             }
             guard let (waiter, answer) = takeDatagramAnswer() else { break }
@@ -160,11 +164,11 @@ extension Flow.State {
 
     /// Removes the oldest receive and returns it with its answer, or `nil` if it must keep waiting.
     mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
-        guard let waiter = waiters.first, let demand = receive.oldest else { return nil }
+        guard let takesBatch = waiters.first?.takesBatch, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer
         if let refused = datagrams[0].refusal.take() {
             answer = .content(ReceivedContent(error: refused))
-        } else if waiter.takesBatch {
+        } else if takesBatch {
             guard let batch = datagrams[0].inbox.takeAll() else { return nil }
             answer = .batch(batch)
         } else {
@@ -172,8 +176,7 @@ extension Flow.State {
             answer = .content(ReceivedContent(data: data, packet: mark, isComplete: isWhole))
         }
         receive.dropOldest()
-        _ = waiters.popFirst()
-        return (waiter, answer)
+        return waiters.popFirst().map { ($0, answer) }
     }
 }
 

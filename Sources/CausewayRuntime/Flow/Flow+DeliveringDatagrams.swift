@@ -109,9 +109,11 @@ extension Flow.State.DatagramSide {
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
     /// Whether the reader of a shared socket is ahead of the program.
-    var isAboveMark: Bool { inbox.isAbove(readsOnLoop ? .near : .far) }
+    var isAboveMark: Bool { inbox.isAbove(mark) }
 
-    mutating func beginHold() -> Bool { inbox.hold(above: readsOnLoop ? .near : .far) }
+    private var mark: DatagramInbox.Mark { readsOnLoop ? .near : hasDeepSocket ? .close : .far }
+
+    mutating func beginHold() -> Bool { inbox.hold(above: mark) }
 
     fileprivate mutating func takeImmediately() -> (data: Data, mark: PacketMark)? {
         guard refusal == nil, immediateCount < Flow.immediateBudget, let (data, mark, _) = inbox.next(maximum: .max)

@@ -128,6 +128,8 @@ extension Flow {
             var isDelivering = false
             /// The program receives in a task on the loop's thread, which the reader of a shared socket must not run ahead of.
             var readsOnLoop = false
+            /// The kernel's buffer is large: the inbox need not hold many datagrams.
+            var hasDeepSocket = false
             /// The number of datagrams that tasks received since a task last suspended.
             var immediateCount = 0
         }

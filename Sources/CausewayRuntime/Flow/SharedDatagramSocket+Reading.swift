@@ -140,7 +140,7 @@ extension SharedDatagramSocket {
         _ trains: [DatagramBatch.Train], to peer: SocketAddress, _ source: SocketAddress?
     ) -> DatagramInbox.Room {
         guard let flow = flow(of: peer) ?? admit(peer, source) else { return .ample }
-        return flow.arrived(trains)
+        return flow.arrived(trains, isSocketDeep: isDeep)
     }
 }
 

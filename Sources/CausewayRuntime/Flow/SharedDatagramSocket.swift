@@ -32,6 +32,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package let loop: any EventLoop
     let descriptor: CInt
     let tracksSource: Bool
+    /// The kernel's buffer holds as much as an inbox, so that it absorbs bursts.
+    let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
     /// Ends the hold, if there is one.
@@ -60,6 +62,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.loop = loop
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
+        isDeep = (try? Socket.get(.receiveBuffer, of: self.descriptor)).map { $0 >= DatagramInbox.byteLimit } ?? false
         pace = LoopBound(ArrivalPace(), to: loop)
         holdTimer = LoopBound(nil, to: loop)
         state = LockedValue(start)

@@ -2,8 +2,8 @@ internal import CCausewayLinux
 
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page of a new block.
 enum PacketBlocks {
-    /// Maximum number of blocks in the pool, 2.7 MiB.
-    private static let limit = 32
+    /// Maximum number of blocks in the pool, 5.3 MiB: the blocks of one inbox that waits for its program, and those of one reader.
+    private static let limit = 64
     /// Bytes between the start offsets of consecutive packets of one call. With equal offsets all packets would use the same few cache
     /// lines.
     private static let stagger = 1_344

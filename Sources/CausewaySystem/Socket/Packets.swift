@@ -135,24 +135,35 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers ownership of a packet's bytes to the caller, who must give the bytes back with ``giveBack(_:of:)``. The reader then uses
-    /// another block for this packet index.
-    package mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
-        defer { packets[index].buffer = nil }
-        return packets[index].buffer
-    }
-
-    /// Gives the bytes of ``takeBlock(of:)`` back, for the packet at the given index. Callable on any thread.
-    package static func giveBack(_ bytes: UnsafeMutableRawPointer, of index: Int) {
-        PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index))
+    /// Transfers ownership of a packet's bytes to the caller. The reader gets another block.
+    package mutating func takeBlock(of index: Int) -> PacketBlock {
+        let block = PacketBlock(packets[index].buffer, index)
+        packets[index].buffer = nil
+        return block
     }
 
     deinit {
         for index in packets.indices {
-            if let bytes = packets[index].buffer { Self.giveBack(bytes, of: index) }
+            if let bytes = packets[index].buffer { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
         }
         packets.deallocate()
     }
+}
+
+/// The bytes of a received packet. They return to the pool with the last reference. Its owners use disjoint parts.
+package final class PacketBlock: Sendable {
+    private let address: UInt
+    private let index: Int
+
+    fileprivate init(_ bytes: UnsafeMutableRawPointer, _ index: Int) {
+        address = UInt(bitPattern: bytes)
+        self.index = index
+    }
+
+    /// The first byte.
+    package var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: address)! }
+
+    deinit { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
 }
 
 /// A datagram to send, or several datagrams of equal size that the kernel splits (GSO).

@@ -132,7 +132,7 @@ extension Runtime {
             #expect(isReleased)
         }
 
-        @Test("Below the marks, one call of the reader finds room", arguments: [DatagramInbox.Mark.far, .near])
+        @Test("Below the marks, one call of the reader finds room", arguments: [DatagramInbox.Mark.far, .close, .near])
         func roomAboveMark(_ mark: DatagramInbox.Mark) {
             let (bytes, count) = (16 * 65_536, 16 * 128)
             #expect(mark.byteCount > 0 && mark.byteCount + bytes <= DatagramInbox.byteLimit)

@@ -68,5 +68,66 @@ extension Runtime {
             }
             socket.stop()
         }
+
+        /// A train in its block, with a datagram of each size. All but the last have the same size.
+        private static func train(_ sizes: [Int]) throws -> DatagramBatch.Train {
+            let receiver = try Socket.open(.ipv4, .datagram)
+            try Socket.bind(receiver.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
+            let sender = try Socket.open(.ipv4, .datagram)
+            _ = try Socket.connect(sender.rawValue, to: #require(Socket.localAddress(receiver.rawValue)))
+            for (number, size) in sizes.enumerated() {
+                let bytes = [UInt8](repeating: UInt8(number), count: size)
+                #expect(bytes.withUnsafeBytes { Socket.send(sender.rawValue, $0) } == .moved(size))
+            }
+            var reader = PacketReader(blockCount: PacketReader.packetLimit)
+            let count = try reader.receive(receiver.rawValue, wantsPeer: false)
+            let trains = reader.takeTrains(0..<count)
+            #expect(trains.count == 1)
+            return trains[0]
+        }
+
+        @Test("Large datagrams of a train share its block, and each can be changed without effect on the others")
+        func sharedBlock() throws {
+            let sizes = Array(repeating: 1_200, count: 15) + [700]
+            let train = try Self.train(sizes)
+            let block = try #require(train.block)
+            var inbox = DatagramInbox()
+            #expect(inbox.append(train) == true)
+            var taken: [Data] = []
+            while let (data, _, isWhole) = inbox.next(maximum: .max) {
+                #expect(isWhole && data.startIndex == 0)
+                data.withUnsafeBytes { #expect($0.baseAddress == UnsafeRawPointer(block.bytes + 1_200 * taken.count)) }
+                taken.append(data)
+            }
+            taken[3][0] = 99
+            taken[3].append(98)
+            taken[4][1_199] = 97
+            for (number, data) in taken.enumerated() {
+                var expected = [UInt8](repeating: UInt8(number), count: sizes[number])
+                if number == 3 { expected = [99] + expected.dropFirst() + [98] }
+                if number == 4 { expected[1_199] = 97 }
+                #expect([UInt8](data) == expected)
+            }
+        }
+
+        @Test("A small datagram does not keep its block")
+        func smallDatagrams() throws {
+            let train = try Self.train(Array(repeating: 1_200, count: 15) + [511])
+            let block = try #require(train.block)
+            var inbox = DatagramInbox()
+            #expect(inbox.append(train) == true)
+            var last: Data?
+            while let (data, _, _) = inbox.next(maximum: .max) { last = data }
+            let bytes = UnsafeRawBufferPointer(start: block.bytes, count: PacketReader.blockByteCount)
+            last?.withUnsafeBytes { part in #expect(!bytes.contains(part)) }
+            #expect(last == Data(repeating: 15, count: 511))
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func contains(_ part: UnsafeRawBufferPointer) -> Bool {
+        guard let own = baseAddress, let other = part.baseAddress else { return false }
+        return other >= own && other < own + count
     }
 }

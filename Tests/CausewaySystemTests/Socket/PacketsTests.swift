@@ -169,10 +169,9 @@ struct PacketsTests {
         StreamSocketTests.awaitEvent(pair.receiver.rawValue, POLLIN)
         #expect(try reader.receive(pair.receiver.rawValue, wantsPeer: false) == 1)
         let block = reader.takeBlock(of: 0)
-        defer { free(block) }
         #expect(pair.send([9, 9, 9]) == .moved(1))
         #expect(try Self.receive(pair.receiver.rawValue, &reader).map(\.bytes) == [[9, 9, 9]])
-        #expect(Array(UnsafeRawBufferPointer(start: block, count: 3)) == [1, 2, 3])
+        #expect(Array(UnsafeRawBufferPointer(start: block.bytes, count: 3)) == [1, 2, 3])
     }
 
     @Test("The time of arrival is on the raw monotonic clock")
