@@ -101,7 +101,7 @@ public struct PacketCapture: ~Copyable {
         return nil
     }
 
-    /// The netmask of the interface's first IPv4 address; `nil` if it has none.
+    /// Returns the netmask of the interface's first IPv4 address; `nil` if it has none.
     private static func netmask(_ interface: String) -> UInt32? {
         guard let snapshot = try? NetworkSnapshot.current(),
             let found = snapshot.interfaces.first(where: { $0.interface.name == interface })

@@ -26,7 +26,7 @@ struct HeaderWords {
         return sum.sum
     }
 
-    /// The number of bytes that `options` take in a header: at most 40, rounded up to a multiple of four.
+    /// Returns the number of bytes that `options` take in a header: at most 40, rounded up to a multiple of four.
     @inlinable @inline(__always)
     static func filled(_ options: [UInt8]) -> Int { (min(options.count, 40) &+ 3) / 4 * 4 }
 }

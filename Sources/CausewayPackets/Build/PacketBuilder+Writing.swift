@@ -163,14 +163,14 @@ extension MutableRawSpan {
 }
 
 extension ChecksumMark {
-    /// The length of this layer with its payload, in network byte order; 0 if it exceeds 65535.
+    /// Returns the length of this layer with its payload, in network byte order; 0 if it exceeds 65535.
     @inline(__always)
     fileprivate func length(_ end: Int) -> UInt16 {
         let length = end &- offset &- lengthLess
         return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// The sum of the IPv4 addresses around this layer, if its checksum covers a pseudo header; otherwise 0.
+    /// Returns the sum of the IPv4 addresses around this layer, if its checksum covers a pseudo header; otherwise 0.
     @inline(__always)
     fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
         guard network >= 0, number != 0 else { return 0 }
@@ -235,7 +235,7 @@ extension ChecksumMark {
         return all
     }
 
-    /// The checksum in network byte order; 0 if it needs a pseudo header and the packet has no addresses.
+    /// Returns the checksum in network byte order; 0 if it needs a pseudo header and the packet has no addresses.
     @inline(__always)
     private func checksum(
         _ own: ChecksumSum, _ behind: ChecksumSum, _ addresses: UInt64, _ covered: Int

@@ -129,8 +129,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// The sum of a payload that a checksum covers. It is computed from the source array, because a load from the packet would wait until
-    /// the copy is stored.
+    /// Returns the sum of a payload that a checksum covers. It is computed from the source array, because a load from the packet would wait
+    /// until the copy is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }

@@ -82,7 +82,7 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
-    /// The error for a header of `byteCount` bytes that the packet does not contain completely.
+    /// Returns the error for a header of `byteCount` bytes that the packet does not contain completely.
     @inline(never)
     func truncation(_ byteCount: Int) -> WireError {
         .truncated(needed: byteCount, available: max(0, limit - offset), at: offset)
@@ -191,7 +191,8 @@ struct LayerWalk {
     ) throws(WireError) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
-        // The capturing host may have the other byte order. Families are small numbers, so a set upper half reveals it.
+        // The capturing host may have the other byte order. Families are small numbers, so a set upper half shows that the bytes must be
+        // swapped.
         if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
         switch family {
         case 2: return .ipv4

@@ -135,7 +135,7 @@ public struct CaptureFileReader: Sendable {
         return true
     }
 
-    /// The compression program whose files begin with these bytes, or `nil`.
+    /// Returns the compression program whose files begin with these bytes, or `nil`.
     private static func compressor(_ magic: UInt32) -> String? {
         if magic & 0xFFFF == 0x8B1F { return "gzip" }
         if magic & 0xFF_FFFF == 0x68_5A42 { return "bzip2" }

@@ -50,7 +50,7 @@ struct FilterDecision: Hashable, Sendable {
             fromUncheckedByteOffset: base &+ Int(steps[place].secondAt), as: UInt64.self)
         let firstDiffers = (first ^ steps[place].firstValue) & steps[place].firstMask
         let secondDiffers = (second ^ steps[place].secondValue) & steps[place].secondMask
-        // Branches, which the processor predicts, instead of conditional moves, which add latency.
+        // Use branches, which the processor predicts, instead of conditional moves, which add latency.
         if _fastPath(steps[place].needed == 2) {
             guard _fastPath(firstDiffers | secondDiffers == 0) else { return steps[place].jf }
         } else {

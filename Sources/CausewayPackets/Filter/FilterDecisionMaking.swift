@@ -1,4 +1,4 @@
-/// Converts a filter program into decisions.
+/// Converts a BPF filter program into ``FilterDecision`` values.
 struct FilterDecisionMaking {
     /// A comparison of a field with a constant.
     struct Comparison: Hashable {
@@ -43,7 +43,7 @@ struct FilterDecisionMaking {
     }
 
     private static let maximum = 64
-    /// Fields at larger offsets are left to the program.
+    /// The limit for the offset of a field in a decision. The program evaluates fields at larger offsets.
     private static let farthest: UInt32 = 1 << 20
 
     private let instructions: [FilterInstruction]
@@ -164,7 +164,7 @@ struct FilterDecisionMaking {
     }
 
     private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
-        // Counted before the successors are created, so that this also bounds the recursion depth.
+        // Count the decision before its successors are created, so that the limit also bounds the recursion depth.
         begun += 1
         guard begun <= Self.maximum else { return nil }
         var shape = FilterDecisionShape(branch.test)
@@ -202,7 +202,7 @@ struct FilterDecisionMaking {
             && (!one.test.isMoved || one.registers.header == other.registers.header)
     }
 
-    /// The register contents that two paths have in common.
+    /// Returns the register contents that two paths have in common.
     private func common(_ one: Registers, _ other: Registers) -> Registers {
         Registers(
             header: one.header == other.header ? one.header : -1,

@@ -1,5 +1,5 @@
 extension FilterNode {
-    /// The tree as indented text, one line per node.
+    /// Returns the tree as indented text, one line per node.
     func lines(_ depth: Int) -> [String] {
         let indent = String(repeating: "  ", count: depth)
         switch self {
@@ -66,7 +66,7 @@ extension FilterExpression {
 }
 
 extension FilterInstruction {
-    /// The instruction in BPF assembler syntax.
+    /// Returns the instruction in BPF assembler syntax.
     func text(_ index: Int) -> String {
         let number = String(index)
         let head = "(" + String(repeating: "0", count: max(0, 3 - number.count)) + number + ") "

@@ -15,7 +15,7 @@ struct FilterFamilies: Sendable, Equatable {
     /// Families of Solaris, which links of type ipnet use on every system.
     static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [26])
 
-    /// A test whether the loaded family matches an Ethernet type.
+    /// Returns a test whether the loaded family matches an Ethernet type.
     func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
         switch type {
         case 0x800: Self.node(ipv4, load)

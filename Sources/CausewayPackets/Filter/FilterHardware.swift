@@ -1,6 +1,6 @@
 /// Tests for hardware addresses, broadcast and multicast.
 extension FilterLayout {
-    /// A test for six-byte addresses; `nil` if the link has none.
+    /// Returns a test for six-byte addresses; `nil` if the link has none.
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
         case .none, .short: nil
@@ -11,14 +11,14 @@ extension FilterLayout {
         }
     }
 
-    /// A test for one-byte addresses; `nil` if the link has none.
+    /// Returns a test for one-byte addresses; `nil` if the link has none.
     func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
         guard case .short(let destination, let source, _) = addresses else { return nil }
         return directed(
             direction, .equal(linkHeader(1, source), number), .equal(linkHeader(1, destination), number))
     }
 
-    /// A test for six bytes of the link header.
+    /// Returns a test for six bytes of the link header.
     func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
         .all([
             .equal(linkHeader(4, offset + 2), UInt32(truncatingIfNeeded: bits)),

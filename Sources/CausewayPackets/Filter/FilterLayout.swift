@@ -90,16 +90,16 @@ struct FilterLayout: Sendable {
     }
     /// The position that network layer offsets are relative to.
     var networkPlace: FilterPlace { FilterPlace(slot: networkSlot ?? slot) }
-    /// A load relative to the network header.
+    /// Returns a load relative to the network header.
     func network(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: networkAt + offset, place: networkPlace)
     }
-    /// A load relative to the end of the IPv4 header.
+    /// Returns a load relative to the end of the IPv4 header.
     func transport(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
     }
-    /// A load relative to the link header.
+    /// Returns a load relative to the link header.
     func linkHeader(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: linkAt + offset, place: FilterPlace(slot: linkSlot))
     }

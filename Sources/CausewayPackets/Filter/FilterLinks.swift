@@ -63,7 +63,7 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
-    /// A test whether the packet was received or sent.
+    /// Returns a test whether the packet was received or sent.
     func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
         func byte(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
             .equal(FilterLoad(size: 1, offset: offset), isIn ? incoming : outgoing, mask: mask)

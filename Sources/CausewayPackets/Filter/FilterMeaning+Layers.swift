@@ -68,7 +68,7 @@ extension FilterLayout {
         return .any([version4, version6])
     }
 
-    /// The condition for an LLC header, and the offset of its control field.
+    /// Returns the condition for an LLC header, and the offset of its control field.
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:
@@ -98,7 +98,7 @@ extension FilterLayout {
         throw .init("there is no LLC type '\(name)'")
     }
 
-    /// The position that `proto[...]` is relative to, and the condition for it.
+    /// Returns the position that `proto[...]` is relative to, and the condition for it.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
         case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))

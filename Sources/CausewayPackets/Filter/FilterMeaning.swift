@@ -2,7 +2,7 @@
 extension FilterLayout {
     static let transports: [(FilterProtocol, UInt32)] = [(.udp, 17), (.tcp, 6), (.sctp, 132)]
 
-    /// A test for a protocol over IPv4 or IPv6.
+    /// Returns a test for a protocol over IPv4 or IPv6.
     func ipProtocol(_ number: UInt32, version4: Bool = true, version6: Bool = true) -> FilterNode {
         var nodes: [FilterNode] = []
         if version4 { nodes.append(.all([type(0x800), .equal(network(1, 9), number)])) }
@@ -13,7 +13,7 @@ extension FilterLayout {
         return nodes.count == 1 ? nodes[0] : .any(nodes)
     }
 
-    /// A test for a protocol's name without an argument.
+    /// Returns a test for a protocol's name without an argument.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(132)
@@ -56,7 +56,7 @@ extension FilterLayout {
         }
     }
 
-    /// A test for IPv4 hosts: in IP headers, and in ARP packets unless the qualifiers exclude them.
+    /// Returns a test for IPv4 hosts: in IP headers, and in ARP packets unless the qualifiers exclude them.
     func host(_ address: UInt32, mask: UInt32, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let ip = FilterHosts.Form(
             condition: type(0x800), source: network(4, 12), destination: network(4, 16))
@@ -74,7 +74,7 @@ extension FilterLayout {
             FilterHosts(forms: forms, direction: qualifiers.direction, mask: mask, addresses: [address & mask]))
     }
 
-    /// A test for IPv6 hosts and networks.
+    /// Returns a test for IPv6 hosts and networks.
     func host6(high: UInt64, low: UInt64, length: Int, _ qualifiers: FilterQualifiers) -> FilterNode? {
         guard qualifiers.proto == nil || qualifiers.proto == .ip6 else { return nil }
         let words = [high >> 32, high & 0xFFFF_FFFF, low >> 32, low & 0xFFFF_FFFF].map { UInt32($0) }
@@ -102,7 +102,7 @@ extension FilterLayout {
         }
     }
 
-    /// A test for DECnet nodes. The header has a short or a long form, with or without a padding byte.
+    /// Returns a test for DECnet nodes. The header has a short or a long form, with or without a padding byte.
     func decnetHost(_ address: UInt32, _ direction: FilterDirection) -> FilterNode {
         // The address is in little-endian order.
         let swapped = (address & 0xFF) << 8 | address >> 8
@@ -117,7 +117,7 @@ extension FilterLayout {
         return .all([type(0x6003), directed(direction, one(3, 15), one(1, 7))])
     }
 
-    /// A test for ports of the transports that have ports.
+    /// Returns a test for ports of the transports that have ports.
     func ports(_ range: ClosedRange<UInt32>, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let numbers: [UInt32]
         switch qualifiers.proto {

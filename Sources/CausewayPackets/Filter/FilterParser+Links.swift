@@ -50,7 +50,7 @@ extension FilterParser {
         }
     }
 
-    /// Parses a kind of signal unit, or a field with its values.
+    /// Parses an SS7 primitive: the name of a signal unit type, such as `fisu`, or a field and the values to compare it with.
     mutating func signal(_ word: String) throws(FilterError) -> FilterNode {
         let first = token
         advance()

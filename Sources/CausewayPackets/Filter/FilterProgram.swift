@@ -7,7 +7,7 @@ struct FilterInstruction: Hashable, Sendable {
     var jf: Int32 = 0
 }
 
-/// A compiled filter for one link type. Runs over packets in memory, and converts to a kernel program.
+/// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
     /// Loads from this offset on read the kernel's metadata instead of packet bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))

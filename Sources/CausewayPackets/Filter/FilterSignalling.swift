@@ -1,4 +1,4 @@
-/// Tests for Signalling System 7 over MTP2: kinds of signal units, and the fields of the routing label.
+/// Tests for Signalling System 7 over MTP2: types of signal units, and the fields of the routing label.
 ///
 /// The label packs its numbers from the least significant bit of the first byte on.
 extension FilterLayout {
@@ -11,7 +11,7 @@ extension FilterLayout {
         }
     }
 
-    /// A test for fill-in, link status or message units, with 7-bit or 12-bit sequence numbers.
+    /// Returns a test for fill-in, link status or message units, with 7-bit or 12-bit sequence numbers.
     func signalUnit(_ name: String) -> FilterNode? {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")

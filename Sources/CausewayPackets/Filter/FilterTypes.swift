@@ -1,6 +1,6 @@
 /// Tests for the payload type of each link.
 extension FilterLayout {
-    /// A test for an Ethernet type, or for an LLC service access point if `type` is below 1501.
+    /// Returns a test for an Ethernet type, or for an LLC service access point if `type` is below 1501.
     func type(_ type: UInt32) -> FilterNode {
         switch link {
         case .ethernet: ethernet(type)
@@ -82,7 +82,7 @@ extension FilterLayout {
         return numbers[type].map { .equal(load(1, typeAt), $0) } ?? .constant(false)
     }
 
-    /// A test for IEEE 802.2, followed by SNAP if the type is an Ethernet type.
+    /// Returns a test for IEEE 802.2, followed by SNAP if the type is an Ethernet type.
     private func llcType(_ type: UInt32) -> FilterNode {
         let data = typeAt - 6
         switch type {
@@ -92,7 +92,7 @@ extension FilterLayout {
         }
     }
 
-    /// A test for the bottom of the label stack, and for the IP version in the first half byte.
+    /// Returns a test for the bottom of the label stack, and for the IP version in the first half byte.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

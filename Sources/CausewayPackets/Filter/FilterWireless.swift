@@ -1,4 +1,4 @@
-/// IEEE 802.11: headers of variable length, after capture headers of variable length.
+/// Finds IEEE 802.11 headers and tests their fields. These headers, and the capture headers before them, have variable lengths.
 extension FilterLayout {
     /// Computes slots with the beginning and the end of the 802.11 header.
     mutating func findWirelessHeaders() {
@@ -46,7 +46,7 @@ extension FilterLayout {
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 
-    /// A test for a bit of the byte with the frame's type.
+    /// Returns a test for a bit of the byte with the frame's type.
     private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
     private var isControl: FilterNode { isSet(4) }
     private var isToDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 1)) }
@@ -55,7 +55,7 @@ extension FilterLayout {
     /// A test for a data frame, whose payload begins with LLC.
     var carriesData: FilterNode { .all([.not(isControl), isSet(8)]) }
 
-    /// A test for the source address. Its position depends on the To DS and From DS bits.
+    /// Returns a test for the source address. Its position depends on the To DS and From DS bits.
     func wirelessSource(_ test: (Int) -> FilterNode) -> FilterNode {
         let relayed = FilterNode.any([
             .all([isToDistribution, test(24)]), .all([.not(isToDistribution), test(16)]),
@@ -73,7 +73,7 @@ extension FilterLayout {
         return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(4)])])])
     }
 
-    /// A test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link has none.
+    /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link has none.
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
         // Control frames of type CTS and ACK have no second address.

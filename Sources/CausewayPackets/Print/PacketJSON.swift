@@ -84,7 +84,7 @@ public struct PacketJSON: Sendable {
         end()
     }
 
-    /// The ClientHello that a datagram of QUIC completes.
+    /// Returns the ClientHello that a datagram of QUIC completes.
     private mutating func quicHello(_ packet: borrowing Packet) -> ClientHello? {
         guard initials != nil, let udp = packet.udp else { return nil }
         var flow = QUICInitials.Flow(sourcePort: udp.sourcePort, destinationPort: udp.destinationPort)

@@ -23,7 +23,7 @@ struct RoundTripEstimate: Sendable {
         variation = min(variation * 2 + 1_000, 1_000_000)
     }
 
-    /// The timeout, in microseconds after sending.
+    /// Returns the timeout, in microseconds after sending.
     func patience(shortest: Int64, longest: Int64) -> Int64 {
         guard isKnown else { return longest }
         return min(max(Int64(smoothed) + 4 * Int64(variation), shortest), longest)

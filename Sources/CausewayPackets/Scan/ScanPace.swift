@@ -1,6 +1,6 @@
 /// Controls the rate of probes: increases with every answer, halves after a loss, and never exceeds the user's limit.
 ///
-/// The principle of TCP's congestion window (RFC 5681 §3.1) as a rate: a window would wait for ports that never answer.
+/// It applies the principle of TCP's congestion window (RFC 5681 §3.1) to a rate, because a window would wait for ports that never answer.
 struct ScanPace: Sendable {
     /// Probes per second.
     private(set) var rate: Double

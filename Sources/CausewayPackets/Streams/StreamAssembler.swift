@@ -56,7 +56,7 @@ public struct StreamAssembler: Sendable {
         return progress
     }
 
-    /// The signed distance from `b` to `a` in sequence number space.
+    /// Returns the signed distance from `b` to `a` in sequence number space.
     private static func distance(_ a: UInt32, _ b: UInt32) -> Int { Int(Int32(bitPattern: a &- b)) }
 
     private mutating func deliver(_ progress: inout Progress) {

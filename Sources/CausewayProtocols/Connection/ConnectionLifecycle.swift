@@ -25,7 +25,7 @@ package struct ConnectionLifecycle: Sendable {
         case stopWatching
         /// Begin the handshakes of the protocols with a peer that is already connected.
         case accept
-        /// Requests may now reach the transport.
+        /// Start to pass the program's send and receive calls to the transport.
         case open
         /// Fail all pending requests with this error and release the transport.
         case fail(Failure)
@@ -80,7 +80,7 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.waiting(failure)), .watchNetwork]
     }
 
-    /// Tries again, because the network changed or the program asked for it.
+    /// Retries the connection, because the network changed or the program asked for a retry.
     package mutating func retry() -> [Action] {
         guard case .waiting = state, phase == .living else { return [] }
         state = .preparing
@@ -111,8 +111,8 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports that an open connection has failed or ended. The flow is kept open: either the transport failed while received content is
-    /// still to be delivered, or both directions have ended.
+    /// Reports that an open connection has failed or ended, while its flow stays open. The flow stays open if the transport failed before
+    /// all received content was delivered, and if both directions have ended.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)

@@ -1,6 +1,7 @@
 package import CausewayTypes
 
-/// The states of a listener and the permitted transitions: only forward; `cancelled` comes last and only once.
+/// The states of a listener and the permitted transitions. A listener never returns to an earlier state; `cancelled` is the last state and
+/// is reported once.
 package struct ListenerLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled

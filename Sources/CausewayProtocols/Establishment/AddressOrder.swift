@@ -145,7 +145,7 @@ extension InternetAddress {
         }
     }
 
-    /// The number of leading bits that the address shares with its source, limited to the source's prefix length (RFC 6724 §2.2).
+    /// Returns the number of leading bits that the address shares with its source, limited to the source's prefix length (RFC 6724 §2.2).
     ///
     /// For IPv4 the result is 0 outside the source's subnet. There, equal leading bits do not mean that an address is near, and a
     /// preference by these bits would prevent load distribution by round-robin DNS.

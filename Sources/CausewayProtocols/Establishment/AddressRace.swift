@@ -114,7 +114,8 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// Whether the known candidates may start: one of them is good enough, or no better one is expected in time.
+    /// Whether the known candidates may start. They may start if no better address is expected, if the wait for IPv6 addresses is over, or
+    /// if a usable candidate is an IPv6 address or worked before.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -154,7 +155,7 @@ package struct AddressRace: Sendable {
         return experience.hasWorked ? 1 : 0
     }
 
-    /// The delay is three times the known round-trip time: if no reply has arrived by then, it is late.
+    /// Returns the time until the next attempt: three times the known round-trip time. A reply that has not arrived by then is late.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

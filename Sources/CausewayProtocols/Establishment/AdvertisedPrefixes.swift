@@ -42,7 +42,7 @@ package struct AdvertisedPrefixes: Sendable {
         entries.removeAll { $0.interfaceIndex == interfaceIndex }
     }
 
-    /// The valid prefixes, each once.
+    /// Returns the valid prefixes, each once.
     ///
     /// - Parameter interfaceIndex: The interface whose prefixes to return; `nil` for all.
     package func prefixes(over interfaceIndex: Int? = nil, at now: Duration) -> [TranslationPrefix] {

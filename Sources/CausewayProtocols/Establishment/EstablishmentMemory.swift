@@ -33,7 +33,7 @@ package struct EstablishmentMemory: Sendable {
         makeRoom(at: now)
         hosts[host] = Host(winner: address, time: now)
         let known = places[address]?.roundTrip
-        // Seven parts of the old value and one part of the new one (RFC 6298 §2).
+        // Weight the old round-trip time with 7/8 and the new one with 1/8 (RFC 6298 §2).
         let smoothed = roundTrip.map { new in known.map { $0 * 7 / 8 + new / 8 } ?? new } ?? known
         places[address] = Place(roundTrip: smoothed, failedAt: nil, time: now)
     }
@@ -70,6 +70,6 @@ package struct EstablishmentMemory: Sendable {
         }
     }
 
-    /// Removes the oldest eighth of the entries at once.
+    /// Returns the time that separates the oldest eighth of the entries from the newer ones. The caller removes the old entries together.
     private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
 }

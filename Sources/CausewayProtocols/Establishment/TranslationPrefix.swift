@@ -6,7 +6,7 @@ internal import CausewayWire
 package struct TranslationPrefix: Hashable, Sendable {
     /// A name that has only IPv4 addresses. If an answer contains an IPv6 address, DNS64 has synthesized that address (RFC 7050 §3).
     package static let wellKnownName = "ipv4only.arpa"
-    /// The IPv4 addresses of that name (RFC 7050 §8.2).
+    /// The IPv4 addresses of ``wellKnownName`` (RFC 7050 §8.2).
     private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
     /// The permitted prefix lengths in bits (RFC 6052 §2.2).
     package static let lengths = [32, 40, 48, 56, 64, 96]

@@ -1,4 +1,4 @@
-/// A call that the owner must make to the program's framer.
+/// A call to the program's framer, which the owner of a ``FramerStage`` must make.
 package struct FramerCall: Sendable {
     package enum Kind: Equatable, Sendable {
         /// The first call, made once. When it returns, call ``FramerStage/startEnded(isReady:)``.

@@ -8,13 +8,14 @@ extension FramerStage {
 
     /// Delivers the next `count` bytes at the cursor to the stage above, unchanged.
     ///
-    /// - Returns: Whether all of them have arrived. If not, the rest follows when it arrives; until then there is nothing to parse.
+    /// - Returns: Whether all `count` bytes have arrived. If not, the missing bytes follow when they arrive; until then the framer has no
+    ///   input to parse.
     package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
         guard !isOver, !deliveredEnd else { return false }
         return input.deliver(count, metadata: metadata, endsMessage: endsMessage)
     }
 
-    /// The bytes of the message to send. Empty outside of ``FramerCall/Kind/output``.
+    /// Returns the bytes of the message to send. Empty outside of ``FramerCall/Kind/output``.
     package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         let (bytes, isComplete) = output.window(maximum)
         let meetsMinimum = bytes.count >= min(minimum, maximum)

@@ -21,7 +21,7 @@ package struct FramerStage: ProtocolStage {
     private var isClosing = false
     private var needsCleanup = false
     private var deadline: Duration?
-    /// Whether bytes have arrived or become readable since the framer's last call.
+    /// Whether bytes have arrived or become readable since the last call of the framer's input handler.
     private var hasNews = false
     /// The number of calls of ``inputWindow(minimum:maximum:)`` that no ``advanceInput(by:)`` has followed yet.
     private var looks = 0

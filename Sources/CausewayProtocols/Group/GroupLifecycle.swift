@@ -1,7 +1,7 @@
 package import CausewayTypes
 
-/// The states of a connection group and the permitted transitions: between waiting and ready as networks appear and disappear; `cancelled`
-/// comes last and only once.
+/// The states of a connection group and the permitted transitions. The group changes between waiting and ready as networks appear and
+/// disappear; `cancelled` is the last state and is reported once.
 package struct GroupLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled

@@ -64,8 +64,8 @@ package struct GroupMembership: Sendable {
 
     /// Reports that a join failed.
     ///
-    /// - Parameter isGone: Whether the interface has disappeared in the meantime. This is not a failure; a change of the interfaces will be
-    ///   reported.
+    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The join then does not count as failed, because a call of
+    ///   ``interfacesChanged(to:)`` will follow.
     package mutating func joinFailed(_ membership: Membership, _ failure: Failure, isGone: Bool) {
         guard let position = joined.firstIndex(of: membership) else { return }
         joined.remove(at: position)
@@ -82,7 +82,7 @@ package struct GroupMembership: Sendable {
         return nil
     }
 
-    /// The interfaces on which a group is joined.
+    /// Returns the interfaces on which a group is joined.
     package func interfaces(of group: Int) -> [Int] {
         joined.filter { $0.group == group }.map(\.interface)
     }

@@ -67,7 +67,7 @@ extension LinkBridge {
         if let target = service.target { leave(target, name, side) }
         links[side]?.services[name] = nil
         for type in [DNSRecordType.srv, .txt] { actions.append(.stop(DNSQuestion(name, type), on: side)) }
-        // Another service may have been left out because of the limit.
+        // Adopt a service that the limit has excluded so far, because there is room for one more now.
         guard let link = links[side], link.services.count == serviceLimit - 1,
             let next = link.found.keys.first(where: { link.services[$0] == nil })
         else { return }

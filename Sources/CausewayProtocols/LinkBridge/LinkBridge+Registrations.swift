@@ -81,7 +81,8 @@ extension LinkBridge {
     /// Whether the service originates on its link (no bridge has registered it there) and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
-        // After this bridge has registered the service, a record of another host with this name is either identical or causes a conflict.
+        // Once this bridge has registered the service, the name needs no check: a record of another host with this name is either identical
+        // or causes a conflict.
         return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
     }
 
@@ -99,7 +100,7 @@ extension LinkBridge {
 
     // MARK: Records
 
-    /// The records of a service for the other side; `nil` if not enough is known or the service would not be reachable there.
+    /// Returns the records of a service for the other side; `nil` if not enough is known or the service would not be reachable there.
     ///
     /// They include the host's records, so that the service cannot be found before the host's name has passed probing.
     private func records(of place: Place, _ service: Service, at now: Duration) -> [DNSRecord]? {
@@ -125,7 +126,7 @@ extension LinkBridge {
         return addresses + records + lists.map { DNSRecord($0, .ptr, timeToLive: time, .name(name)) }
     }
 
-    /// The name of the service's host on the other side, with its routable addresses; `nil` if it has none.
+    /// Returns the name of the service's host on the other side, with its routable addresses; `nil` if it has none.
     private func host(of service: Service, _ side: Side) -> (DNSName, [DNSRecord])? {
         guard let target = service.target else { return nil }
         guard let host = links[side]?.hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }
@@ -135,8 +136,8 @@ extension LinkBridge {
 }
 
 extension LinkBridge.Host {
-    /// The addresses that are valid on other links, with the name that the host has on the other link. Link-local addresses are never
-    /// included (RFC 3927 §2.7, RFC 4007 §5).
+    /// Returns the addresses that are valid on other links, with the name that the host has on the other link. Link-local addresses are
+    /// never included (RFC 3927 §2.7, RFC 4007 §5).
     func records(as name: DNSName) -> [DNSRecord] {
         guard let alias = alias(of: name) else { return [] }
         return addresses.compactMap { record in
@@ -146,7 +147,7 @@ extension LinkBridge.Host {
         }
     }
 
-    /// The host's name on the other link: `mac`; after conflicts `mac-2`, `mac-3`.
+    /// Returns the host's name on the other link, such as `mac`; after conflicts `mac-2`, then `mac-3`.
     func alias(of name: DNSName) -> DNSName? {
         guard attempt > 0, let label = name.firstLabel else { return name }
         let suffix = Array("-\(attempt + 1)".utf8)

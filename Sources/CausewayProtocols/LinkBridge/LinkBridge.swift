@@ -44,7 +44,7 @@ package struct LinkBridge: Sendable {
     package static let mark = "_bridged"
     /// The default for the maximum number of services from one link.
     package static let serviceLimit = 1_000
-    /// The time to learn the names on the links before the first registration.
+    /// How long the bridge learns the names on both links before its first registration.
     package static let settling: Duration = .milliseconds(500)
     /// `burst` is the maximum number of registrations at once. Further registrations follow at intervals of `pace`.
     static let burst = 32
@@ -58,7 +58,7 @@ package struct LinkBridge: Sendable {
     static let memory: Duration = .seconds(10)
     /// How long to wait for a TXT record before the service is registered without one.
     static let textPatience: Duration = .seconds(2)
-    /// The number of names that are tried for a host.
+    /// The maximum number of names to try for a host.
     static let aliasLimit = 8
 
     /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.
@@ -100,7 +100,7 @@ package struct LinkBridge: Sendable {
         (self.sources, self.serviceLimit) = (sources, serviceLimit)
     }
 
-    /// The name under which a subtype is browsed (RFC 6763 §7.1).
+    /// Returns the name under which a subtype is browsed (RFC 6763 §7.1).
     static func list(_ subtype: String, of type: DNSName) -> DNSName? {
         DNSName("_sub", in: type).flatMap { DNSName(subtype, in: $0) }
     }
@@ -137,7 +137,7 @@ package struct LinkBridge: Sendable {
         return actions
     }
 
-    /// The earliest time at which the service may be registered.
+    /// Returns the earliest time at which the service may be registered.
     func start(of place: Place, at now: Duration) -> Duration {
         max(now, opening ?? now, resting[place] ?? now, paid - Self.pace * (Self.burst - 1))
     }

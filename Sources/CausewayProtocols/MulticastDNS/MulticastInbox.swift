@@ -4,8 +4,8 @@ package import CausewayWire
 /// A queue of received responses. Queries are not queued but processed at once, so a host that floods the link with responses cannot delay
 /// the answers of this host.
 ///
-/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender. Other messages are
-/// dropped. The effect is that of a packet lost on the link: the next query gets the answer again.
+/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender. Messages beyond
+/// these limits are dropped. A dropped message has the same effect as a packet lost on the link: the next query gets the answer again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
     package static let byteLimit = 4 << 20

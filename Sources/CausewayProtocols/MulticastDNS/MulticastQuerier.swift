@@ -11,8 +11,8 @@ struct MulticastQuerier: Sendable {
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
-    /// The minimum time between two refreshes. A record with a lifetime of 20 seconds is refreshed every second near its end, and timers
-    /// are not exact.
+    /// The minimum time between two refreshes. It is slightly less than a second, because a record with a lifetime of 20 seconds is
+    /// refreshed every second near its end, and timers are not exact.
     private static let refreshSpacing: Duration = .milliseconds(900)
     /// How long to expect a unicast response after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
@@ -37,7 +37,7 @@ struct MulticastQuerier: Sendable {
     private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var questions: [QuestionID: DNSQuestion] = [:]
     var cache = RecordCache()
-    /// Unfinished queries of other hosts.
+    /// Queries of other hosts whose known answers have not all arrived yet.
     var long = MultipacketQueries()
     /// Whether unicast responses can arrive here.
     var acceptsUnicast = true
@@ -116,7 +116,7 @@ struct MulticastQuerier: Sendable {
         schedule[question] = time
     }
 
-    /// The running questions that the record answers.
+    /// Returns the running questions that the record answers.
     private func interested(in record: DNSRecord) -> [DNSQuestion] {
         byName[record.name]?.filter { $0.matches(record) } ?? []
     }
@@ -249,7 +249,7 @@ struct MulticastQuerier: Sendable {
         return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
 
-    /// The question to send now. Only the first question of a series permits a unicast response (RFC 6762 §5.4).
+    /// Returns the question to send now. Only the first question of a series permits a unicast response (RFC 6762 §5.4).
     private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
         var asked = question
         asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0
@@ -261,7 +261,7 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    /// Known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
+    /// Returns the known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
     private func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
         questions.flatMap { question in
             cache.answers(to: question, at: now).compactMap { entry in

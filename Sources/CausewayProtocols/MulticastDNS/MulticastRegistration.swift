@@ -6,7 +6,7 @@ struct MulticastRegistration: Sendable {
     static let probeInterval: Duration = .milliseconds(250)
     /// The delay after a lost tie-break against a simultaneous probe (RFC 6762 §8.2).
     static let deferral: Duration = .seconds(1)
-    /// The maximum number of changes per minute that are announced at once (RFC 6762 §8.4).
+    /// The maximum number of changes per minute that are announced without delay (RFC 6762 §8.4).
     private static let updateLimit = 10
     private static let updateWindow: Duration = .seconds(60)
 
@@ -44,7 +44,7 @@ struct MulticastRegistration: Sendable {
         return names
     }
 
-    /// Replaces the records. Returns when to announce them: at once, or later if the records change too often.
+    /// Replaces the records. Returns when to announce them: now, or later if the records change too often.
     mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
         content = new
         updates.removeAll { now - $0 >= Self.updateWindow }
@@ -107,7 +107,7 @@ struct MulticastRegistration: Sendable {
         return ours.count < others.count
     }
 
-    /// Class, type and data as bytes that compare in the order of the RFC.
+    /// Returns class, type and data as bytes that compare in the order of RFC 6762 §8.2.
     private static func rank(_ record: DNSRecord) -> [UInt8] {
         let numbers = [record.recordClass.rawValue, record.type.rawValue]
         return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical

@@ -3,10 +3,11 @@ internal import CausewayWire
 /// Probes and announcements (RFC 6762 §8).
 extension MulticastResponder {
     /// The number of announcements per registration. RFC 6762 §8.3 requires two. The others are for hosts that missed both; they are left
-    /// out if there are many registrations. If half of all packets are lost, four within nine seconds reach 99 % of the hosts, three 98 %.
+    /// out if there are many registrations. If half of all packets are lost, four announcements within nine seconds reach 99 % of the
+    /// hosts, and three reach 98 %.
     private static let announcementCount = (few: 4, many: 2)
     private static let fewRegistrations = 100
-    /// The maximum number of registrations in one turn, to limit the memory for their messages.
+    /// The maximum number of registrations that one call of ``speak(at:)`` processes, to limit the memory for their messages.
     private static let speakerLimit = 512
 
     /// Sends the probes and announcements that are due.
@@ -44,9 +45,9 @@ extension MulticastResponder {
             + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 
-    /// A record that was sent as an answer within the last second must not be multicast again before that second is over (RFC 6762 §6).
-    /// This method schedules its announcement for that time, for hosts that missed the answer. Records of several registrations are left
-    /// out, because they may have been announced with another registration.
+    /// Schedules an announcement of each record that was sent as an answer within the last second, for hosts that missed the answer. The
+    /// record must not be multicast again before that second is over (RFC 6762 §6). Records of several registrations are left out, because
+    /// they may have been announced with another registration.
     private mutating func postpone(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) && !own.isShared($0) }, at: now)
     }

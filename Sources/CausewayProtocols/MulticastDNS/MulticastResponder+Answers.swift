@@ -50,7 +50,7 @@ extension MulticastResponder {
         return give(answers, message, arrival, at: now)
     }
 
-    /// Own records that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
+    /// Returns the own records that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
     private func known(_ answers: [DNSRecord]) -> Set<DNSRecord> {
         Set(
             answers.compactMap { answer in
@@ -59,7 +59,7 @@ extension MulticastResponder {
             })
     }
 
-    /// The records that answer a question, or an NSEC record if there is none of this type.
+    /// Returns the records that answer a question, or an NSEC record if there is none of this type.
     private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]
@@ -73,7 +73,7 @@ extension MulticastResponder {
         return [none]
     }
 
-    /// An NSEC record with the types of a unique name that lacks the requested type (RFC 6762 §6.1).
+    /// Returns an NSEC record with the types of a unique name that lacks the requested type (RFC 6762 §6.1).
     private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
@@ -116,7 +116,7 @@ extension MulticastResponder {
         return advance(to: now)
     }
 
-    /// A unicast response to a simple resolver, in the form of a conventional DNS response (RFC 6762 §6.7).
+    /// Returns a unicast response to a simple resolver, in the form of a conventional DNS response (RFC 6762 §6.7).
     private func legacyReply(_ message: DNSMessage, _ answers: Answers, _ peer: MulticastPeer) -> [MulticastAction] {
         guard !answers.isEmpty else { return [] }
         let records = answers.unicast + answers.multicast
@@ -136,8 +136,8 @@ extension MulticastResponder {
         return record
     }
 
-    /// The additional records that the querier will need next (RFC 6763 §12), or an NSEC record for an address family that the host does
-    /// not have (RFC 6762 §6.2).
+    /// Returns the additional records that the querier will need next (RFC 6763 §12), or an NSEC record for an address family that the host
+    /// does not have (RFC 6762 §6.2).
     func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
         guard answers.count <= Self.explainedAnswerLimit else { return [] }
         var result: [DNSRecord] = []
@@ -162,7 +162,7 @@ extension MulticastResponder {
 }
 
 extension MulticastDNS {
-    /// The usual time to live of a record type in seconds (RFC 6762 §10).
+    /// Returns the usual time to live of a record type in seconds (RFC 6762 §10).
     static func timeToLive(of type: DNSRecordType) -> UInt32 {
         [.a, .aaaa, .srv].contains(type) ? hostTimeToLive : otherTimeToLive
     }

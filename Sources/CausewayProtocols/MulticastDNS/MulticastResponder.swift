@@ -42,7 +42,7 @@ struct MulticastResponder: Sendable {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
-    /// The registrations with this unique name, whether probed or not.
+    /// Returns the registrations with this unique name, whether probed or not.
     func owners(of name: DNSName) -> [RegistrationID] { owners[name].map { [$0.first] + $0.others } ?? [] }
 
     /// Whether the name belongs to a registration of this host.
@@ -173,7 +173,7 @@ struct MulticastResponder: Sendable {
 
     // MARK: Goodbyes
 
-    /// Goodbyes for all records.
+    /// Returns goodbyes for all records.
     func farewell() -> [MulticastAction] {
         goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
     }
@@ -193,7 +193,7 @@ struct MulticastResponder: Sendable {
         return said
     }
 
-    /// Goodbyes for the records removed since the last call.
+    /// Returns goodbyes for the records removed since the last call.
     mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
         guard !departing.isEmpty else { return [] }
         departing.removeAll { own.held($0) != nil }

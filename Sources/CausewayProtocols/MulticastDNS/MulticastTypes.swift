@@ -86,7 +86,7 @@ package struct RegistrationID: RawRepresentable, Hashable, Sendable {
 }
 
 extension Duration {
-    /// A uniformly distributed random duration in `range`.
+    /// Returns a uniformly distributed random duration in `range`.
     static func random(
         in range: Range<Duration>, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {

@@ -14,7 +14,7 @@ struct OwnRecords: Sendable {
 
     /// The records of one name that belong to several registrations.
     fileprivate struct Common: Sendable {
-        /// The maximum number of records that are searched one by one. Only with more records the index ``places`` is used.
+        /// The maximum number of records that are searched one by one. The index ``places`` is used only for more records.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
@@ -26,7 +26,8 @@ struct OwnRecords: Sendable {
         var hasTwins = false
     }
 
-    /// The maximum number of records in a registration that is stored by reference, because each lookup searches the whole registration.
+    /// The maximum number of records of a registration that is stored by reference. A lookup in such a registration searches all its
+    /// records.
     private static let sharedCount = 16
 
     /// The names that occur in only one registration, with that registration's records.
@@ -40,7 +41,7 @@ struct OwnRecords: Sendable {
 
     func holds(_ name: DNSName) -> Bool { single[name] != nil || common[name] != nil }
 
-    /// The own record with the same content; `nil` if there is none.
+    /// Returns the own record with the same content; `nil` if there is none.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
         if let content = single[record.name] {
@@ -59,8 +60,8 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// The own records that answer the questions, as known answers. If a query did not list them, other hosts would expect a response,
-    /// receive none, and remove the records from their caches (RFC 6762 §10.5).
+    /// Returns the own records that answer the questions, as known answers. If a query did not list them, other hosts would expect a
+    /// response, receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in

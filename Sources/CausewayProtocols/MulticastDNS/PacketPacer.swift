@@ -11,8 +11,8 @@ package struct PacketPacer: Sendable {
     package static let burst = 48
     /// The maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// `replyLimit` is the maximum number of waiting unicast messages (in addition to one for each peer) and of peers with waiting
-    /// messages. `replyShare` is the maximum number of waiting messages for one peer.
+    /// `replyLimit` is the maximum number of waiting unicast messages, in addition to one for each peer, and also the maximum number of
+    /// peers with waiting messages. `replyShare` is the maximum number of waiting messages for one peer.
     package static let replyLimit = 1_024
     package static let replyShare = 256
 

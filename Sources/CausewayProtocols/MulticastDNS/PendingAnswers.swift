@@ -222,7 +222,8 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// How long to wait for the known answers of the only querier; `nil` if they are complete or if other hosts need the record too.
+    /// Returns how long to wait for the known answers of the only querier; `nil` if they are complete or if other hosts need the record
+    /// too.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now

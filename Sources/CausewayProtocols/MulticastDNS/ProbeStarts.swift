@@ -29,7 +29,7 @@ struct ProbeStarts: Sendable {
         if conflicts.isEmpty { isStorm = false }
     }
 
-    /// The time of the first probe for new names.
+    /// Returns the time of the first probe for new names.
     mutating func next(
         at now: Duration, _ calm: ResponseDelays, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {
@@ -41,7 +41,7 @@ struct ProbeStarts: Sendable {
         return common
     }
 
-    /// The time at which the names may be probed again: `delay` from now, or later after too many conflicts.
+    /// Returns the time at which the names may be probed again: `delay` from now, or later after too many conflicts.
     mutating func retry(at now: Duration, after delay: Duration) -> Duration {
         tidy(at: now)
         return now + (isStorm ? max(delay, Self.conflictPause) : delay)

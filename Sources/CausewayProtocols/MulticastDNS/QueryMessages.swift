@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// Encodes questions and known answers into as few messages as possible.
 enum QueryMessages {
-    /// If the known answers do not fit, the others follow in messages without questions. All messages except the last have the TC bit,
-    /// which means that more known answers follow (RFC 6762 §7.2).
+    /// Encodes questions and known answers. Known answers that do not fit into the first message follow in messages without questions. All
+    /// messages except the last have the TC bit, which means that more known answers follow (RFC 6762 §7.2).
     static func make(_ questions: [DNSQuestion], knowing known: [DNSRecord], limit: Int) -> [[UInt8]] {
         guard !questions.isEmpty else { return [] }
         var messages: [[UInt8]] = []

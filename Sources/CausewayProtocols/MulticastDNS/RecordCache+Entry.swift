@@ -47,7 +47,7 @@ extension RecordCache {
 
         mutating func end(by time: Duration) { expires = min(expires, time) }
 
-        /// The remaining lifetime in seconds, rounded down.
+        /// Returns the remaining lifetime in seconds, rounded down.
         func remaining(at now: Duration) -> UInt32 {
             UInt32(clamping: max(expires - now, .zero).components.seconds)
         }

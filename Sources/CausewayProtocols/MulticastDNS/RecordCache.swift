@@ -69,7 +69,7 @@ struct RecordCache: Sendable {
         return (types[question.name] ?? []).map { Key(name: question.name, type: $0, recordClass: .internet) }
     }
 
-    /// The records that answer a question now.
+    /// Returns the records that answer a question now.
     func answers(to question: DNSQuestion, at now: Duration) -> [Entry] {
         keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
     }

@@ -2,7 +2,8 @@ internal import CausewayWire
 
 /// Encodes answers into as few messages as possible.
 enum ResponseMessages {
-    /// A record that is too large for a message gets its own message (RFC 6762 §17). Additional records are included only if there is room.
+    /// Encodes the answers. A record that is too large for a message gets its own message (RFC 6762 §17). Additional records are included
+    /// only if there is room.
     ///
     /// - Parameter extensions: The OPT record of each message.
     static func make(

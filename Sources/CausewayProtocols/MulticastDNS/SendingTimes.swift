@@ -14,7 +14,8 @@ struct SendingTimes: Sendable {
     /// The time of the last multicast of a record. It is rounded up to a nanosecond, so that no record is sent again too early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
-    /// The time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is sent.
+    /// Returns the time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is
+    /// sent.
     func age(of record: DNSRecord, at now: Duration) -> Duration? {
         times[record.hashValue].map { .nanoseconds(Self.nanoseconds(now) - $0) }
     }

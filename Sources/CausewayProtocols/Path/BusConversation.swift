@@ -71,7 +71,7 @@ package struct BusConversation: Sendable {
         return messages
     }
 
-    /// The length in bytes of the message at `start`; `nil` if the header is still incomplete.
+    /// Returns the length in bytes of the message at `start`; `nil` if the header is still incomplete.
     private mutating func nextCount(from start: Int) -> Int? {
         do throws(WireError) {
             return try DBusMessage.byteCount(of: arrived.span.extracting(start..<arrived.count))

@@ -62,7 +62,7 @@ package struct CaptiveProbe: Sendable {
         return page.count == Self.pageLimit || page.count >= length ?? .max ? .captive(portal: nil) : nil
     }
 
-    /// The server closed the connection.
+    /// Reports that the server closed the connection. Returns the verdict.
     package mutating func end() -> Verdict {
         head == nil ? .unclear("the connection closed before a response") : .captive(portal: nil)
     }

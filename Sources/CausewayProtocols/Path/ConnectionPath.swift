@@ -59,14 +59,14 @@ extension NetworkModel {
         guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
             return connection
         }
-        // A client socket that is bound to an interface uses the address of that interface, even if the kernel prefers another one.
+        // A client socket that is bound to an interface uses the address of that interface, even if the kernel prefers another address.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
         connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
         return connection
     }
 
-    /// The path of a connection that is ready.
+    /// Returns the path of a connection that is ready.
     package func path(of connection: FollowedConnection) -> ConnectionPath {
         guard let home = holder(of: connection.local) else { return lost(connection, nil) }
         var strays = false
@@ -79,7 +79,7 @@ extension NetworkModel {
             strays: strays)
     }
 
-    /// The path of a connection with several subflows (RFC 8684): the path of the oldest subflow that works.
+    /// Returns the path of a connection with several subflows (RFC 8684): the path of the oldest subflow that works.
     package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
         let paths = subflows.map { path(of: $0) }
         let working = paths.filter(\.isViable)
@@ -100,7 +100,7 @@ extension NetworkModel {
         }
     }
 
-    /// The path of traffic that arrives over an interface, without regard to routes.
+    /// Returns the path of traffic that arrives over an interface, without regard to routes.
     package func path(on known: NWInterface) -> ConnectionPath {
         guard let interface = interface(index: known.index) else {
             return ConnectionPath(interface: known, isViable: true, hasBetter: false, strays: false)
@@ -116,7 +116,7 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// The interface that sends the packets.
+    /// Returns the interface that sends the packets.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {
@@ -149,7 +149,7 @@ extension NetworkModel {
         _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
     ) -> Bool {
         guard connection.mayMove, carrier?.isLoopback != true else { return false }
-        // The kernel would send the packets of a new connection over the interface of this connection: there is no better one.
+        // The kernel would send the packets of a new connection over the interface of this connection, so there is no better interface.
         if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
             connection.constraints.permits(carrier)
         {

@@ -77,7 +77,7 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// The server closed the connection.
+    /// Reports that the server closed the connection. Returns the outcome, if there is one.
     package mutating func end() -> Outcome? {
         switch phase {
         case .over: return nil

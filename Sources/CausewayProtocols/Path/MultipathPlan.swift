@@ -22,10 +22,11 @@ package struct MultipathPlan: Equatable, Sendable {
         self.interfaces = interfaces
     }
 
-    /// The endpoints for the current network, best interface first, up to the kernel's limit.
+    /// Returns the endpoints for the current network, best interface first, up to the kernel's limit.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
-        // Select one best interface for both families, so that an address of the other family on that interface is not a backup.
+        // Choose one best interface for IPv4 and IPv6 together. With one for each family, an address on the best interface could become a
+        // backup.
         let best = ways.first?.interface.index
         let ranks = Dictionary(ways.enumerated().map { ($1.interface.index, $0) }) { first, _ in first }
         let candidates = model.interfaces.filter { candidate in
@@ -45,7 +46,7 @@ package struct MultipathPlan: Equatable, Sendable {
         return Array(endpoints.prefix(MultipathEndpoint.limit))
     }
 
-    /// The first global address of each family that is not deprecated.
+    /// Returns the first global address of each family that is not deprecated.
     private func addresses(of interface: NetworkModel.Interface) -> [InternetAddress] {
         [InternetAddress.Family.ipv4, .ipv6].compactMap { family in
             interface.addresses.first { address in

@@ -2,7 +2,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension NetworkModel {
-    /// The source address that the kernel selects for a packet on a route; `nil` if there is none.
+    /// Returns the source address that the kernel selects for a packet on a route; `nil` if there is none.
     package func source(
         for destination: InternetAddress, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop
     ) -> InternetAddress? {
@@ -15,8 +15,8 @@ extension NetworkModel {
         }
     }
 
-    /// The interface's first address in the same subnet as the next hop; otherwise its first address; otherwise an address of another
-    /// interface.
+    /// Returns the interface's first address in the same subnet as the next hop; otherwise its first address; otherwise an address of
+    /// another interface.
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {

@@ -16,7 +16,7 @@ package struct PathWay: Equatable, Sendable {
 }
 
 extension NetworkModel {
-    /// The permitted ways to a destination over interfaces that carry packets, best first: the kernel's choice, then by metric.
+    /// Returns the permitted ways to a destination over interfaces that carry packets, best first: the kernel's choice, then by metric.
     ///
     /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to the interface of its way,
     /// except the attempt for the kernel's choice.
@@ -30,7 +30,7 @@ extension NetworkModel {
         return strays(own, from: question.source) ? others + ways : ways + others
     }
 
-    /// The first of ``ways(to:_:)``. It does not compute the other ways if the kernel's choice is usable.
+    /// Returns the first of ``ways(to:_:)``. It does not compute the other ways if the kernel's choice is usable.
     func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
         guard constraints.family == nil || constraints.family == destination.family else { return nil }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -39,7 +39,7 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// The kernel's choice, if its interface carries packets and is permitted; and whether no other way is possible.
+    /// Returns the kernel's choice, if its interface carries packets and is permitted; and whether no other way is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
@@ -101,7 +101,7 @@ extension NetworkModel {
         interface(index: way.interface.index).map { $0.isCarrying && constraints.permits($0) } ?? false
     }
 
-    /// The permitted ways to all destinations over interfaces that carry packets, best first.
+    /// Returns the permitted ways to all destinations over interfaces that carry packets, best first.
     package func waysToEverywhere(_ constraints: PathConstraints) -> [PathWay] {
         let both: [InternetAddress.Family] = [.ipv4, .ipv6]
         let families = both.filter { constraints.family == nil || constraints.family == $0 }
@@ -116,8 +116,8 @@ extension NetworkModel {
         }.map(\.element.way)
     }
 
-    /// The ways in the kernel's order of preference. Routes for one half or one quarter of the Internet count only if together they cover
-    /// all of it.
+    /// Returns the ways in the kernel's order of preference. Routes for one half or one quarter of the Internet count only if together they
+    /// cover all of it.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])
@@ -159,7 +159,7 @@ extension NetworkModel {
         }
     }
 
-    /// One address for each sixteenth of the unicast address space. VPNs split the default route into such parts.
+    /// Returns one address for each sixteenth of the unicast address space. VPNs split the default route into such parts.
     private static func parts(_ family: InternetAddress.Family) -> [InternetAddress] {
         family == .ipv4
             ? (0...13).map { .ipv4(IPv4Address(bits: UInt32($0) << 28 | 0x0100_0000)) }

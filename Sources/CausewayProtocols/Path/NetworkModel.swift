@@ -104,7 +104,7 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// The interface that has a usable local address. For loopback addresses it is the loopback interface, for scoped addresses the
+    /// Returns the interface that has a usable local address. For loopback addresses it is the loopback interface, for scoped addresses the
     /// interface of the scope.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }

@@ -19,19 +19,19 @@ package struct PathEvaluation: Equatable, Sendable {
 }
 
 extension NetworkModel {
-    /// The path to all destinations.
+    /// Returns the path to all destinations.
     package func path(_ constraints: PathConstraints = PathConstraints()) -> PathEvaluation {
         let ways = waysToEverywhere(constraints)
         return evaluation(ways, families: Set(ways.map(\.family)), gateways: ways.compactMap(\.gateway))
     }
 
-    /// The path to one destination.
+    /// Returns the path to one destination.
     package func path(to destination: InternetAddress, _ constraints: PathConstraints) -> PathEvaluation {
         let ways = ways(to: destination, constraints)
         return evaluation(ways, families: families(of: ways.first), gateways: ways.compactMap(\.gateway))
     }
 
-    /// The path over the given interfaces, which are included even if no route uses them, and over the given ways.
+    /// Returns the path over the given interfaces, which are included even if no route uses them, and over the given ways.
     package func path(over interfaces: [Interface], _ ways: [PathWay]) -> PathEvaluation {
         var result = evaluation(
             ways, families: Set(interfaces.flatMap(\.addresses).map(\.address.family)).union(ways.map(\.family)),
@@ -41,7 +41,7 @@ extension NetworkModel {
         return result
     }
 
-    /// The routers on one interface, preferred router first.
+    /// Returns the routers on one interface, preferred router first.
     package func gateways(on index: Int) -> [InternetAddress] { routers[index] ?? [] }
 
     private func families(of way: PathWay?) -> Set<InternetAddress.Family> {

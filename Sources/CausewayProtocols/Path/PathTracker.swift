@@ -34,7 +34,7 @@ package struct PathTracker: Sendable {
             betterPath: path.hasBetter == last.hasBetter ? nil : path.hasBetter)
     }
 
-    /// The part of a path that the path report shows. Better paths have their own report; `strays` is internal.
+    /// Returns the part of a path that the path report shows. Better paths have their own report; `strays` is internal.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path
         (path.hasBetter, path.strays) = (false, false)

@@ -51,8 +51,8 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// The NAT64 address for IPv4 destinations. On an IPv6-only network an IPv4 host is reached through a translator (RFC 6052); the route
-    /// to the well-known prefix shows whether there is a route to all destinations, with any prefix.
+    /// Returns the NAT64 address for IPv4 destinations. On an IPv6-only network an IPv4 host is reached through a translator (RFC 6052);
+    /// the route to the well-known prefix shows whether there is a route to all destinations, with any prefix.
     private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
         guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
         return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]

@@ -31,7 +31,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// The first non-`nil` result of `pick` for the routes of an address: longest prefix first, then in order of preference.
+    /// Returns the first non-`nil` result of `pick` for the routes of an address: longest prefix first, then in order of preference.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -74,7 +74,7 @@ extension InternetAddress {
         family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
     }
 
-    /// The first address of the subnet with this prefix length, without an interface.
+    /// Returns the first address of the subnet with this prefix length, without an interface.
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):

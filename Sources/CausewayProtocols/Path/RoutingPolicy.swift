@@ -54,7 +54,7 @@ struct RoutingPolicy: Sendable {
             .mapValues { RouteTable($0) }
     }
 
-    /// The rules of a kernel without policy routing.
+    /// Returns the rules of a kernel without policy routing.
     private static func usualRules(_ family: InternetAddress.Family) -> [NetlinkRule] {
         [
             NetlinkRule(family: family, priority: 0, table: NetlinkRoute.localTable),
@@ -136,8 +136,8 @@ struct RoutingPolicy: Sendable {
             guard isFor(route, question) else { return nil }
             switch route.kind {
             case .blackhole, .unreachable, .prohibit:
-                // In IPv6 such a route belongs to the loopback interface, so it does not apply to a socket that is bound to another
-                // interface.
+                // In IPv6 a route that rejects packets belongs to the loopback interface, so it does not apply to a socket that is bound to
+                // another interface.
                 return family == .ipv6 && question.interfaceIndex != nil ? nil : .some(.refused(route.kind))
             case .nextTable: return .some(nil)
             default: return usableHop(of: route, question).map { .some(.route(route, $0)) }

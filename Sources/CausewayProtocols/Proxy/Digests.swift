@@ -8,7 +8,7 @@ enum Digests {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 
-    /// The message padded to blocks of 64 bytes. The length in bits comes last, low byte first.
+    /// Returns the message padded to blocks of 64 bytes. The length in bits comes last, low byte first.
     private static func padded(_ text: String) -> [UInt8] {
         var bytes = Array(text.utf8)
         let bitCount = UInt64(bytes.count) * 8

@@ -11,9 +11,9 @@ package struct ProxyAddress: Equatable, Sendable {
         case socks
     }
 
-    /// The reason why a text is not a usable proxy.
+    /// The reason why a string is not a usable proxy address.
     package enum Problem: Error, Equatable, Sendable {
-        /// The text is not a URL, or has no host.
+        /// The string is not a URL, or has no host.
         case malformed
         /// The kind of proxy is not supported, such as SOCKS 4.
         case unknownKind(String)

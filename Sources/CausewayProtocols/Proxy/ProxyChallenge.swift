@@ -3,7 +3,7 @@ struct ProxyChallenge {
     var scheme: String
     var parameters: [String: String]
 
-    /// The strongest challenge that this client supports.
+    /// Returns the strongest challenge that this client supports.
     static func best(of fields: [String]) -> ProxyChallenge? {
         let known = fields.flatMap(parse).filter { $0.strength > 0 }
         return known.max { $0.strength < $1.strength }
@@ -26,7 +26,7 @@ struct ProxyChallenge {
     /// Whether the `qop` parameter is missing or contains `auth` (RFC 7616 §3.3).
     private var mayQualify: Bool { parameters["qop"].map { $0.lowercased().contains("auth") } ?? true }
 
-    /// The value of `Proxy-Authorization`.
+    /// Returns the value of `Proxy-Authorization`.
     func authorization(_ credential: TunnelCredential, uri: String, clientNonce: String) -> String? {
         if scheme == "basic" {
             // A colon would end the user name too early (RFC 7617 §2).
@@ -36,7 +36,7 @@ struct ProxyChallenge {
         return digest(credential, uri: uri, clientNonce: clientNonce)
     }
 
-    /// The response to a Digest challenge (RFC 7616 §3.4).
+    /// Returns the response to a Digest challenge (RFC 7616 §3.4).
     private func digest(_ credential: TunnelCredential, uri: String, clientNonce: String) -> String? {
         guard let nonce = parameters["nonce"] else { return nil }
         let realm = parameters["realm"] ?? ""

@@ -15,7 +15,7 @@ package struct ProxyEnvironment: Sendable {
 
     package init(_ variables: [String: String]) { self.variables = variables }
 
-    /// The variable that applies to URLs of a scheme.
+    /// Returns the variable that applies to URLs of a scheme.
     package func choice(forScheme scheme: String) -> Choice? {
         let secure = ["https", "wss", "tls"]
         let plain = ["http", "ws"]

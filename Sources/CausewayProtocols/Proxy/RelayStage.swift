@@ -31,7 +31,7 @@ package struct RelayStage: ProtocolStage {
         header = destination.socksBytes.map { [0, 0, 0] + $0 } ?? []
     }
 
-    /// The length of the header before the content of each datagram, in bytes.
+    /// Returns the length of the header before the content of each datagram, in bytes.
     package static func headerByteCount(to destination: TunnelDestination) -> Int {
         3 + (destination.socksBytes?.count ?? 0)
     }
@@ -60,7 +60,7 @@ package struct RelayStage: ProtocolStage {
         inbound.append(MessageChunk(arriving))
     }
 
-    /// The length of the header in bytes; `nil` if it is malformed or belongs to a fragment.
+    /// Returns the length of the header in bytes; `nil` if it is malformed or belongs to a fragment.
     private static func headerByteCount(_ datagram: inout ByteChain) -> Int? {
         let head = Array(datagram.front(5))
         guard head.count == 5, head[2] == 0, let place = TunnelDestination.socksByteCount(head[3...]),

@@ -121,7 +121,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         return .open
     }
 
-    /// The failure for a reply code (RFC 1928 §6).
+    /// Returns the failure for a reply code (RFC 1928 §6).
     private static func failure(_ code: UInt8) -> Failure {
         switch code {
         case 2: .tunnelDenied

@@ -24,7 +24,7 @@ extension TunnelDestination {
         return place + Self.bytes(port)
     }
 
-    /// The length in bytes of the encoded destination that starts with these two bytes; `nil` for an unknown kind.
+    /// Returns the length in bytes of the encoded destination that starts with these two bytes; `nil` for an unknown kind.
     static func socksByteCount(_ head: ArraySlice<UInt8>) -> Int? {
         guard let kind = head.first, head.count >= 2 else { return nil }
         switch kind {

@@ -72,7 +72,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         entries.append(entry)
     }
 
-    /// The next step; `nil` if nothing can be sent now.
+    /// Returns the next step; `nil` if nothing can be sent now.
     package mutating func next(at now: @autoclosure () -> Duration) -> Step? {
         if entriesWithOptions == 0, open == nil { return entries.popFirst().map { .send($0) } }
         guard let step = chooseByWishes(at: now()) else { return nil }
@@ -80,8 +80,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// The next message that can never be sent: it has expired, its antecedent failed, or its beginning failed. Unlike ``next(at:)`` this
-    /// method begins no message, so the owner may call it while nothing can be sent.
+    /// Returns the next message that can never be sent: it has expired, its antecedent failed, or its beginning failed. Unlike
+    /// ``next(at:)`` this method begins no message, so the owner may call it while nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
@@ -141,7 +141,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return best.map { .send(remove(at: $0)) }
     }
 
-    /// The oldest message that has expired or whose antecedent failed. A message that has begun does not count.
+    /// Returns the oldest message that has expired or whose antecedent failed. A message that has begun does not count.
     private mutating func chooseHopeless(at now: Duration) -> Step? {
         if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
             return lose(at: index, hasExpired: true)
@@ -153,7 +153,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// The next part of a message whose beginning failed.
+    /// Returns the next part of a message whose beginning failed.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {

@@ -126,7 +126,7 @@ extension DNSClient {
 }
 
 extension DNSMessage {
-    /// The message with the original case of the queried name instead of the random case.
+    /// Returns the message with the original case of the queried name instead of the random case.
     fileprivate func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSMessage {
         var message = self
         for index in answers.indices {

@@ -134,7 +134,7 @@ package struct NameLookup: Sendable {
     private static let invalid: DNSName = "invalid"
     private static let onion: DNSName = "onion"
 
-    /// The names to try, according to the options `search` and `ndots` of resolv.conf(5).
+    /// Returns the names to try, according to the options `search` and `ndots` of resolv.conf(5).
     static func candidates(
         _ name: DNSName, isAbsolute: Bool, _ configuration: ResolverConfiguration
     ) -> [DNSName] {

@@ -3,7 +3,8 @@ struct ServerHealth: Sendable {
     /// How long to wait for a server that has never answered, before the next server is queried as well.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// How long a server that did not answer is tried only after all other servers. The time doubles with each failure, up to the maximum.
+    /// If a server does not answer, it is tried only after all other servers for this time. The time doubles with each failure, up to the
+    /// maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 
@@ -11,7 +12,7 @@ struct ServerHealth: Sendable {
     private var shunnedUntil: Duration?
     private var smoothedTime: Duration?
     private var variation: Duration = .zero
-    /// If a server drops a query with EDNS(0): how long queries to this server are sent without EDNS(0).
+    /// If a server drops a query with EDNS(0), queries to this server are sent without EDNS(0) for this time.
     static let extensionPause: Duration = .seconds(600)
 
     /// The server rejects queries with EDNS(0) as malformed (RFC 6891 §7).
@@ -37,7 +38,7 @@ struct ServerHealth: Sendable {
 
     func isShunned(at now: Duration) -> Bool { shunnedUntil.map { $0 > now } ?? false }
 
-    /// How long to wait before the next server is queried.
+    /// Returns how long to wait before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
         // After a failure wait only a short time.

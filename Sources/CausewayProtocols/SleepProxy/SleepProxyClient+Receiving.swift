@@ -34,7 +34,8 @@ extension SleepProxyClient {
         follow(from: proxy.target, to: nil)
     }
 
-    /// The SRV record of a proxy names another host: query the addresses of that host.
+    /// Queries the addresses of the host that the SRV record of a proxy names now. Stops the queries for the previous host if no other
+    /// proxy is on it.
     private mutating func follow(from old: DNSName?, to new: DNSName?) {
         if let new, new.isWithin(.local), addresses[new] == nil {
             addresses[new] = []

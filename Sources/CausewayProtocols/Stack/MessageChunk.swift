@@ -56,7 +56,7 @@ package struct MessageChunk: Sendable {
         return held
     }
 
-    /// The first metadata of the given type.
+    /// Returns the first metadata of the given type.
     package func metadata<Metadata: StageMetadata>(of type: Metadata.Type) -> Metadata? {
         for one in metadata { if let found = one as? Metadata { return found } }
         return nil

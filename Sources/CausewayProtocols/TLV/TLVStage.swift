@@ -137,7 +137,7 @@ package struct TLVStage: ProtocolStage {
         return .end
     }
 
-    /// The next part of the current message of a stream, or the beginning of the next message.
+    /// Returns the next part of the current message of a stream, or the beginning of the next message.
     private mutating func nextPiece(atMost limit: Int) -> MessageChunk? {
         guard let (metadata, remaining) = current else { return nil }
         let count = min(limit, input.count, Int(clamping: remaining))

@@ -7,7 +7,7 @@ package import CausewayWire
 /// last event.
 package struct WebSocketMachine: Sendable {
     package enum Role: Sendable {
-        /// The machine sets ``UpgradeRequest/key``.
+        /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
         case client(UpgradeRequest)
         case server
     }

@@ -85,7 +85,8 @@ struct WebSocketMessageDecoder: Sendable {
         return .control(current.header.opcode, payload)
     }
 
-    /// Decodes payload of the current frame. Returns `nil` at the end of a fragment without content; the next frame follows.
+    /// Decodes the next part of the current frame's payload. Returns `nil` for an empty fragment that does not end the message; the caller
+    /// then decodes the next frame.
     private mutating func takeContent(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {

@@ -125,7 +125,7 @@ struct WebSocketOutput: Sendable {
         return ByteChain(bytes)
     }
 
-    /// The next bytes of the frame that has begun.
+    /// Returns the next bytes of the frame that has begun.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
         // Move the frame out of the property, so that its chain is not copied when bytes are removed.

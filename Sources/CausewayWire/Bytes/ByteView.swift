@@ -39,7 +39,7 @@ public struct ByteView: ~Escapable {
         guard holds(length, at: offset) else { throw truncation(length, at: offset) }
     }
 
-    /// The error for a read of `needed` bytes at `offset` outside the view. Not inlined, to keep the callers small.
+    /// Returns the error for a read of `needed` bytes at `offset` outside the view. Not inlined, to keep the callers small.
     @usableFromInline @inline(never)
     func truncation(_ needed: Int, at offset: Int) -> WireError {
         let position = min(max(offset, 0), count)

@@ -5,9 +5,9 @@ package struct DNSServiceType: Hashable, Sendable {
     /// The subtypes as the caller wrote them, such as `_printer`.
     package var subtypes: [String]
 
-    /// The reason why a text is not a service type.
+    /// The reason why a string is not a valid service type or instance name.
     package enum Mistake: Error, Equatable, Sendable {
-        /// The text is not of the form `_service._tcp` or `_service._udp`.
+        /// The string is not of the form `_service._tcp` or `_service._udp`.
         case form
         /// The service name is empty, or longer than a label.
         case length

@@ -57,7 +57,7 @@ package struct NetlinkAttribute: Hashable, Sendable {
         return found
     }
 
-    /// The value as an integer in host byte order; `nil` if there are too few bytes.
+    /// Returns the value as an integer in host byte order; `nil` if there are too few bytes.
     func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
         var reader = ByteReader(value.span)
         return try? reader.readHostInteger()

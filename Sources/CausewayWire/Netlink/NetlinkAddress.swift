@@ -40,11 +40,11 @@ package struct NetlinkAddress: Equatable, Sendable {
 
         /// IPv6: a temporary address for privacy (RFC 8981). IPv4: a secondary address of its network.
         package static let temporary = Flags(rawValue: 0x01)
-        /// Usable before duplicate address detection has ended (RFC 4429).
+        /// The address is usable before duplicate address detection has ended (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
         /// Duplicate address detection failed: the address must not be used (RFC 4862 §5.4).
         package static let duplicate = Flags(rawValue: 0x08)
-        /// Past its preferred lifetime: do not use the address for new connections (RFC 4862 §5.5.4).
+        /// The address is past its preferred lifetime: do not use it for new connections (RFC 4862 §5.5.4).
         package static let deprecated = Flags(rawValue: 0x20)
         /// Duplicate address detection is still running: the address is not usable yet (RFC 4862 §5.4).
         package static let tentative = Flags(rawValue: 0x40)

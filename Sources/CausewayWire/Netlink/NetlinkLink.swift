@@ -52,7 +52,7 @@ package struct NetlinkLink: Equatable, Sendable {
         /// A lower-layer interface is down.
         case lowerLayerDown = 3
         case testing = 4
-        /// Waiting for an external event, such as authentication.
+        /// The interface waits for an external event, such as authentication.
         case dormant = 5
         case up = 6
     }

@@ -42,7 +42,7 @@ package struct UpgradeHeadScanner: Equatable, Sendable {
         return taken
     }
 
-    /// A line ends with CR LF; neither byte may occur alone (RFC 9112 §2.2).
+    /// Checks one byte of a head. A line ends with CR LF, neither byte may occur alone (RFC 9112 §2.2), and zero bytes are errors.
     private mutating func match(_ byte: UInt8) throws(UpgradeError) {
         let expectsLineFeed = matched == 1 || matched == 3
         switch byte {

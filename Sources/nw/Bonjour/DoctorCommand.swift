@@ -32,7 +32,7 @@ struct DoctorCommand: Subcommand {
         try await reporting("doctor") {
             var diagnosis = BonjourDiagnosis()
             try diagnosis.lookAtInterfaces()
-            // Must run before this process opens the port.
+            // Inspect the port before this process opens it.
             diagnosis.lookAtPort()
             diagnosis.lookAtFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }

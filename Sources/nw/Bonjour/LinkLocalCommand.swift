@@ -78,7 +78,7 @@ struct LinkLocalCommand: Subcommand {
         return facts
     }
 
-    /// The first address to try: from the command line, from the file, or an address that the interface still has.
+    /// Returns the first address to try: from the command line, from the file, or an address that the interface still has.
     private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
         if let first { return IPv4Address(first) }
         if let remember, let bytes = try? Data(contentsOf: URL(fileURLWithPath: remember)),

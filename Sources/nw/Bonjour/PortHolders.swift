@@ -4,7 +4,7 @@ import FoundationEssentials
 /// Finds the processes that have a UDP port open, from /proc. Without root, only processes of the same user can be inspected.
 enum PortHolders {
     struct Holder: Hashable, Encodable {
-        /// `nil` if the process belongs to another user.
+        /// The process identifier; `nil` if the process belongs to another user.
         var process: Int?
         var command: String?
         var user: Int
@@ -28,7 +28,7 @@ enum PortHolders {
         return (try? Socket.bindShared(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
-    /// Names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.
+    /// Returns the names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
         // Only root can read the namespace of other users' processes. If it is unknown, the process counts as local.
@@ -42,7 +42,7 @@ enum PortHolders {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/net")
     }
 
-    /// The content of a small file; empty if the file cannot be read.
+    /// Returns the content of a small file; empty if the file cannot be read.
     static func read(_ path: String) -> String {
         // Reads of /proc return at most one page, and Foundation treats a short read as the end of the file.
         guard let file = try? OpenFile(reading: path) else { return "" }

@@ -226,7 +226,7 @@ extension CatCommand {
         let endpoint = NWEndpoint.unix(path: address[0])
         guard listen else { return .connect(endpoint, parameters) }
         parameters.requiredLocalEndpoint = endpoint
-        // Replaces a socket file that a previous listener left behind. A socket file that is in use is kept, and listening fails.
+        // Replace a socket file that a previous listener left behind. A socket file that is in use is kept, and listening then fails.
         parameters.allowLocalEndpointReuse = true
         return .listen(address[0], .any, parameters)
     }
@@ -245,8 +245,8 @@ extension CatCommand {
         return .listen(endpoint.label, .any, parameters)
     }
 
-    /// The local address to bind: the address from -s, or the wildcard address of the remote host's family. For a host name the family is
-    /// IPv4, unless -6 is given.
+    /// Returns the local address to bind: the address from -s, or the wildcard address of the remote host's family. For a host name the
+    /// family is IPv4, unless -6 is given.
     private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
         if let source {
             let host = NWEndpoint.Host(source)

@@ -58,7 +58,7 @@ struct ChatCommand: Subcommand {
         _ = try place()
     }
 
-    /// The host and port from the arguments. `host` is `nil` if the listener accepts connections on every local address.
+    /// Returns the host and port from the arguments. `host` is `nil` if the listener accepts connections on every local address.
     func place() throws -> (host: String?, port: NWEndpoint.Port) {
         guard address.count == 2 || (listen && address.count == 1), let port = address.last else {
             throw ValidationError(listen ? "-l needs [HOST] PORT." : "Give HOST and PORT.")

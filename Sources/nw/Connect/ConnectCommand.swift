@@ -106,7 +106,7 @@ private final class UnfinishedFacts: Sendable {
 /// The JSON object of `nw connect`: how a connection was established. Times are milliseconds since the start.
 struct ConnectReport: Encodable {
     struct Entry: Encodable {
-        /// `query`, `attempt` or `handshake`.
+        /// The kind of the step: `query`, `attempt` or `handshake`.
         var kind: String
         var label: String
         var start: Double
@@ -163,7 +163,7 @@ struct ConnectReport: Encodable {
         PrintableText(json: self, isIndented: true)
     }
 
-    /// A line for each entry, with a bar that shows when the step started and ended.
+    /// Returns a line for each entry, with a bar that shows when the step started and ended.
     func picture() -> PrintableText {
         let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, total ?? 0, 0.001)
         let width = 40

@@ -17,7 +17,7 @@ struct DemoContent: Sendable {
         return data
     }()
 
-    /// The block at a position of a stream of `byteCount` bytes.
+    /// Returns the block at a position of a stream of `byteCount` bytes.
     func block(at position: UInt64, of byteCount: UInt64) -> Data {
         var block = pattern
         block.withUnsafeMutableBytes { $0.storeBytes(of: position, as: UInt64.self) }

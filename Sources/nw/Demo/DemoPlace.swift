@@ -32,7 +32,7 @@ enum DemoPlace: Sendable {
         return parameters
     }
 
-    /// The endpoint for a client, from the listener's port.
+    /// Returns the endpoint for a client, from the listener's port.
     func endpoint(port: NWEndpoint.Port?) -> NWEndpoint {
         switch self {
         case .tcp(let host), .udp(let host): .hostPort(host: host, port: port ?? .any)

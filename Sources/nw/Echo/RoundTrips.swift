@@ -40,7 +40,7 @@ struct RoundTrips {
         var number: Int
         var bytes: Int
         var peer: String
-        /// `nil` if no reply arrived.
+        /// The round-trip time; `nil` if no reply arrived.
         var milliseconds: Double?
     }
 
@@ -86,7 +86,7 @@ struct RoundTrips {
 
     private func exchangeBytes(_ content: Data) async throws -> Data {
         try await withDeadline(limit, onExpiry: { [connection] in connection.cancel() }) { [connection] in
-            // Sends and receives concurrently: a message larger than the buffers of both sides would otherwise deadlock.
+            // Send and receive concurrently: a message larger than the buffers of both sides would otherwise deadlock.
             async let sending: Void = connection.send(content)
             var answer = Data()
             while answer.count < content.count {

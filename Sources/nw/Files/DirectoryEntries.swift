@@ -35,7 +35,7 @@ enum DirectoryEntries {
         return lstat(path, &information) == 0
     }
 
-    /// The names in a directory that begin with `prefix`, unsorted.
+    /// Returns the names in a directory that begin with `prefix`, unsorted.
     static func names(in directory: String, beginningWith prefix: String) throws(NWError) -> [String] {
         guard let stream = opendir(directory) else { throw NWError(errno: errno) }
         defer { closedir(stream) }

@@ -94,7 +94,8 @@ private struct GroupMessage: Encodable {
     }
 }
 
-/// The line for one message: the sender, with -v the destination address and interface, then the content and whether it is complete.
+/// Returns the line for one message: the sender, with -v the destination address and interface, then the content and whether it is
+/// complete.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
 ) -> PrintableText {

@@ -58,8 +58,8 @@ final class CaptureFiles: Sendable {
         do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
-    /// The name of a file. The first file has the given name; later files append a number. In a ring, every name has a number with a fixed
-    /// count of digits. With a time limit, fields such as `%H` are replaced with the current time.
+    /// Returns the name of a file. The first file has the given name; later files append a number. In a ring, every name has a number with
+    /// a fixed count of digits. With a time limit, fields such as `%H` are replaced with the current time.
     private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
         if rotation.seconds != nil, path.contains("%") {
             var now = time(nil)

@@ -37,7 +37,7 @@ final class CaptureSession {
         try end.get()
     }
 
-    /// Time that the kernel may hold a packet to batch it with later ones, in milliseconds. On a busy host it takes longer.
+    /// How long the kernel may hold back a packet to batch it with later packets, in milliseconds. On a busy host the delay can be longer.
     private static let handoverMilliseconds: CInt = 60
     private static let longestDrain = Duration.milliseconds(500)
 

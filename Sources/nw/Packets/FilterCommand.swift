@@ -16,7 +16,7 @@ private struct FilterListing: Encodable {
     var link: String
     var tree: [String]
     var program: [String]
-    /// `nil` where the kernel cannot run the filter.
+    /// The program for the kernel; `nil` if the kernel cannot run the filter.
     var kernelProgram: [Instruction]?
 
     init(_ filter: PacketFilter, expression: String, link: String) {

@@ -31,7 +31,8 @@ struct HostAddress: Sendable {
         }
     }
 
-    /// The address to use on this network. On an IPv6-only network with NAT64 an IPv4 address is translated, unless IPv4 was requested.
+    /// Returns the address to use on this network. On an IPv6-only network with NAT64 an IPv4 address is translated, unless IPv4 was
+    /// requested.
     func reachable(_ family: SocketAddress.Family?) async -> HostAddress {
         guard family == nil, !isIPv6,
             let translated = await AddressTranslation.addresses(for: [socketAddress]).first

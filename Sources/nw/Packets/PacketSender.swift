@@ -23,7 +23,8 @@ extension PacketCommand {
         return address
     }
 
-    /// The source address that the kernel would use. `nil` if the packet is not sent, and for an ARP request on a link without addresses.
+    /// Returns the source address that the kernel would use. `nil` if the packet is not sent, and for an ARP request on a link without
+    /// addresses.
     private func routed(_ destination: InternetAddress) throws -> InternetAddress? {
         guard send else { return nil }
         let over = kind == .arp ? interface : nil
@@ -33,7 +34,7 @@ extension PacketCommand {
         throw CommandFailure("there is no route to \(destination): name an address with --source")
     }
 
-    /// The source MAC address: from the options, or else the interface's own address if the packet is sent, so that replies arrive.
+    /// Returns the source MAC address: from the options, or else the interface's own address if the packet is sent, so that replies arrive.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
             guard let address = MACAddress(sourceMac) else {

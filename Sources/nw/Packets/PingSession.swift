@@ -92,7 +92,7 @@ final class PingSession {
         packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
         packet.add(payload: (0..<command.size).map { UInt8(truncatingIfNeeded: $0) })
         let bytes = packet.finish()
-        // Taken just before the system call: the reply may arrive before the call returns.
+        // Take the time just before the system call, because the reply may arrive before the call returns.
         var left = clock.now
         do {
             _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
@@ -116,7 +116,7 @@ final class PingSession {
                 }
             } catch { return }
             guard let datagram else { return }
-            // Uses the arrival time from the kernel, not the time at which this thread woke up.
+            // Use the arrival time from the kernel, not the time at which this thread woke up.
             take(datagram, clock.now - (datagram.age ?? .zero))
         }
     }

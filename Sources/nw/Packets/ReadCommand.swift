@@ -55,7 +55,7 @@ struct ReadCommand: Subcommand {
         var reader = CaptureFileReader()
         var shown = try PacketOutput(output, isLive: false)
         var filters = PacketFilters(filter.joined(separator: " "))
-        // Reads instead of mapping the file: reading is faster for files of usual sizes and works for pipes.
+        // Read the file instead of mapping it: reading is faster for files of usual sizes and works for pipes.
         let portion = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { portion.deallocate() }
         var isAtEnd = false
@@ -63,7 +63,7 @@ struct ReadCommand: Subcommand {
             do {
                 if try take(&reader, &filters, &shown) { return try shown.finish(reader.linkType) }
             } catch let error as CaptureFileError {
-                // Shows the packets before the damaged record, then reports the damage.
+                // Show the packets before the damaged record, then report the damage.
                 try shown.finish(reader.linkType)
                 throw CommandFailure("\(file): \(error)")
             }

@@ -50,7 +50,7 @@ final class TraceSession {
                 // A near target has answered by now; no probe is sent beyond it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
-            // A pause between rounds, because routers limit the rate of ICMP errors.
+            // Pause between rounds, because routers limit the rate of ICMP errors.
             collect(until: clock.now + .milliseconds(60), stop)
         }
         let deadline = clock.now + .seconds(command.wait)
@@ -124,7 +124,7 @@ final class TraceSession {
             probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
-        // A router that answered some probes limits its rate of answers: the missing ones are not packet loss.
+        // A router that answered some probes limits its rate of answers: the missing answers are not packet loss.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {

@@ -19,7 +19,7 @@ struct TraceAnswer {
 
     var probe: TraceProbe
     var from: SocketAddress?
-    /// `nil` if the target itself answered.
+    /// The ICMP error; `nil` if the target itself answered.
     var error: Report?
     /// Time between the arrival of the answer and its receipt by this process, if known.
     var age: Duration?
@@ -54,7 +54,7 @@ final class TraceByDatagram: TraceWire {
     private let target: HostAddress
     private let socket: Descriptor
     private let content: [UInt8]
-    /// Only the beginning of an answer is parsed.
+    /// The buffer for an answer, of which only the beginning is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
@@ -93,7 +93,7 @@ final class TraceByEcho: TraceWire {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let content: [UInt8]
-    /// Only the beginning of an answer is parsed.
+    /// The buffer for an answer, of which only the beginning is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -185,8 +185,8 @@ final class TraceByConnection: TraceWire {
 
 /// Functions that all trace methods share.
 enum TraceSending {
-    /// The payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the socket if
-    /// the command has this option.
+    /// Returns the payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the
+    /// socket if the command has this option.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {

@@ -24,7 +24,7 @@ enum Amounts {
         "\(decimal(time.inSeconds * 1000, places: 3)) ms"
     }
 
-    /// A non-negative number with a fixed number of decimals, without Foundation's locale code.
+    /// Returns a non-negative number with a fixed number of decimals, without Foundation's locale code.
     static func decimal(_ value: Double, places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
@@ -42,7 +42,7 @@ extension Duration {
 }
 
 extension String {
-    /// The text padded with spaces to `width` characters.
+    /// Returns the text padded with spaces to `width` characters.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

@@ -17,7 +17,7 @@ struct CommandFailure: Error {
     }
 }
 
-/// The text of an error, without the code and its domain.
+/// Returns the text of an error, without the code and its domain.
 func describe(_ error: any Error) -> PrintableText {
     if let failure = error as? CommandFailure { return failure.message }
     guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }

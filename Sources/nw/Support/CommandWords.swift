@@ -41,7 +41,8 @@ struct CommandWords {
         }
     }
 
-    /// Whether any of the words may have to be split. Checked first, because reading the options of a command takes a millisecond.
+    /// Whether any of the words may have to be split. The program checks this first, because reading the options of a command takes a
+    /// millisecond.
     static func areNeeded(for words: some Sequence<String>) -> Bool {
         words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
     }

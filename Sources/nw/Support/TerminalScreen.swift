@@ -24,7 +24,7 @@ extension PrintableText {
         case heading, added, removed, changed, faint
     }
 
-    /// The text in a terminal style; unchanged if the terminal has no colours.
+    /// Returns the text in a terminal style; unchanged if the terminal has no colours.
     func styled(_ style: Style) -> PrintableText {
         guard TerminalScreen.hasColor else { return self }
         let begin: PrintableText =

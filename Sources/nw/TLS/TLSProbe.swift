@@ -14,7 +14,7 @@ struct TLSProbe: Sendable {
 
     /// The results of the handshake.
     struct Observation: Sendable {
-        /// In the order in which the server sent them.
+        /// The certificates in the order in which the server sent them.
         var certificates: [Certificate] = []
         var stapledResponse: [UInt8]?
         var version = ""

@@ -60,7 +60,7 @@ struct FileReceiver {
             }
             if let name, let file { await finish(file, name, digest, &received) }
         } catch {
-            // Removed now and not in `deinit`, because the process may exit before that.
+            // Remove the file now and not in `deinit`, because the process may exit before `deinit` runs.
             if let file { await thread.finish { file.discard() } }
             throw error
         }
@@ -69,7 +69,7 @@ struct FileReceiver {
         return received
     }
 
-    /// The reason to refuse a file that its header shows, such as a name that exists; `nil` if there is none.
+    /// Returns the reason to refuse a file that its header shows, such as a name that exists; `nil` if there is none.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }

@@ -34,7 +34,7 @@ final class IncomingFile: @unchecked Sendable {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(directory)/\(temporaryPrefix)\(random)"
             let file = try OpenFile(creating: path)
-            // Between the two calls another process may take the unlocked file for an abandoned one and remove it.
+            // Between the two calls another process may mistake the unlocked file for an abandoned file and remove it.
             if file.lock() != .heldByAnother, file.isLinked {
                 return TemporaryFile(path: path, file: file)
             }

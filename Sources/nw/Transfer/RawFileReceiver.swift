@@ -47,18 +47,18 @@ struct RawFileReceiver {
             let name = try await thread.run { try file.store(as: base, fileExtension: kind.fileExtension) }
             return Stored(name: name, byteCount: byteCount, kind: kind)
         } catch {
-            // Removed now and not in `deinit`, because the process may exit before that.
+            // Remove the file now and not in `deinit`, because the process may exit before `deinit` runs.
             await thread.finish { file.discard() }
             throw error
         }
     }
 
-    /// The peer as `127.0.0.1-51234` or `fe80--1-51234`, which every file system accepts as part of a name.
+    /// Returns the peer as `127.0.0.1-51234` or `fe80--1-51234`, which every file system accepts as part of a name.
     private static func label(of peer: NWEndpoint) -> String {
         String(peer.label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }.drop { $0 == "-" })
     }
 
-    /// The date and time in UTC, such as `20260102T030405Z`.
+    /// Returns the date and time in UTC, such as `20260102T030405Z`.
     private static func timeLabel() -> String {
         var now = time(nil)
         var fields = tm()

@@ -31,7 +31,7 @@ struct TransferHeader: Equatable, Sendable {
         case badName
     }
 
-    /// The bytes of the header, or `nil` if the name is too long for it.
+    /// Returns the bytes of the header, or `nil` if the name is too long for it.
     func encoded() -> Data? {
         guard let nameLength = UInt16(exactly: name.utf8.count), (1...255).contains(nameLength) else { return nil }
         var data = Data(Self.magic)

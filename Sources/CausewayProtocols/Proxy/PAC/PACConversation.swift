@@ -48,7 +48,7 @@ package struct PACConversation: Sendable {
         }
     }
 
-    /// The reply to the pending lookup.
+    /// Returns the reply to the pending lookup.
     package mutating func found(_ addresses: [String]) -> [UInt8] {
         isAwaiting = false
         let addresses = Array(addresses.prefix(Self.addressLimit))
@@ -56,7 +56,7 @@ package struct PACConversation: Sendable {
         return [UInt8(ascii: "A")] + Array(addresses.joined(separator: ";").utf8)
     }
 
-    /// The child process ended.
+    /// Reports that the child process ended.
     package mutating func ended() -> Step { isOver ? .none : end(.failure(.died)) }
 
     private mutating func ask(_ name: String) -> Step {

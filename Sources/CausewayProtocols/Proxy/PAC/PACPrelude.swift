@@ -1,7 +1,7 @@
 /// The JavaScript environment of a PAC script: the predefined functions that scripts expect, and the call of the script.
 ///
-/// The text is a function of `ask` (see `CCausewayPAC`), the script, the URL, the host, this host's addresses, and the minutes by which
-/// local time is ahead of UTC. Its result is the last message of the ``PACConversation``.
+/// The text is a JavaScript function with these parameters: `ask` (see `CCausewayPAC`), the script, the URL, the host, this host's
+/// addresses, and the minutes by which local time is ahead of UTC. Its result is the last message of the ``PACConversation``.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 

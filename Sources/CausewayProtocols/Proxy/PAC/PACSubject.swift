@@ -54,7 +54,7 @@ package struct PACSubject: Equatable, Sendable {
 }
 
 extension String {
-    /// The range of the first occurrence of `mark`.
+    /// Returns the range of the first occurrence of `mark`.
     fileprivate func range(of mark: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

@@ -123,7 +123,7 @@ final class ConnectWire: ScanWire {
         }
     }
 
-    /// The errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established.
+    /// Returns the errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established.
     private func error(of socket: borrowing Descriptor) -> CInt {
         let error = Socket.takeError(socket.rawValue)
         return error == 0 ? report(of: socket)?.error ?? 0 : error

@@ -63,7 +63,7 @@ private final class DiscoveryWire: ScanWire {
     private static let knocks: [UInt16] = [443, 80, 22]
     static let questionCount = 1 + knocks.count
 
-    /// `nil` if this process may not send echo requests.
+    /// Checks the hosts themselves; `nil` if this process may not send echo requests.
     private let hosts: NeighbourWire?
     private let knocking: any ScanWire
     let isNear: Bool

@@ -68,7 +68,7 @@ final class NeighbourLink {
     /// Bytes of the ring buffer for unread answers: about ten thousand answers.
     private static let room = 2 << 20
 
-    /// The Ethernet links that reach some of the targets; empty if this process may not send frames.
+    /// Returns the Ethernet links that reach some of the targets; empty if this process may not send frames.
     static func find(_ targets: [ScanTarget]) -> [NeighbourLink] {
         guard let snapshot = try? NetworkSnapshot.current() else { return [] }
         return snapshot.interfaces.compactMap { interface in
@@ -96,7 +96,7 @@ final class NeighbourLink {
         self.ring = ring
     }
 
-    /// The source address for probes of a target; `nil` if the target is not on this link, or is this host.
+    /// Returns the source address for probes of a target; `nil` if the target is not on this link, or is this host.
     func source(toward target: ScanTarget) -> InternetAddress? { Self.source(on: interface, toward: target) }
 
     private static func source(

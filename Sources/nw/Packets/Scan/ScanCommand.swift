@@ -96,7 +96,7 @@ struct ScanCommand: Subcommand {
         }
     }
 
-    /// The ports to probe on every host.
+    /// Returns the ports to probe on every host.
     func portList(_ technique: ScanTechnique) throws -> [UInt16] {
         if technique == .echo { return [0] }
         if let ports { return try Self.list(ports).ports }

@@ -52,7 +52,7 @@ final class SurveyLoop {
             switch scan.next(at: now) {
             case .finished: return nil
             case .wait(let until):
-                // At most 100 ms, so that an interrupt is noticed soon.
+                // Wait for at most 100 ms, so that an interrupt is noticed soon.
                 pause = CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
                 break collecting
             case .send(let probe): probes.append(probe)
@@ -69,7 +69,7 @@ final class SurveyLoop {
         _ scan: inout PortSurvey, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool, _ goesOn: inout Bool
     ) -> Bool {
         guard !outcomes.isEmpty else { return true }
-        // Read again, because answers may have arrived after the probes were sent.
+        // Read the clock again, because answers may have arrived after the probes were sent.
         let now = clock.now - start
         var hasRoom = true
         for (probe, sending) in outcomes {

@@ -34,7 +34,8 @@ final class SynWire: ScanWire {
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
-    /// A source port outside the kernel's range of ephemeral ports. Otherwise a kernel socket could answer the target or take our answers.
+    /// Returns a source port outside the kernel's range of ephemeral ports. Otherwise a kernel socket could answer the target or take our
+    /// answers.
     private static func freePort() -> UInt16 {
         let taken = System.temporaryPorts
         let count = UInt16(ScanProbes.maximumAttempts)
