@@ -2,7 +2,7 @@
 // (back-pressure).
 import Network
 
-/// Confined to its queue.
+/// Sends frames. Confined to its queue.
 final class Sender: @unchecked Sendable {
     private let queue = DispatchQueue(label: "camera")
     private let connection: NWConnection

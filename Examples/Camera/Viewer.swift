@@ -1,7 +1,7 @@
 // Shows the viewer of ``Camera``: it registers a service, and receives each camera's datagrams one after the other.
 import Network
 
-/// Confined to its queue.
+/// Receives the frames of the cameras. Confined to its queue.
 final class Viewer: @unchecked Sendable {
     private let queue = DispatchQueue(label: "viewer")
     private let listener: NWListener

@@ -34,7 +34,7 @@ enum HeaderThenBody {
         }
     }
 
-    /// Minimum and maximum are equal: the result has exactly this many bytes, or the stream has ended.
+    /// Receives the header. Minimum and maximum are equal: the result has exactly this many bytes, or the stream has ended.
     static func readHeader(from connection: NWConnection) {
         connection.receive(minimumIncompleteLength: headerSize, maximumLength: headerSize) { header, _, _, error in
             guard let header, header.count == headerSize, error == nil else { exit(error == nil ? 0 : 1) }

@@ -34,7 +34,7 @@ final class Migrating: @unchecked Sendable {
         return connection
     }
 
-    /// A request and its reply use the same connection: the old connection ends when no exchange is running.
+    /// Moves to a better connection. A request and its reply use the same connection: the old connection ends when no exchange is running.
     private func move(to connection: NWConnection) {
         let old = current
         (current, next) = (connection, nil)

@@ -38,7 +38,7 @@ enum SlowReader {
             })
     }
 
-    /// Without a receive call no data is read, and the sender's window stays closed.
+    /// Receives slowly. Without a receive call no data is read, and the sender's window stays closed.
     static func read(from connection: NWConnection, total: Int) {
         connection.receive(minimumIncompleteLength: 1, maximumLength: 4_000_000) { content, _, isComplete, error in
             let total = total + (content?.count ?? 0)

@@ -9,7 +9,7 @@ struct BuilderChecksumTests {
     static let here = IPv4Address("192.168.1.2")!
     static let there = IPv4Address("10.0.0.1")!
 
-    /// Word by word, as in RFC 1071 §1.
+    /// Computes the sum word by word, as in RFC 1071 §1.
     static func sum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var sum: UInt32 = 0
         for (place, byte) in bytes.enumerated() { sum += UInt32(byte) << (place % 2 == 0 ? 8 : 0) }
@@ -26,7 +26,7 @@ struct BuilderChecksumTests {
         UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
-    /// The expected checksum at `place` of the layer at `start`, in a packet whose IP header begins at `network`.
+    /// Returns the expected checksum at `place` of the layer at `start`, in a packet whose IP header begins at `network`.
     static func expected(_ bytes: [UInt8], _ start: Int, _ place: Int, _ number: UInt32, _ network: Int) -> UInt16 {
         var cleared = bytes
         (cleared[place], cleared[place + 1]) = (0, 0)

@@ -50,7 +50,7 @@ struct FilterEncapsulationTests {
         #expect(try !Self.matches("ip", [7, 0, 0, 0] + packet, .null))
     }
 
-    /// The payload of a tunnel over UDP, as a frame or as a bare IP packet.
+    /// Returns the payload of a tunnel over UDP, as a frame or as a bare IP packet.
     static func tunnelled(isFrame: Bool, overIPv6: Bool = false, port: UInt16, header: [UInt8]) -> [UInt8] {
         var inner = PacketBuilder()
         if isFrame {

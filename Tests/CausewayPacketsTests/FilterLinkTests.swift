@@ -9,7 +9,7 @@ struct FilterLinkTests {
         try PacketFilter(expression, linkType: type).matches(ByteView(bytes.span))
     }
 
-    /// An 802.11 data frame to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
+    /// Returns an 802.11 data frame to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
     static func wireless(quality: Bool, padding: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = [quality ? 0x88 : 0x08, 0x01, 0, 0]
         for address: UInt8 in [1, 2, 3] { bytes += [2, 0, 0, 0, 0, address] }

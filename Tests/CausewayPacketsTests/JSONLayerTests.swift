@@ -92,7 +92,7 @@ enum ClientHelloText {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: content.count >> ($0 * 8)) } + content
     }
 
-    /// The handshake message.
+    /// Returns the handshake message.
     static func message(name: String?, protocols: [String]) -> [UInt8] {
         var extensions: [UInt8] = []
         if let name { extensions += [0, 0] + sized(sized([0] + sized(Array(name.utf8)))) }

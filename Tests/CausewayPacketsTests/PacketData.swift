@@ -15,7 +15,7 @@ enum PacketData {
         return nil
     }()
 
-    /// The folder, or `nil` after a printed message that the tests of whole files are skipped.
+    /// Returns the folder, or `nil` after a printed message that the tests of whole files are skipped.
     static func required(_ what: String) -> URL? {
         if folder == nil { print("SKIPPED: \(what): no shared/data/packets next to this checkout") }
         return folder
@@ -28,14 +28,14 @@ enum PacketData {
 
     static func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 
-    /// All captures of a folder.
+    /// Returns all captures of a folder.
     static func captures(_ name: String) throws -> [String] {
         guard let folder else { return [] }
         return try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(name).path)
             .filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted().map { "\(name)/\($0)" }
     }
 
-    /// The packets of a file, and the error that ended it.
+    /// Returns the packets of a file, and the error that ended it.
     static func packets(_ file: [UInt8]) -> (packets: [(CapturedPacket, [UInt8])], error: CaptureFileError?) {
         var reader = CaptureFileReader()
         reader.feed(file)

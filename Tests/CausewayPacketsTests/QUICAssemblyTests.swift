@@ -11,7 +11,7 @@ struct QUICAssemblyTests {
     static let message = ClientHelloText.message(
         name: "a.example", protocols: (0..<12).map { "\($0)" + String(repeating: "p", count: 120) })
 
-    /// A variable-length integer of 4 bytes.
+    /// Returns a variable-length integer of 4 bytes.
     static func integer(_ value: Int) -> [UInt8] {
         [UInt8(value >> 24 | 0x80), UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
     }
@@ -20,7 +20,7 @@ struct QUICAssemblyTests {
         [6] + integer(range.lowerBound) + integer(range.count) + message[range]
     }
 
-    /// A packet of version 1 for the cipher that does not encrypt. `original` is the connection ID that determines the keys.
+    /// Returns a packet of version 1 for the cipher that does not encrypt. `original` is the connection ID that determines the keys.
     static func packet(
         _ frames: [UInt8], to identifier: [UInt8] = identifier, keysOf original: [UInt8]? = nil, kind: UInt8 = 0
     ) throws -> [UInt8] {

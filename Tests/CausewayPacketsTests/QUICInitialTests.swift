@@ -9,7 +9,7 @@ import Testing
 struct QUICInitialTests {
     static let flow = QUICInitials.Flow(sourcePort: 50_000, destinationPort: 443)
 
-    /// A UDP datagram in Ethernet and IPv4.
+    /// Returns a UDP datagram in Ethernet and IPv4.
     static func datagram(_ payload: [UInt8], to port: UInt16 = 443) -> [UInt8] {
         var packet = PacketBuilder()
         packet.add(EthernetHeader(destination: .broadcast, source: .zero, type: .ipv4))

@@ -24,7 +24,7 @@ final class NetworkNamespace: Sendable {
     /// Creates a namespace with an active loopback interface for the duration of `body`.
     static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
         let namespace = try NetworkNamespace()
-        // Not in a deinit, which could run on a thread that the process does not wait for.
+        // Remove the namespace here and not in a deinit, which could run on a thread that the process does not wait for.
         defer { try? namespace.remove() }
         try namespace.ip("link set lo up")
         try await body(namespace)

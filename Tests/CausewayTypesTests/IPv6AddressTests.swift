@@ -190,7 +190,7 @@ struct IPv6AddressTests {
         #expect(try #require(IPv6Address("::1%lo")).isLoopback)
     }
 
-    /// A random address in which zero groups, and the prefixes that print differently, are common.
+    /// Returns a random address in which zero groups, and the prefixes that print differently, are common.
     private func randomAddress(_ random: inout SplitMix64) -> IPv6Address {
         // The mask keeps about one group in four, and clears the others.
         let chosen = random.next() & random.next() & 0x0001_0001_0001_0001

@@ -23,7 +23,7 @@ struct SplitMix64: RandomNumberGenerator {
     }
 }
 
-/// The loopback interface, which every network namespace has.
+/// Returns the loopback interface, which every network namespace has.
 func loopbackInterface() throws -> NWInterface {
     try #require(NWInterface(name: "lo"))
 }

@@ -14,7 +14,7 @@ struct NetlinkTranslatorPrefixTests {
         return NetlinkBytes.message(type: 68, head + options + router)
     }
 
-    /// The option with the prefix 2001:db8:64::.
+    /// Returns the option with the prefix 2001:db8:64::.
     static func option(lifetime: UInt16, lengthCode: UInt16) -> [UInt8] {
         let scaled = lifetime & ~7 | lengthCode
         return [38, 2, UInt8(scaled >> 8), UInt8(scaled & 0xFF), 0x20, 0x01, 0x0D, 0xB8, 0, 0x64]

@@ -70,7 +70,7 @@ extension Interop {
             }
         }
 
-        /// One capture with each packet that `nw packet` makes, and some captures from the test data.
+        /// Returns one capture with each packet that `nw packet` makes, and some captures from the test data.
         private static func sources(_ scratch: Scratch) async throws -> [String] {
             let made = try await made(scratch)
             return try await made + [merged(made, scratch)] + others()

@@ -7,7 +7,7 @@ extension Interop {
     /// Captures to several files, and captures through the API.
     @Suite("Captures", .enabled(if: TwoHosts.isAvailable && Peer.find("tcpdump") != nil, "needs root, ip and tcpdump"))
     struct CaptureTests {
-        /// The number of packets in a file, counted by tcpdump.
+        /// Returns the number of packets in a file, counted by tcpdump.
         private static func count(_ file: URL, _ scratch: Scratch) async throws -> Int {
             let tcpdump = try scratch.startProgram("tcpdump", ["-n", "-r", file.path])
             #expect(try await tcpdump.finished() == 0, "\(tcpdump.errors)")

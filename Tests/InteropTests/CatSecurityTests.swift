@@ -196,7 +196,7 @@ extension Interop {
 }
 
 extension Child {
-    /// The port that `nw cat -l -v` prints.
+    /// Returns the port that `nw cat -l -v` prints.
     func listeningPort() async throws -> UInt16 {
         var port: UInt16?
         try await eventually("'\(name)' prints its port") {

@@ -150,7 +150,7 @@ extension Interop {
 extension Interop {
     @Suite("Chat over TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct SecureChatTests {
-        /// A self-signed certificate for 127.0.0.1 and its key.
+        /// Returns a self-signed certificate for 127.0.0.1 and its key.
         private static func certificate(in scratch: Scratch) async throws -> (cert: String, key: String) {
             let folder = try scratch.newDirectory("certificate")
             let (cert, key) = (

@@ -17,7 +17,7 @@ extension Interop {
             }
             var winner: String?
             var interface: String?
-            /// In milliseconds.
+            /// The total time in milliseconds.
             var total: Double?
             var problem: String?
             var entries: [Entry]

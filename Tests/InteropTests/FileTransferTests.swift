@@ -141,7 +141,7 @@ extension Interop {
 }
 
 extension Child {
-    /// The number at the end of the line `listening on port N`.
+    /// Returns the number at the end of the line `listening on port N`.
     func announcedPort() async throws -> UInt16 {
         func port() -> UInt16? {
             let text = String(decoding: output, as: UTF8.self)

@@ -195,7 +195,7 @@ extension Interop {
             return Data(bytes)
         }
 
-        /// The seconds of the packets in a file, which are the packets' numbers.
+        /// Returns the seconds of the packets in a file, which are the packets' numbers.
         private static func numbers(_ file: URL) throws -> [UInt32] {
             let data = try Data(contentsOf: file)
             func word(_ at: Int) -> UInt32 { (0..<4).reduce(0) { $0 | UInt32(data[at + $1]) << (8 * $1) } }

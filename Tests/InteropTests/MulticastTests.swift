@@ -20,7 +20,7 @@ extension Interop {
                 Family(group: "ff05::77:7", near: TwoHosts.near6, far: TwoHosts.far6, other: TwoHosts.other6),
             ]
 
-            /// The address as `nw` prints it.
+            /// Returns the address as `nw` prints it.
             func label(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
         }
 

@@ -218,7 +218,7 @@ enum ProxyServer {
         ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The user is `user` with the password `s@cret`; port 9 is forbidden.
+    /// Starts Squid. The user is `user` with the password `s@cret`; port 9 is forbidden.
     static func startSquid(_ scratch: Scratch, _ scheme: String) async throws -> UInt16 {
         let program = try #require(squid, "squid is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)

@@ -42,7 +42,7 @@ extension Interop {
             }
         }
 
-        /// The responder of each hop, with the mark after it.
+        /// Returns the responder of each hop, with the mark after it.
         static func hops(_ child: Child) -> [String] {
             var hops: [String] = []
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n").dropFirst() {
@@ -96,7 +96,7 @@ extension Interop {
             }
         }
 
-        /// The numbers in the statistics: sent, received, errors.
+        /// Returns the numbers in the statistics: sent, received, errors.
         static func statistics(_ child: Child) -> [Int] {
             let text = String(decoding: child.output, as: UTF8.self)
             guard let line = text.split(separator: "\n").first(where: { $0.contains("packets transmitted") }) else {

@@ -108,7 +108,7 @@ extension Interop {
                 }
         }
 
-        /// The number of hidden ports, by state.
+        /// Returns the number of hidden ports, by state.
         private static func hidden(_ child: Child) -> [String: Int] {
             var counts: [String: Int] = [:]
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n")
@@ -222,7 +222,7 @@ extension Interop {
         func losses(_ technique: String, _ percent: Int) async throws {
             try await Self.run { hosts, scratch in
                 for host in [hosts.near, hosts.far] {
-                    // Drops a share of all packets in each direction: with netem if the kernel has it, else with a filter.
+                    // Drop a share of all packets in each direction: with netem if the kernel has it, else with a filter.
                     let tc = try scratch.start(
                         "/usr/bin/env",
                         ["tc", "qdisc", "add", "dev", TwoHosts.link, "root", "netem", "loss", "\(percent)%"], on: host)

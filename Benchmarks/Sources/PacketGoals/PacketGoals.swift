@@ -33,14 +33,14 @@ enum PacketGoals {
         print("\(name) \(thousandths / 1000).\(String(1000 + thousandths % 1000).dropFirst())")
     }
 
-    /// The processor time of this process, in seconds.
+    /// Returns the processor time of this process, in seconds.
     static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The minimum of several rounds: nanoseconds per repetition, of `count` repetitions.
+    /// Returns the minimum of several rounds: nanoseconds per repetition, of `count` repetitions.
     static func best(of rounds: Int = 7, _ count: Int, _ body: () throws -> Void) rethrows -> Double {
         var least = Double.infinity
         for _ in 0..<rounds {

@@ -89,7 +89,7 @@ enum Trace {
         guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Problem("cannot write \(path)") }
     }
 
-    /// The first packets of a file, stored one after the other in memory.
+    /// Returns the first packets of a file, stored one after the other in memory.
     static func packets(_ path: String, _ most: Int) throws -> Packets {
         var packets = Packets()
         try each(path) { _, bytes in

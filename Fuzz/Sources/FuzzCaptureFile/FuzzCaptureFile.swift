@@ -14,7 +14,7 @@ private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// The packets of a file that is parsed in two portions.
+/// Returns the packets of a file that is parsed in two portions.
 private func packets(_ file: [UInt8], _ split: Int) -> [[UInt8]] {
     var reader = CaptureFileReader()
     var found: [[UInt8]] = []

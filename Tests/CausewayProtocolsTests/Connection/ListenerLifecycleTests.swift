@@ -104,7 +104,7 @@ struct ListenerLifecycleTests {
         }
     }
 
-    /// The position of a state in the only allowed order.
+    /// Returns the position of a state in the only allowed order.
     private static func rank(_ state: Lifecycle.State) -> Int {
         switch state {
         case .setup: 0

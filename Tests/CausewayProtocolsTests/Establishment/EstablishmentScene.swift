@@ -182,7 +182,7 @@ struct EstablishmentScene: ~Copyable {
         }
     }
 
-    /// The script's notation for an address, such as `4a`.
+    /// Returns the script's notation for an address, such as `4a`.
     private func text(_ address: InternetAddress) -> String {
         let (family, number) =
             switch address {

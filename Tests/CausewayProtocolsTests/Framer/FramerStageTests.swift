@@ -23,7 +23,7 @@ struct FramerStageTests {
         return stage
     }
 
-    /// A stage during an input call.
+    /// Returns a stage during an input call.
     private func reading(_ bytes: [UInt8]) -> FramerStage {
         var stage = ready()
         stage.receive(MessageChunk(bytes, endsMessage: false), at: .zero)

@@ -46,7 +46,7 @@ struct LinkLocalTests {
             done.compactMap { if case .assign(let address) = $0.action { address } else { nil } }
         }
 
-        /// A host with an address that is established.
+        /// Returns a host with an address that is established.
         static func settled() -> Host {
             var host = Host()
             host.link()

@@ -24,7 +24,7 @@ struct MulticastLossTests {
         #expect(wire.packets.count <= 60)
     }
 
-    /// The time that each of many browsers took to find one service, in both families; `nil` if it took more than two minutes.
+    /// Returns the time that each of many browsers took to find one service, in both families; `nil` if it took more than two minutes.
     private static func times(losing percent: Int, isCold: Bool) -> [Duration?] {
         (0..<200).map { seed in
             let wire = VirtualLink(2)

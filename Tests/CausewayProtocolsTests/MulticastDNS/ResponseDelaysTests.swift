@@ -63,7 +63,7 @@ struct ResponseDelaysTests {
         #expect((Duration.milliseconds(90)...Duration.milliseconds(160)).contains(Self.middle(times)))
     }
 
-    /// The delays of answers, on a link on which another host has announced the records before.
+    /// Returns the delays of answers, on a link on which another host has announced the records before.
     private static func answers(_ heard: [DNSRecord], age: Duration = .seconds(30)) -> [Duration] {
         (0..<200).map { seed in
             let wire = VirtualLink(1)

@@ -22,7 +22,7 @@ final class VirtualLink {
         var sender: Int
         var message: DNSMessage
         var byteCount: Int
-        /// `nil` for multicast.
+        /// The receiver; `nil` for multicast.
         var receiver: MulticastPeer?
     }
 
@@ -47,7 +47,7 @@ final class VirtualLink {
         }
     }
 
-    /// One host whose records are established, half a minute after its start.
+    /// Returns one host whose records are established, half a minute after its start.
     static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(records, Printer.id, at: wire.now)
@@ -139,7 +139,7 @@ final class VirtualLink {
         packets.filter { $0.sender == host && isWanted($0.message) }
     }
 
-    /// The answers that a host has for a query.
+    /// Returns the answers that a host has for a query.
     func known(_ id: UInt64, to host: Int) -> Set<DNSRecord> {
         var known: Set<DNSRecord> = []
         for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {

@@ -111,7 +111,7 @@ struct NetworkScene {
         state.rules.append(rule)
     }
 
-    /// The default rules of every host.
+    /// Adds the default rules of every host.
     mutating func usualRules() {
         rule(0, table: NetlinkRoute.localTable)
         rule(32_766)
@@ -125,7 +125,7 @@ struct NetworkScene {
         }
     }
 
-    /// The effect of `ip link set NAME down`: routes and IPv6 addresses are removed, IPv4 addresses stay.
+    /// Applies the effect of `ip link set NAME down`: routes and IPv6 addresses are removed, IPv4 addresses stay.
     mutating func switchOff(_ name: String) {
         setFlags(of: name, [.multicast])
         removeRoutes(of: name) { $0.kind != .local || $0.family == .ipv6 }
@@ -133,7 +133,7 @@ struct NetworkScene {
         state.addresses.removeAll { $0.interfaceIndex == index && $0.address.family == .ipv6 }
     }
 
-    /// The effect of a lost carrier: routes and addresses stay.
+    /// Applies the effect of a lost carrier: routes and addresses stay.
     mutating func unplug(_ name: String) {
         setFlags(of: name, [.up, .multicast])
         let index = Self.interface(name).index

@@ -231,7 +231,7 @@ struct RoutingTests {
 }
 
 extension NetworkScene {
-    /// A tunnel for all packets except its own, as wg-quick(8) configures it.
+    /// Adds a tunnel for all packets except its own, as wg-quick(8) configures it.
     mutating func fullTunnel() {
         usualRules()
         add("tun0", kind: "wireguard", "10.8.0.2/32")

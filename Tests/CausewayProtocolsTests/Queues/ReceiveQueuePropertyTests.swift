@@ -19,7 +19,7 @@ struct ReceiveQueuePropertyTests {
             if endsMessage { tokens.append(.endOfMessage) }
         }
 
-        /// The result of the oldest call, with its bytes.
+        /// Returns the result of the oldest call, with its bytes.
         mutating func next() -> (ReceiveQueue.Outcome, [UInt8])? {
             guard let demand = demands.first else { return nil }
             if tokens.isEmpty, hasEnded, endWasTold {

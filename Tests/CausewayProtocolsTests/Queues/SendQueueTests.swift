@@ -6,7 +6,7 @@ import Testing
 struct SendQueueTests {
     typealias Queue = SendQueue<String>
 
-    /// The names of all entries that can be sent now; failed entries are marked.
+    /// Returns the names of all entries that can be sent now; failed entries are marked.
     static func drain(_ queue: inout Queue, at now: Duration = .zero) -> [String] {
         var names: [String] = []
         while let step = queue.next(at: now) {

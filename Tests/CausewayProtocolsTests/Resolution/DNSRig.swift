@@ -40,7 +40,7 @@ enum DNSRig {
 
     static func message(_ bytes: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: bytes.span) }
 
-    /// The response of a recursive server to a sent query.
+    /// Returns the response of a recursive server to a sent query.
     static func response(
         to query: [UInt8], _ code: DNSResponseCode = .noError, answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
         change: (inout DNSMessage) -> Void = { _ in }

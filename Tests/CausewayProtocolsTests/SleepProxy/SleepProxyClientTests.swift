@@ -11,7 +11,7 @@ struct SleepProxyClientTests {
     private static let best = "10-35-60-63.1 Best"
     private static let second = "70-34-60-63.1 Second"
 
-    /// A client that knows the named proxies. The first one has the address 10.0.1.0, the others have the following addresses.
+    /// Returns a client that knows the named proxies. The first one has the address 10.0.1.0, the others have the following addresses.
     private static func client(_ names: [String]) -> SleepProxyClient {
         var client = SleepProxyClient(random: Chance(state: 7))
         client.start()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Seeded random numbers")
 struct SplitMix64Tests {
-    /// The first numbers of the reference implementation for seed 1234567.
+    /// Checks the first numbers of the reference implementation for seed 1234567.
     @Test("Returns the published sequence")
     func vector() {
         var random = SplitMix64(seed: 1_234_567)

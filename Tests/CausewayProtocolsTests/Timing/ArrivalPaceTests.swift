@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Arrival pace")
 struct ArrivalPaceTests {
-    /// A pace after reads of `count` datagrams each, `gap` apart.
+    /// Returns a pace after reads of `count` datagrams each, `gap` apart.
     static func pace(afterReads reads: Int, of count: Int, every gap: Duration) -> (ArrivalPace, Duration) {
         var pace = ArrivalPace()
         var now = Duration.seconds(1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("WebSocket machine")
 struct WebSocketMachineTests {
-    /// A client and a server before their handshake.
+    /// Returns a client and a server before their handshake.
     private func pair(
         subprotocols: [String] = [], fields: [HeaderField] = [],
         _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }

@@ -26,7 +26,7 @@ struct WebSocketPeer {
 
     init(_ machine: WebSocketMachine) { self.machine = machine }
 
-    /// A peer after an upgrade by other means.
+    /// Returns a peer after an upgrade by other means.
     static func upgraded(
         isServer: Bool, seed: UInt64 = 1, _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
     ) -> WebSocketPeer {
@@ -80,7 +80,7 @@ struct WebSocketPeer {
     }
 }
 
-/// The bytes of one frame, valid or not.
+/// Returns the bytes of one frame, valid or not.
 func frame(
     _ opcode: UInt8, _ payload: [UInt8] = [], fin: Bool = true, rsv: UInt8 = 0, mask: UInt32? = nil,
     length: LengthForm = .shortest
@@ -102,10 +102,10 @@ func frame(
 
 enum LengthForm: Sendable { case shortest, two, eight }
 
-/// The payload of a close frame.
+/// Returns the payload of a close frame.
 func closing(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] + reason }
 
-/// The frames in a byte sequence, unmasked.
+/// Returns the frames in a byte sequence, unmasked.
 func frames(in bytes: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
     var found: [(WebSocketOpcode, [UInt8], Bool, Bool)] = []
     var reader = ByteReader(bytes.span)

@@ -9,7 +9,7 @@ extension Runtime {
     struct DatagramInboxTests {
         typealias Train = DatagramBatch.Train
 
-        /// A train of datagrams whose bytes are numbered.
+        /// Returns a train of datagrams whose bytes are numbered.
         static func train(_ count: Int, of segment: Int, last: Int? = nil, first: UInt8 = 0, trafficClass: UInt8? = nil)
             -> Train
         {

@@ -29,7 +29,7 @@ extension Runtime {
             while try await namespace.enter({ try Self.listeningSockets() }) != 0 { await Task.yield() }
         }
 
-        /// The number of routing sockets in the calling thread's namespace that receive changes.
+        /// Returns the number of routing sockets in the calling thread's namespace that receive changes.
         private static func listeningSockets() throws -> Int {
             // Columns: address, protocol, port id, groups in hexadecimal, and more.
             try String(contentsOfFile: "/proc/thread-self/net/netlink", encoding: .utf8).split(separator: "\n").count {
@@ -72,7 +72,7 @@ final class ScratchNamespace: Sendable {
 
     init() throws { try Self.run("netns add \(name)") }
 
-    /// Not in a deinit, which could run on a thread that the process does not wait for.
+    /// Removes the namespace. This is not done in a deinit, which could run on a thread that the process does not wait for.
     func remove() throws { try Self.run("netns delete \(name)") }
 
     func ip(_ words: String) throws { try Self.run("-n \(name) \(words)") }

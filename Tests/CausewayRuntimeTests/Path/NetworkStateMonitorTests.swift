@@ -159,7 +159,7 @@ extension Runtime {
             subscription.cancel()
         }
 
-        /// `nil` means that no program reported it.
+        /// Returns facts about an interface; `nil` means that no program reported whether the interface is metered.
         private static func facts(_ isMetered: Bool?) -> InterfaceFacts {
             var facts = InterfaceFacts()
             facts["eth0"].isMetered = isMetered

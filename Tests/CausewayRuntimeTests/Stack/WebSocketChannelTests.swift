@@ -65,7 +65,7 @@ extension Runtime {
             }
         }
 
-        /// A client's frame, with a mask of zeros.
+        /// Returns a client's frame, with a mask of zeros.
         private static func frame(_ opcode: WebSocketOpcode, _ text: String = "", isLast: Bool = true) -> [UInt8] {
             frame(opcode, Array(text.utf8), isLast: isLast)
         }

@@ -13,7 +13,7 @@ final class Log: Sendable {
     var count: Int { lines.withLock { $0.count } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     func take() -> [String] {
         lines.withLock { lines in
             defer { lines = [] }

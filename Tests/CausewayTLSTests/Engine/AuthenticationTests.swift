@@ -6,14 +6,14 @@ import Testing
 struct AuthenticationTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    /// The server's final error, from the handshake or from reading.
+    /// Returns the server's final error, from the handshake or from reading.
     private func outcome(_ pair: EnginePair) -> TLSFailure? {
         if let failure = pair.serverFailure { return failure }
         if case .failed(let failure) = pair.server.readAll().end { return failure }
         return nil
     }
 
-    /// The client's final error.
+    /// Returns the client's final error.
     private func clientOutcome(_ pair: EnginePair) -> TLSFailure? {
         if let failure = pair.clientFailure { return failure }
         if case .failed(let failure) = pair.client.readAll().end { return failure }

@@ -66,7 +66,7 @@ extension TLSSettings {
     }
 }
 
-/// Created once, because keys take time.
+/// Identities that are created once, because creating keys takes time.
 enum Identities {
     static let server = Result { try Authority.shared.issue() }
     static let client = Result { try Authority.shared.issue([.email("client@test")]) }

@@ -29,7 +29,7 @@ enum HostileKeys {
         rsa(modulusBits: 3_072, exponent: number(bits: 3_070, seed + 1_000), seed: seed)
     }
 
-    /// A key on a curve with explicit parameters, over a prime for which square roots take long.
+    /// Returns a key on a curve with explicit parameters, over a prime for which square roots take long.
     static func writtenOutCurve(compressed isCompressed: Bool = true) -> [UInt8] {
         let prime = [UInt8](repeating: 0x7f, count: 66)
         let point = [isCompressed ? 2 : 4] + [UInt8](repeating: 1, count: isCompressed ? 66 : 132)

@@ -19,7 +19,7 @@ struct HostileChainTests {
 
     private let same = Authority("Same")
 
-    /// A chain that consists of a leaf and authorities. The authorities have the same name and these keys.
+    /// Returns a chain that consists of a leaf and authorities. The authorities have the same name and these keys.
     private func chain(_ keys: [[UInt8]]) throws -> [Certificate] {
         let leaf = try same.issue().certificates[0]
         let authorities = try keys.map { try CertificateTemplate.authority("Same").certify($0, by: same.identity) }
@@ -90,7 +90,7 @@ struct HostileChainTests {
 
     // MARK: Before the library decodes a certificate
 
-    /// A Certificate message without its header.
+    /// Returns a Certificate message without its header.
     private func message(_ certificates: [[UInt8]], hasContext: Bool) -> [UInt8] {
         func length(_ count: Int) -> [UInt8] {
             [UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255)]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Stapled status")
 struct StapledStatusTests {
-    /// An OCSP response as an authority creates it (RFC 6960 §4.2.1).
+    /// Returns an OCSP response as an authority creates it (RFC 6960 §4.2.1).
     private func statement(
         for leaf: Certificate, by authority: Authority = .shared, isRevoked: Bool = false,
         from start: Int64 = Authority.now - 60, until end: Int64? = Authority.now + 60, signer: TLSIdentity? = nil

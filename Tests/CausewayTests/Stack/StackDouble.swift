@@ -104,7 +104,7 @@ final class StackDouble: Sendable {
         return isTaken
     }
 
-    /// The next message for the program: its text and its context.
+    /// Returns the next message for the program: its text and its context.
     func take() -> (text: String, context: NWConnection.ContentContext, endsMessage: Bool)? {
         let chunk = state.withLock { $0.stack.nextInbound(at: .zero) }
         run()
@@ -113,7 +113,7 @@ final class StackDouble: Sendable {
         return (String(decoding: chunk.bytes.bytes, as: UTF8.self), context, chunk.endsMessage)
     }
 
-    /// All output so far.
+    /// Returns all output so far.
     func output() -> ByteChain {
         var all = ByteChain()
         while let chunk = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(chunk.bytes) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Malicious DNS messages")
 struct DNSHostileTests {
-    /// A message with one question, whose name is `name`.
+    /// Returns a message with one question, whose name is `name`.
     private static func message(_ name: [UInt8]) -> [UInt8] {
         [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [0, 1, 0, 1]
     }

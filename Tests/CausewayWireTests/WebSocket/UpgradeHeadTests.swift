@@ -2,7 +2,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// The bytes of a head from its lines.
+/// Returns the bytes of a head from its lines.
 private func head(_ lines: String...) -> [UInt8] { Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) }
 
 private let key = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -15,7 +15,7 @@ private let goodResponse = [
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
 ]
 
-/// The lines with one replaced, removed or added.
+/// Returns the lines with one replaced, removed or added.
 private func changed(_ lines: [String], _ change: (inout [String]) -> Void) -> [UInt8] {
     var lines = lines
     change(&lines)

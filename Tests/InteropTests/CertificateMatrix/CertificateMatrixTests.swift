@@ -126,7 +126,7 @@ private struct MatrixGroup {
         return results
     }
 
-    /// The server of OpenSSL, with a stapled OCSP response for the certificate.
+    /// Starts the server of OpenSSL, with a stapled OCSP response for the certificate.
     private func startStapling(_ server: MatrixPython.Server) async throws {
         let root = try await forge.certificate("root")
         let (index, request, response) = (forge.path("status.txt"), forge.path("request"), forge.path("response"))

@@ -15,7 +15,7 @@ struct Recipe: Sendable {
     /// Further options for `openssl x509`.
     var options: [String] = []
 
-    /// The certificate of a server, valid except for the given changes.
+    /// Returns the certificate of a server, valid except for the given changes.
     static func leaf(
         _ id: String, by issuer: String? = "root", key: String = "leaf", names: String = "DNS:server.test",
         subject: String = "/CN=leaf", changing changes: [String: String] = [:], dates: (String, String)? = nil,
@@ -31,7 +31,7 @@ struct Recipe: Sendable {
             options: options)
     }
 
-    /// The certificate of an authority. Its key has its name.
+    /// Returns the certificate of an authority. Its key has its name.
     static func authority(
         _ id: String, by issuer: String? = "root", key: String? = nil, subject: String? = nil,
         changing changes: [String: String] = [:], dates: (String, String)? = nil, options: [String] = []
@@ -100,7 +100,7 @@ final class Forge {
             try await program.finished() == 0, "openssl \(arguments.joined(separator: " ")): \(program.errors)")
     }
 
-    /// The file of a private key. The part of the name before a hyphen is the kind of key; P-256 by default.
+    /// Returns the file of a private key. The part of the name before a hyphen is the kind of key; P-256 by default.
     func key(_ name: String) async throws -> String {
         let file = path("\(name).key")
         guard made.insert("key " + name).inserted else { return file }
@@ -125,7 +125,7 @@ final class Forge {
         return file
     }
 
-    /// The file of a certificate.
+    /// Returns the file of a certificate.
     func certificate(_ id: String) async throws -> String {
         let file = path("\(id).pem")
         guard made.insert("certificate " + id).inserted else { return file }

@@ -90,7 +90,7 @@ extension Interop {
                 try await eventually("it prepares") {
                     String(decoding: status.output, as: UTF8.self).contains("preparing")
                 }
-                // Several times the delay after which the other network would be tried.
+                // Wait for several times the delay after which the other network would be tried.
                 try await Task.sleep(for: .seconds(1))
                 #expect(!String(decoding: status.output, as: UTF8.self).contains("ready"))
             }

@@ -59,7 +59,7 @@ extension MobilityScenario.Events {
 }
 
 extension MobilityScenario.Step {
-    /// A change on the client.
+    /// Returns a change on the client.
     static func on(client words: String..., then expected: MobilityScenario.Events) -> Self {
         Self(client: words, expected: expected)
     }
@@ -345,7 +345,7 @@ extension MobilityScenario {
 
     private static func lines(_ commands: [String]) -> String { commands.joined(separator: "\n") }
 
-    /// A command for many addresses, which counts as one change: `%` stands for two bytes of an address.
+    /// Returns a command for many addresses, which counts as one change: `%` stands for two bytes of an address.
     private static func flood(_ command: String, _ count: Int) -> String {
         (0..<count).map { number in
             command.split(separator: "%").joined(separator: "\(100 + number / 250).\(number % 250)")

@@ -6,7 +6,7 @@ extension TwoPaths {
         return !listed.isEmpty
     }
 
-    /// The number of TCP connections from the client to a port of the server.
+    /// Returns the number of TCP connections from the client to a port of the server.
     func subflows(to port: Int) throws -> Int {
         let words = ["ip", "netns", "exec", client, "ss", "-Htn", "state", "established", "dport", "= :\(port)"]
         return try TwoPathsCommand.output(words).split(separator: "\n").count
@@ -18,7 +18,7 @@ extension TwoPaths {
         var limits: String
     }
 
-    /// The configuration of the client's path manager for Multipath TCP.
+    /// Returns the configuration of the client's path manager for Multipath TCP.
     func pathManager() throws -> PathManager {
         func listed(_ object: String) throws -> [String] {
             let text = try TwoPathsCommand.output(["ip", "-n", client, "mptcp", object, "show"])
@@ -35,7 +35,7 @@ extension TwoPaths {
         return PathManager(endpoints: endpoints, limits: try listed("limits").joined())
     }
 
-    /// The number of bytes that the client has sent over an interface.
+    /// Returns the number of bytes that the client has sent over an interface.
     func sent(over link: String) throws -> UInt64 {
         let path = "/sys/class/net/\(link)/statistics/tx_bytes"
         let text = try TwoPathsCommand.output(["ip", "netns", "exec", client, "cat", path])

@@ -156,7 +156,7 @@ private struct PrintedEvent: Decodable {
 }
 
 extension Child {
-    /// All events so far, in order.
+    /// Returns all events so far, in order.
     func events(ofMonitor: Bool) throws -> [String] {
         // The last line may be incomplete.
         let lines = output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()

@@ -96,7 +96,7 @@ extension Interop {
             }
         }
 
-        /// The type and the exact content of a line.
+        /// Returns the type and the exact content of a line.
         private static func record(_ line: String) -> String? {
             let words = line.split(maxSplits: 4, whereSeparator: { $0 == "\t" || $0 == " " }).map(String.init)
             guard words.count == 5, words[2] == "IN" else { return nil }

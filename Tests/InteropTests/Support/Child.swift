@@ -84,7 +84,7 @@ final class Child {
     /// Sends SIGTERM to the program.
     func interrupt() throws { Foundation.kill(try program(), SIGTERM) }
 
-    /// The program's own process identifier: the child is timeout(1), whose only child is the program.
+    /// Returns the program's own process identifier: the child is timeout(1), whose only child is the program.
     func program() throws -> pid_t { try #require(runningProgram) }
 
     /// The program's process identifier; `nil` if it has ended.
@@ -94,7 +94,7 @@ final class Child {
         return children?.split(separator: " ").first.flatMap { pid_t($0) }
     }
 
-    /// The resources used so far: processor time in seconds, and peak memory in MiB.
+    /// Returns the resources used so far: processor time in seconds, and peak memory in MiB.
     func usage() throws -> (seconds: Double, memory: Double) {
         let process = "/proc/\(try program())"
         let fields =

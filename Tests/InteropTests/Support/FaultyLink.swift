@@ -32,7 +32,7 @@ struct FaultyLink: Sendable {
         }
     }
 
-    /// The number of packets that a host has sent since its creation.
+    /// Returns the number of packets that a host has sent since its creation.
     func sent(by host: String) throws -> Int {
         let process = Process()
         let pipe = Pipe()

@@ -18,7 +18,7 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Different at every offset, so that loss, duplication and reordering are detected.
+    /// The content differs at every offset, so that loss, duplication and reordering are detected.
     private var content: Data {
         var data = Data(capacity: rawValue)
         var word: UInt64 = 0x9e37_79b9_7f4a_7c15

@@ -26,7 +26,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// An address in the syntax of socat.
+    /// Returns an address in the syntax of socat.
     private static func literal(_ host: String) -> String {
         host.contains(":") ? "[\(host)]" : host
     }

@@ -28,7 +28,7 @@ final class Scratch {
         try await body(scratch)
     }
 
-    /// An empty file.
+    /// Creates an empty file.
     func newFile(_ suffix: String) throws -> URL {
         fileCount += 1
         let url = directory.appendingPathComponent("\(fileCount).\(suffix)")
@@ -71,7 +71,7 @@ final class Scratch {
         return child
     }
 
-    /// An address without a listener.
+    /// Returns an address without a listener.
     func newPlace(_ medium: Medium) async throws -> Place {
         switch medium {
         case .ipv4: .tcp("127.0.0.1", try await freePort("127.0.0.1", using: .tcp))

@@ -47,7 +47,7 @@ enum Unbound {
         return server
     }
 
-    /// A zone that the server reads from a file.
+    /// Creates a zone that the server reads from a file.
     static func zone(_ name: String, _ records: String, in scratch: Scratch) throws -> String {
         let file = try scratch.newFile("zone")
         let head =

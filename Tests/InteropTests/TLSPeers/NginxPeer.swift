@@ -8,7 +8,8 @@ enum NginxPeer {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// The page contains the version, whether the session was resumed (`r`), and whether the request was early data (`1`).
+    /// Starts the server. Its page contains the version, whether the session was resumed (`r`), and whether the request was early data
+    /// (`1`).
     static func start(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
         let folder = scratch.directory.path

@@ -8,7 +8,7 @@ import Testing
 enum TLSParty {
     typealias Tuning = (sec_protocol_options_t) throws -> Void
 
-    /// A client's options: expects `server.test` and trusts one authority in a verify block.
+    /// Returns a client's options: expects `server.test` and trusts one authority in a verify block.
     static func client(
         _ files: TLSFiles, trusting anchor: String? = "root", version: TLSChoice? = nil, _ tune: Tuning = { _ in }
     ) throws -> NWProtocolTLS.Options {
@@ -20,7 +20,7 @@ enum TLSParty {
         return options
     }
 
-    /// A server's options with the named certificate.
+    /// Returns a server's options with the named certificate.
     static func server(
         _ files: TLSFiles, as name: String? = "ec", version: TLSChoice? = nil, _ tune: Tuning = { _ in }
     ) throws -> NWProtocolTLS.Options {
@@ -130,7 +130,7 @@ extension NWConnection {
         return content
     }
 
-    /// The first line that arrives.
+    /// Returns the first line that arrives.
     func line() async throws -> String {
         var content = Data()
         while content.last != 10, let more = try await receive(atMost: 1) { content.append(more) }

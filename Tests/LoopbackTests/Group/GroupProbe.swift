@@ -42,7 +42,7 @@ final class GroupProbe: Sendable {
         }
     }
 
-    /// A free port.
+    /// Returns a free port.
     static func freePort() throws -> NWEndpoint.Port {
         let socket = try Socket.open(.ipv4, .datagram)
         try Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: 0))

@@ -22,7 +22,7 @@ extension Loopback {
                 disableUnicast: disableUnicast)
         }
 
-        /// A UDP client on the host's own address.
+        /// Returns a UDP client on the host's own address.
         func client() -> Probe { Probe(to: .hostPort(host: "127.0.0.1", port: port), using: .udp) }
 
         @Test("A message of one member reaches all, with its sender, destination, path and metadata")

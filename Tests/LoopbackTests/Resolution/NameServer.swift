@@ -118,7 +118,7 @@ final class NameServer: Sendable {
 }
 
 extension DNSMessage {
-    /// A response of a recursive server to this query.
+    /// Returns a response of a recursive server to this query.
     func response(_ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = []) -> DNSMessage {
         var message = DNSMessage()
         message.id = id
@@ -129,7 +129,7 @@ extension DNSMessage {
         return message
     }
 
-    /// A response with 127.0.0.1 for every IPv4 query, and no address for IPv6.
+    /// Returns a response with 127.0.0.1 for every IPv4 query, and no address for IPv6.
     func loopbackResponse(timeToLive: UInt32 = 60) -> DNSMessage {
         guard let question = questions.first, question.type == .a else { return response() }
         return response(.noError, [DNSRecord(question.name, .a, timeToLive: timeToLive, .ipv4(.loopback))])

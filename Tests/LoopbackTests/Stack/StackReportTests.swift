@@ -23,7 +23,7 @@ extension Loopback {
             return try await reports.next()
         }
 
-        /// A framer with a greeting over WebSocket over TLS.
+        /// Returns a framer with a greeting over WebSocket over TLS.
         private static func parameters(isServer: Bool) throws -> NWParameters {
             let parameters = try MessageStack.webSocketOverTLS.parameters(isServer: isServer)
             parameters.defaultProtocolStack.applicationProtocols.insert(

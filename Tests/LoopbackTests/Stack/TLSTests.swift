@@ -41,7 +41,7 @@ extension Loopback {
             return NWParameters(tls: options)
         }
 
-        /// A typical client: trusts one authority in a verify block.
+        /// Returns the parameters of a typical client: it trusts one authority in a verify block.
         private static func clientParameters(
             trusting authority: Authority?, name: String = "server.test",
             _ tune: (sec_protocol_options_t) -> Void = { _ in }

@@ -13,7 +13,7 @@ extension Loopback {
             return options
         }
 
-        /// A connection with callbacks, and a raw socket as its server.
+        /// Returns a connection with callbacks, and a raw socket as its server.
         private static func connected(
             repliesToPings: Bool, _ body: (Probe, RawSocket) async throws -> Void
         ) async throws {
@@ -29,14 +29,14 @@ extension Loopback {
             try await body(client, peer)
         }
 
-        /// A server's frame.
+        /// Returns a server's frame.
         private static func frame(
             _ opcode: NWProtocolWebSocket.Opcode, _ text: String = "", isLast: Bool = true
         ) -> Data {
             Data([opcode.rawValue | (isLast ? 0x80 : 0), UInt8(text.utf8.count)] + Array(text.utf8))
         }
 
-        /// A message in two fragments with a control frame between them.
+        /// Returns a message in two fragments with a control frame between them.
         private static func interrupted(by opcode: NWProtocolWebSocket.Opcode) -> Data {
             frame(.text, "he", isLast: false) + frame(opcode, "ping") + frame(.cont, "llo")
         }
@@ -106,7 +106,7 @@ extension Loopback {
             }
         }
 
-        /// The payloads of a client's short frames.
+        /// Returns the payloads of a client's short frames.
         private static func payloads(of bytes: Data) -> [String] {
             var payloads: [String] = []
             var rest = Array(bytes)[...]

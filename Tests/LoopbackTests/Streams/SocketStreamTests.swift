@@ -8,7 +8,7 @@ extension Loopback {
     /// Streams over a socket that the program accepted itself, like `CFStreamCreatePairWithSocket`.
     @Suite("Streams over a socket")
     struct SocketStreamTests {
-        /// The two raw sockets of a TCP connection. The second one was accepted.
+        /// Returns the two raw sockets of a TCP connection. The second one was accepted.
         private static func connected() async throws -> (near: RawSocket, accepted: CInt) {
             let listener = try RawSocket.listening(.tcp4)
             let near = try await RawSocket.connected(to: .ipv4(bits: 0x7F00_0001, port: listener.port))

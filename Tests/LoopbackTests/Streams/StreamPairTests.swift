@@ -364,7 +364,7 @@ private final class StreamEnds {
         ends.output.close()
     }
 
-    /// The peer of the streams, once they are open.
+    /// Returns the peer of the streams, once they are open.
     func peer() async throws -> Probe { try await #require(listener).connections.next().start() }
 
     func schedule(on queue: DispatchQueue) { for stream in [input, output] as [Stream] { stream.schedule(on: queue) } }

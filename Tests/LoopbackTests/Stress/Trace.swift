@@ -64,7 +64,7 @@ final class Trace: Sendable {
     /// Whether no further callback is expected.
     var hasEnded: Bool { state.withLock { state in state.isCancelled && state.open.isEmpty } }
 
-    /// The violations so far; with `atEnd`, also missing completions.
+    /// Returns the violations so far; with `atEnd`, also missing completions.
     func violations(atEnd: Bool) -> [String] {
         state.withLock { state in
             var all = state.violations

@@ -31,7 +31,7 @@ final class Transcript: Sendable {
         return listener
     }
 
-    /// The notes, then the states of every observed object.
+    /// Returns the notes, then the states of every observed object.
     func finished() -> [String] {
         var all = lines.withLock { lines in lines }
         for (name, probe) in probes.withLock({ probes in probes }) {
@@ -73,7 +73,7 @@ struct Parties {
 }
 
 extension Transcript {
-    /// A connected pair.
+    /// Creates a connected pair.
     func pair(_ medium: Medium) async throws -> Parties {
         let listener = watch(try ListenerProbe(medium), as: "listener")
         try await listener.listen()
@@ -88,7 +88,7 @@ extension Transcript {
         return Parties(client: client, server: server, listener: listener)
     }
 
-    /// A connection to a raw socket.
+    /// Creates a connection to a raw socket.
     func rawPair() async throws -> (client: Probe, peer: RawSocket) {
         let raw = try RawSocket.listening(.tcp4)
         let port = NWEndpoint.Port(rawValue: raw.port) ?? .any
@@ -101,7 +101,7 @@ extension Transcript {
 }
 
 extension Medium {
-    /// An endpoint without a listener.
+    /// Returns an endpoint without a listener.
     func unusedEndpoint() throws -> NWEndpoint {
         let socket = try RawSocket.bound(self)
         return .hostPort(host: loopback ?? "", port: NWEndpoint.Port(rawValue: socket.port) ?? .any)

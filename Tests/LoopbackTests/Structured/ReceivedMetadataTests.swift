@@ -13,7 +13,7 @@ extension Loopback {
     struct ReceivedMetadataTests {
         private static let tcp = ["tcp"]
 
-        /// The names of the protocols in `other`, in its order.
+        /// Returns the names of the protocols in `other`, in its order.
         private static func names(_ other: [NWProtocolMetadata]) -> [String] { other.map(\.definition.name) }
 
         @Test("TCP: only the transport's metadata, with live values that end with the connection")

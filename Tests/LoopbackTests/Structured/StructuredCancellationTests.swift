@@ -40,7 +40,7 @@ extension Loopback {
             }
         }
 
-        /// The peer's side: counts until it is asked to stop, then ends.
+        /// Runs the peer's side: counts until it is asked to stop, then ends.
         private static func count<Word>(
             until stop: @escaping @Sendable () async throws -> Word,
             _ send: @escaping @Sendable (UInt32) async throws -> Void

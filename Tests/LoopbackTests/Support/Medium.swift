@@ -32,7 +32,7 @@ enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// A local endpoint for the listener of one test: the loopback address with a free port, or a new path.
+    /// Returns a local endpoint for the listener of one test: the loopback address with a free port, or a new path.
     func freshLocalEndpoint() -> NWEndpoint {
         loopback.map { .hostPort(host: $0, port: .any) } ?? .unix(path: Scratch.path())
     }

@@ -39,7 +39,7 @@ final class RawSocket: Sendable {
         return socket
     }
 
-    /// A bound datagram socket on a free port.
+    /// Creates a bound datagram socket on a free port.
     static func bound(_ medium: Medium) throws -> RawSocket {
         let socket = RawSocket(try Socket.open(medium.family, .datagram))
         try Socket.bind(socket.fd, to: medium.socketAddress(port: 0))

@@ -47,7 +47,7 @@ enum Script {
 
     static let loop = Engine.nextLoop()
 
-    /// The result of a script for a URL.
+    /// Returns the result of a script for a URL.
     static func evaluate(
         _ script: String, url: String = "https://www.example.test/", names: any NameResolver = KnownNames(),
         within limit: Duration = Patience.limit
@@ -60,7 +60,7 @@ enum Script {
         return try await reports.next()
     }
 
-    /// The error message for a script without a result.
+    /// Returns the error message for a script without a result.
     static func failure(_ script: String, names: any NameResolver = KnownNames()) async throws -> String {
         let report = try await evaluate(script, names: names)
         guard case .failure(.failed(let text)) = report.result else {

@@ -22,7 +22,7 @@ extension Loopback {
             try await ProxyTests.exchange(to: endpoint, ProxyTests.parameters([configuration]), server)
         }
 
-        /// The error of a connection that must not be established.
+        /// Returns the error of a connection that must not be established.
         private static func failure(
             to endpoint: NWEndpoint = ProxyTests.name, _ parameters: NWParameters
         ) async throws -> (error: NWError, reason: String) {

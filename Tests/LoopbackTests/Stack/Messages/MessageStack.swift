@@ -57,7 +57,7 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// The context of a message to send.
+    /// Returns the context of a message to send.
     func context(kind: Int) -> NWConnection.ContentContext {
         let metadata: NWProtocolMetadata
         if hasKinds {

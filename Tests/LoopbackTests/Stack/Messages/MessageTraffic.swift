@@ -25,7 +25,7 @@ struct MessageSequence: Sendable {
         return Message(kind: random.integer(in: 0...127), content: Data(Self.block[start..<(start + count)]))
     }
 
-    /// Mostly small, sometimes empty or one byte, and sometimes around the sizes of buffers.
+    /// Returns a size that is mostly small, sometimes empty or one byte, and sometimes around the sizes of buffers.
     private mutating func size() -> Int {
         switch random.integer(in: 0...999) {
         case 0: 65_536
@@ -132,7 +132,7 @@ final class MessageSender: Sendable {
         return Piece(content: first, context: current.context, isLast: false)
     }
 
-    /// The space that a datagram takes in the receiver's buffer, with its overhead.
+    /// Returns the space that a datagram takes in the receiver's buffer, with its overhead.
     private static func cost(_ count: Int) -> Int { count + 2_048 }
 }
 
