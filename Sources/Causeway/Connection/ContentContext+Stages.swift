@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// The metadata of a message to send, for the protocols of the stack. Only framers and WebSocket have such metadata.
+/// Returns the metadata of a message to send, for the protocols of the stack. Only framers and WebSocket have such metadata.
 ///
 /// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the pong handler of a ping would never be called.
 func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadata] {

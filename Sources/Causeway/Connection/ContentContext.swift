@@ -7,7 +7,7 @@ extension NWConnection {
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
     public class ContentContext: @unchecked Sendable {
-        /// The protocols' metadata of the message.
+        /// The metadata that the protocols of the stack have for the message.
         private enum Metadata {
             case objects([NWProtocolMetadata])
             /// The metadata objects are created when the program reads them. Most programs never read them, so all datagrams with the same
@@ -35,7 +35,8 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the message through the queues. `nil` for the shared contexts: with these, each content is a separate message.
+        /// Tracks the message through the queues. `nil` for the shared contexts: each content that is sent with a shared context is a
+        /// separate message.
         package let ticket: MessageTicket?
 
         /// Creates the context of a message to send.
@@ -90,7 +91,7 @@ extension NWConnection {
             }
         }
 
-        /// The metadata of one protocol, or `nil` if there is none.
+        /// Returns the metadata of one protocol, or `nil` if there is none.
         ///
         /// - Parameter definition: The protocol.
         public func protocolMetadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {

@@ -5,8 +5,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path in use: its interface, both addresses and the gateways. Before the connection is ready, the path that it would use now,
-    /// without addresses. `nil` before the start and after the end.
+    /// The path in use: its interface, both addresses and the gateways. Before the connection is ready, this is the path that it would use
+    /// now, without addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
         switch driver.state {
         case .setup, .failed, .cancelled: return nil
@@ -32,12 +32,12 @@ extension NWConnection {
     /// The maximum size of a datagram, in bytes; `nil` without a socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // The socket of a listener's connection is shared and has no connected peer.
+            // A connection from a listener may use a shared socket, which has no connected peer. Then use the family of the endpoint.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
-            // The path MTU is unknown on an unconnected socket; the Ethernet MTU is used.
+            // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.
             let headers = isV6 ? 48 : 28
-            // Every link carries packets of 1,280 bytes (RFC 8200 §5). The program may request this size as the limit.
+            // Every IPv6 link carries packets of 1,280 bytes (RFC 8200 §5). With `useMinimumMTU`, the program limits packets to this size.
             let maximum = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, maximum) - headers - (driver.route?.overhead ?? 0))
         }
@@ -49,7 +49,7 @@ extension NWConnection {
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
     }
 
-    /// The path that would be used to connect now.
+    /// The path that the connection would use if it connected now.
     private var awaitedPath: NWPath {
         let model = NetworkStateMonitor.shared.model
         let constraints = driver.settings.pathConstraints

@@ -10,8 +10,9 @@ extension NWConnection {
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
     ///
-    /// Several receives may be pending; each completes once, in the order of the calls. While no receive is pending, no data is read. The
-    /// receive window then closes, and the peer must stop sending: this is the flow control. A length below 1 counts as 1.
+    /// Several receives may be pending; each completes once, in the order of the calls. While no receive is pending, the connection reads
+    /// no data from the kernel. When the kernel's buffer is full, TCP closes the receive window, and the peer must stop sending (flow
+    /// control). A length below 1 counts as 1.
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:
@@ -82,7 +83,7 @@ extension NWConnection {
         channel.receiveMessage(completion)
     }
 
-    /// Receives all datagrams that have arrived, at least one.
+    /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     ///
     /// An addition of Causeway: one call delivers a batch of datagrams without a copy. On a byte stream it delivers `nil`.
     public func receiveBatch(completion: @escaping @Sendable (DatagramBatch?, NWError?) -> Void) {

@@ -33,7 +33,7 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // A connection from a listener is ready at once if no protocol above the transport has a handshake.
+        // A connection from a listener is ready at once if no protocol above the transport has a handshake, so its duration is 0.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
@@ -79,7 +79,7 @@ extension NWConnection {
         driver.flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
     }
 
-    /// Starts to count the transferred data, now or when the connection is ready.
+    /// Starts to count the transferred data: immediately if the connection is ready, otherwise when it becomes ready.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func startDataTransferReport() -> PendingDataTransferReport {
@@ -123,7 +123,7 @@ extension NWConnection {
 }
 
 extension TransferCounters {
-    /// Creates the counters from the kernel's data if there are any, otherwise from the flow's.
+    /// Creates the counters from the kernel's data if there are any, otherwise from the byte counts of the flow.
     init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
         guard let information else {
             self.init(receivedTransportBytes: received, sentTransportBytes: sent)
@@ -146,7 +146,7 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Converts the origin of an address. Answers from the host's own data count as cached answers.
+    /// Converts the origin of an address. Addresses from the hosts file and names with a fixed meaning count as cached answers.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -8,7 +8,7 @@ extension NWConnection {
     /// for the connection.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
-    /// Receives the available bytes, at least one and at most `maximumLength`. Returns `nil` after the peer has closed its sending
+    /// Waits until bytes are available, then receives at most `maximumLength` of them. Returns `nil` after the peer has closed its sending
     /// direction.
     ///
     /// Cancellation: ends only this receive; no byte is lost.
@@ -44,10 +44,10 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Sends several contents with as few system calls as possible. Suspends until the transport has accepted all of them.
+    /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted all of them.
     ///
     /// Cancellation: withdraws only content that the transport has not started to send; without protocols above the transport, only the
-    /// last content.
+    /// last piece.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {
@@ -66,7 +66,7 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Closes the sending direction after all content sent before. The receiving direction stays open.
+    /// Closes the sending direction after all earlier content has been sent. The receiving direction stays open.
     nonisolated(nonsending)
         package func sendEnd() async throws(NWError)
     {
@@ -80,7 +80,7 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Receives all datagrams that have arrived, at least one.
+    /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     nonisolated(nonsending)
         package func receiveBatch() async throws(NWError) -> DatagramBatch?
     {

@@ -70,7 +70,7 @@ public final class NWConnection: Sendable {
     /// Ends the connection at once: TCP sends a reset.
     public func forceCancel() { driver.cancel(.abortive, observer: self) }
 
-    /// Abandons the current address and continues with the next one. If there is none, the connection waits.
+    /// Abandons the current address and continues with the next one. If there is no other address, the connection waits.
     ///
     /// A TCP connection that is ready cannot continue: it fails with `ECONNABORTED`.
     public func cancelCurrentEndpoint() { driver.cancelCurrentEndpoint() }
@@ -89,8 +89,8 @@ extension NWConnection {
         set { update { $0.state = newValue } }
     }
 
-    /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address, its
-    /// interface or all routes are gone. The connection is kept and may become viable again. If the interface replaces the connection's
+    /// Called with `true` when the connection is ready and packets can flow, and each time this changes: with `false` when the connection's
+    /// address, its interface or all routes are gone, with `true` when packets can flow again. If the interface replaces the connection's
     /// address, a stream fails with `ECONNABORTED` after two seconds, unless the old address has come back. UDP instead uses another
     /// address, if there is one, and stays viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
@@ -102,8 +102,8 @@ extension NWConnection {
     }
 
     /// Called with `true` when a better path appears, and with `false` when it disappears. A path is better if a new connection to the
-    /// endpoint would use a preferred interface, or if it works and this connection's interface does not. The connection does not move
-    /// automatically.
+    /// endpoint would use a preferred interface, or if the path works and this connection's interface does not. The connection does not
+    /// move automatically.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
         get { handlers.betterPath }
         set {
@@ -112,7 +112,7 @@ extension NWConnection {
         }
     }
 
-    /// Called with the connection's path when the connection is ready, and at each change.
+    /// Called with the connection's path when the connection becomes ready, and each time the path changes.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { handlers.path }
         set {
@@ -121,7 +121,8 @@ extension NWConnection {
         }
     }
 
-    /// Starts to follow the path. A handler that is set late receives the current path first.
+    /// Starts to observe the path if the connection is ready. A handler that is set after the connection became ready is first called with
+    /// the current path.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }

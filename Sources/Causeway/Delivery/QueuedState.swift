@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// The state of an object that reports to the program's queue. Each change is reported once, in order.
 ///
-/// Each report calls the handler that is set when the report runs; no lock is held during the call. Blocks passed to ``call(_:)`` before
-/// the object has a queue run when it gets one. Thread-safe.
+/// Each report calls the handler that is set when the report runs; no lock is held during the call. Blocks that are passed to ``call(_:)``
+/// before ``start(on:)`` wait until the queue is known. Thread-safe.
 final class QueuedState<State: Sendable>: Sendable {
     /// Called at each change of state.
     typealias Handler = @Sendable (State) -> Void

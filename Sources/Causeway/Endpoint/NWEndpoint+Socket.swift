@@ -5,7 +5,7 @@ internal import CausewayWire
 internal import FoundationEssentials
 
 extension NWEndpoint {
-    /// The address family of a numeric or local endpoint; `nil` for all others.
+    /// The address family of an IP address or of a Unix domain socket; `nil` for all other endpoints.
     var family: SocketAddress.Family? {
         switch self {
         case .hostPort(.ipv4, _): .ipv4
@@ -72,7 +72,7 @@ extension ConnectionDriver.Origin {
 }
 
 extension NWEndpoint {
-    /// The DNS name of a service instance (RFC 6763 §4.1).
+    /// Returns the DNS name of a service instance (RFC 6763 §4.1).
     ///
     /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or domain, and for a name that is too long.
     static func instance(_ name: String, _ type: String, _ domain: String) throws(NWError) -> DNSName {
@@ -97,7 +97,7 @@ extension NWEndpoint {
 }
 
 extension NWEndpoint {
-    /// The port in a URL, or the default port of the URL's scheme; `nil` if there is neither.
+    /// Returns the port in a URL, or the default port of the URL's scheme; `nil` if there is neither.
     static func port(of url: URL) -> UInt16? {
         if let port = url.port { return UInt16(exactly: port) }
         switch url.scheme?.lowercased() {

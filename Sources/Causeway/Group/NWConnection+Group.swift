@@ -1,7 +1,7 @@
 extension NWConnection {
     /// Creates a connection to the sender of a received group message, as ``NWConnectionGroup/Message/extractConnection()`` does.
     ///
-    /// `nil` if the message was not received, or if there already is a connection to its sender.
+    /// Returns `nil` if the message was not received, or if there already is a connection to its sender.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init?(message: NWConnectionGroup.Message) {
@@ -9,8 +9,8 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Creates a connection to one endpoint over the port of a group, as ``NWConnectionGroup/extract(connectionTo:using:)`` does; `nil` in
-    /// the same cases.
+    /// Creates a connection to one endpoint over the port of a group, as ``NWConnectionGroup/extract(connectionTo:using:)`` does. Returns
+    /// `nil` in the same cases as that method.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init?(from group: NWConnectionGroup, to: NWEndpoint? = nil, using: NWProtocolOptions? = nil) {

@@ -40,7 +40,7 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // The header fields of a received message do not apply to a reply that is sent with its context.
+        // If the context is a received message, its header fields do not apply to the reply that is sent with this context.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -78,7 +78,7 @@ extension NWConnectionGroup {
         NWConnection(from: self, to: endpoint, using: options)
     }
 
-    /// Returns an extracted connection to the group: cancels the connection, and the group receives the peer's datagrams again.
+    /// Gives an extracted connection back to the group: cancels the connection, so that the group receives the peer's datagrams again.
     ///
     /// Data that the connection has received and the program has not read is lost.
     ///

@@ -37,7 +37,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     private let mistake: NWError?
     let handlers = LockedValue(Handlers())
 
-    /// Creates a group. It does nothing before ``start(queue:)``. Invalid parameters make it fail when it is started.
+    /// Creates a group. It does nothing before ``start(queue:)``. If the parameters are invalid, the group fails when it is started.
     public init(with descriptor: any NWGroupDescriptor, using parameters: NWParameters) {
         self.descriptor = descriptor
         self.parameters = parameters
@@ -73,8 +73,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
 
     /// Called with each connection that a peer opens. The connection is not started.
     ///
-    /// In a multicast group without a receive handler, each new sender becomes a connection, at most 65,536 at a time. If there is a
-    /// receive handler, it gets all messages instead.
+    /// In a multicast group without a receive handler, the group creates a connection for each new sender, at most 65,536 connections at a
+    /// time. If there is a receive handler, the handler gets all messages instead.
     ///
     /// Counterpart: macOS 12, iOS 15.
     @preconcurrency public var newConnectionHandler: (@Sendable (_ connection: NWConnection) -> Void)? {
@@ -106,7 +106,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// The metadata of one protocol of the group's tunnel. Always `nil` for a multicast group.
+    /// Returns the metadata of one protocol of the group's tunnel. Always `nil`: a multicast group has no tunnel, and QUIC is not
+    /// implemented.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? { nil }

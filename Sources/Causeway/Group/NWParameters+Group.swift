@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Returns the plan of a group with a copy of these parameters. Later changes of the parameters do not affect it.
+    /// Returns the plan of a group with a copy of these parameters. Later changes of the parameters do not affect the plan.
     ///
     /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a descriptor class of the program and for protocols above UDP; `.posix(.EINVAL)` for
     ///   a transport other than UDP, for a source whose address family differs from that of a group, and for a local port that differs

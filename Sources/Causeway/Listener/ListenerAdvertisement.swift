@@ -5,7 +5,7 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Advertises the service of one listener with Bonjour, from the ready state of the listener to its end. Thread-safe.
+/// Advertises the service of one listener with Bonjour, from the time when the listener is ready until it ends. Thread-safe.
 final class ListenerAdvertisement: Sendable {
     private struct Progress {
         var port: UInt16?

@@ -1,5 +1,5 @@
 extension NWListener {
-    /// The state of a listener. It never returns to an earlier state.
+    /// The state of a listener. A listener never returns to an earlier state.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum State: Equatable, Sendable {

@@ -163,7 +163,7 @@ extension NWListener {
         get { handlers.withLock { $0.service } }
         set {
             update { $0.service = newValue }
-            // A listener that never advertised a service need not start the Bonjour engine to withdraw one.
+            // If the listener has never advertised a service, do not start the Bonjour engine only to withdraw one.
             if newValue != nil || advertisement.withLock({ $0 != nil }) { advertise(newValue) }
         }
     }

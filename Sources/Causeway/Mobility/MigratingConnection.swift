@@ -170,7 +170,7 @@ public final class MigratingConnection: Sendable {
         let (old, waiter, isCurrent) = state.withLock { state in
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
-            // An exchange that waits for a connection is not running yet.
+            // If an exchange waits for a connection, it is not running yet, so the connection can be replaced.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state)
             return (old, state.waiter.take(), true)

@@ -11,14 +11,14 @@ extension NWParameters {
     /// Plain UDP with default options. Each access returns new parameters.
     public class var udp: NWParameters { NWParameters(dtls: nil) }
 
-    /// A QUIC stream with the application protocols to offer: new parameters on each call.
+    /// Creates parameters for a QUIC stream, with the application protocols to offer (ALPN).
     ///
     /// Counterpart: macOS 12, iOS 15.
     public class func quic(alpn: [String]) -> NWParameters {
         NWParameters(quic: NWProtocolQUIC.Options(alpn: alpn))
     }
 
-    /// The datagram flow of a QUIC tunnel with the application protocols to offer: new parameters on each call.
+    /// Creates parameters for the datagram flow of a QUIC tunnel, with the application protocols to offer (ALPN).
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class func quicDatagram(alpn: [String]) -> NWParameters {
@@ -27,7 +27,7 @@ extension NWParameters {
         return NWParameters(quic: options)
     }
 
-    /// TLS over TCP, including peer-to-peer interfaces: new parameters on each access.
+    /// TLS over TCP, including peer-to-peer interfaces. Each access returns new parameters.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class var applicationService: NWParameters {

@@ -4,10 +4,11 @@ import CausewaySystem
 extension NWParameters {
     /// Returns the socket settings of these parameters in their current state.
     ///
-    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that do not exist yet and for
+    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that are not implemented and for
     ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). A required protection is
     ///   never omitted silently.
-    /// - Parameter usesProxies: Whether the caller creates the routes through the context's proxies, as ``makeRoutes(to:)`` does.
+    /// - Parameter usesProxies: Whether the caller creates the routes through the proxies of the privacy context, as ``makeRoutes(to:)``
+    ///   does.
     package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
         try values.requireWhatExists(usesProxies: usesProxies)
@@ -39,7 +40,7 @@ extension NWParameters {
 }
 
 extension NWParameters.Values {
-    /// Throws if a required protection does not exist.
+    /// Throws an error if a required protection is not available.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
         // An unusable proxy counts as a failed proxy, so the settings must allow a direct connection in that case.
@@ -64,7 +65,7 @@ extension NWParameters.Values {
         case .unix(let path):
             return .unix(path: path)
         case .hostPort(.name(let name, _), let port):
-            // The only name that needs no DNS query (RFC 6761 §6.3).
+            // Accept only `localhost`, the only name that needs no DNS query (RFC 6761 §6.3).
             guard name.lowercased() == "localhost" else { throw .posix(.EINVAL) }
             return version == .v6
                 ? SocketAddress(IPv6Address.loopback, port: port.rawValue)

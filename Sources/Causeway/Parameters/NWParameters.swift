@@ -3,7 +3,7 @@ internal import CausewaySystem
 /// The configuration of connections, listeners and browsers: their protocols, and the paths that they may use.
 ///
 /// Parameters are a shared, mutable object. They are read when a connection or listener is created. One object may be used for many
-/// connections; call ``copy()`` to change the parameters of only one. Thread-safe.
+/// connections; call ``copy()`` to change the parameters of only one connection. Thread-safe.
 ///
 /// ```swift
 /// let parameters = NWParameters.tcp
@@ -92,9 +92,9 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
     /// This object itself, as ``NWParametersProvider`` requires.
     public var parameters: NWParameters { self }
 
-    /// Returns a deep copy: changes of properties or options do not affect the other object.
+    /// Returns a deep copy: changes of the properties or options of one object do not affect the other object.
     ///
-    /// Both refer to the same ``PrivacyContext``.
+    /// Both objects refer to the same ``PrivacyContext``.
     public func copy() -> NWParameters {
         NWParameters(stack: defaultProtocolStack.copy(), values: values)
     }

@@ -61,7 +61,7 @@ extension NWProtocolIP {
             return self
         }
 
-        /// The traffic class byte to send: DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
+        /// Returns the traffic class byte to send: DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
         ///
         /// - Parameter connectionClass: The class of the connection, used unless this metadata sets its own.
         package func trafficClass(connectionClass: NWParameters.ServiceClass) -> UInt8 {

@@ -4,7 +4,7 @@ public import FoundationEssentials
 internal import Synchronization
 
 extension NWParameters {
-    /// Separates the caches and settings of a set of connections from those of all others.
+    /// Separates the caches and settings of a set of connections from those of all other connections.
     ///
     /// If a context requires encrypted name resolution or an unsupported kind of proxy, its connections fail with `.posix(.ENOTSUP)`. A
     /// connection without this protection would reveal the protected data.

@@ -6,10 +6,10 @@ extension ProxyConfiguration {
     /// Returns the proxy that environment variables specify for URLs with a scheme; an empty array if there is none. Only on Linux.
     ///
     /// `http_proxy` and `HTTP_PROXY` apply to `http` and `ws`, `https_proxy` and `HTTPS_PROXY` to `https` and `wss`, `all_proxy` and
-    /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set,
-    /// because then a web client may have chosen its value. The entries of `no_proxy` or `NO_PROXY`, and this host, become
-    /// ``excludedDomains``. The proxy resolves names, for both `socks5://` and `socks5h://`. `auto_proxy` has the lowest precedence and
-    /// specifies a script, as for ``init(automaticConfiguration:)``.
+    /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: the
+    /// process is then a CGI program, and a web client may have chosen the value. The entries of `no_proxy` or `NO_PROXY`, and this host,
+    /// become ``excludedDomains``. The proxy resolves names, for both `socks5://` and `socks5h://`. `auto_proxy` has the lowest precedence
+    /// and specifies a script, as for ``init(automaticConfiguration:)``.
     ///
     /// No connection reads the environment automatically: store the result in ``NWParameters/PrivacyContext/proxyConfigurations``.
     ///
@@ -34,7 +34,7 @@ extension ProxyConfiguration {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// The result of ``environment(forScheme:_:)`` for one endpoint, with its reason.
+    /// The result of ``environment(forScheme:_:)`` for one endpoint, with the variable or the exception that determined it.
     package struct EnvironmentDecision: Sendable {
         /// The variable with the proxy for the scheme, if any.
         package var variable: String?

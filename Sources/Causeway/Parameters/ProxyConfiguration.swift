@@ -3,10 +3,10 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection uses the first proxy of its context that applies to its endpoint, and the next such proxy if the first one fails. It
-/// connects directly only if all these proxies allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and SOCKS 5
-/// also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct connection is not allowed, the
-/// connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
+/// A connection uses the first proxy of its context that applies to its endpoint. If that proxy fails, the connection uses the next proxy
+/// that applies. It connects directly only if all proxies that apply allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are
+/// supported, and SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct
+/// connection is not allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
@@ -100,9 +100,9 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
-    /// The script is fetched, without any proxy, when a connection first needs it. It is cached as long as its server allows: at most one
-    /// hour, five minutes by default. It runs in a separate process that can only compute and look up names, for at most five seconds. The
-    /// engine is Duktape 2.7 (`libduktape.so.207`), which is loaded when it is needed.
+    /// The script is fetched, without any proxy, when a connection first needs it. The script is cached for as long as its server allows
+    /// (maximum: one hour; default: five minutes). It runs in a separate process that can only compute and look up names, for at most five
+    /// seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
     ///
     /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the URL of the
     /// destination, without credentials, and without path and query for an encrypted scheme; for a host and port it receives

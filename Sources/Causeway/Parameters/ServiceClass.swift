@@ -21,13 +21,13 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum MultipathServiceType: Sendable, Equatable, Hashable {
-        /// No additional path: plain TCP, the default.
+        /// Uses no additional path: plain TCP, the default.
         case disabled
-        /// A second path if the first one fails.
+        /// Uses a second path if the first path fails.
         case handover
-        /// A second path early, for low latency.
+        /// Uses a second path early, for low latency.
         case interactive
-        /// All paths at the same time, for throughput.
+        /// Uses all paths at the same time, for throughput.
         case aggregate
     }
 

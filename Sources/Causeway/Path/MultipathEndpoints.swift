@@ -4,9 +4,9 @@ internal import CausewaySystem
 
 /// Registers addresses of this host with the kernel's path manager for Multipath TCP, as long as this value exists (RFC 8684 §3.2).
 ///
-/// A connection with ``NWParameters/multipathServiceType-swift.property`` has one subflow until the path manager of the network namespace
-/// knows more addresses. An administrator can add addresses with `ip mptcp endpoint`. A program with the capability `CAP_NET_ADMIN` can add
-/// them itself; such addresses apply to all connections in the namespace:
+/// A connection with ``NWParameters/multipathServiceType-swift.property`` has only one subflow until further addresses are registered with
+/// the path manager of the network namespace. An administrator can add addresses with `ip mptcp endpoint`. A program with the capability
+/// `CAP_NET_ADMIN` can register addresses itself; they apply to all connections in the namespace:
 ///
 /// ```swift
 /// let endpoints = try MultipathEndpoints(for: .handover)
@@ -15,7 +15,7 @@ internal import CausewaySystem
 ///
 /// The set of addresses follows the network: new addresses are added, and lost addresses are removed. Endpoints that other programs
 /// registered are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one are
-/// backups; with the other services, all networks carry data. The kernel supports at most eight addresses; the addresses of the best
+/// backups; with the other service types, all networks carry data. The kernel supports at most eight addresses; the addresses of the best
 /// networks are registered first.
 ///
 /// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.

@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayTypes
 public import Dispatch
 
-/// Reports the path to the network in general, and each change of it.
+/// Reports the path to the network in general, and reports it again each time it changes.
 ///
 /// ```swift
 /// let monitor = NWPathMonitor()
@@ -49,7 +49,8 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         set { watch.path = newValue }
     }
 
-    /// Called on the queue with the current path soon after ``start(queue:)``, and then after each change. Set it before ``start(queue:)``.
+    /// Called on the queue with the current path soon after ``start(queue:)``, and then each time the path changes. Set it before
+    /// ``start(queue:)``.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
@@ -114,7 +115,8 @@ extension NWPathMonitor: AsyncSequence {
 
         fileprivate var paths: AsyncStream<NWPath>.Iterator
 
-        /// Returns the current path at the first call, and waits for a change at later calls. `nil` after the monitor was cancelled.
+        /// The first call returns the current path. Each later call waits until the path changes, and returns the new path. Returns `nil`
+        /// after the monitor was cancelled.
         ///
         /// Cancellation: this call and all later calls return `nil`. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }

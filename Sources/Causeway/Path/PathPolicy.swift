@@ -20,7 +20,7 @@ extension NWPath {
         switch policy {
         case .any: self.init(model.path(constraints))
         case .only(.loopback):
-            // No default route uses loopback, so the interface is selected without one.
+            // No default route uses loopback, so the loopback interface is selected even without a default route.
             self.init(model.path(over: model.interfaces.filter { $0.isCarrying && $0.isLoopback }, []))
         case .only(let type):
             constraints.requiredType = type

@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 
 extension PathQuery {
-    /// A subscription to changes of the network. Ends with ``cancel()``.
+    /// A subscription to changes of the network. ``cancel()`` ends it.
     package struct Watch: Sendable {
         private let subscription: NetworkStateMonitor.Subscription
 

@@ -112,8 +112,8 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.persistTimeout = newValue } }
         }
 
-        /// The maximum time that sent data may stay unacknowledged, in seconds (`TCP_USER_TIMEOUT`, RFC 5482 §2). Then the connection
-        /// fails.
+        /// The maximum time that sent data may stay unacknowledged, in seconds (`TCP_USER_TIMEOUT`, RFC 5482 §2). After this time the
+        /// connection fails.
         ///
         /// If ``persistTimeout`` is set too, the smaller value applies to both.
         public var connectionDropTime: Int {

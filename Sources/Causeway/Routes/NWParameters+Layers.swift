@@ -55,8 +55,8 @@ extension NWParameters {
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the client sends first in the handshake of the lowest application protocol. `false` for a framer of the program, because the
-    /// order is unknown.
+    /// Whether a listener's peer, which is the client, sends first in the handshake of the lowest application protocol. `false` for a
+    /// framer of the program, because its order of messages is unknown.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
@@ -121,7 +121,7 @@ private enum Recipe: Sendable {
         case .passage(let passage): try passage.makeLayer()
         case .typeLength(let header, let carrier): StackLayer(TLVStage(header, over: carrier))
         case .values(let carrier):
-            // A value is decoded as a whole, so limit its size.
+            // A value is decoded only after all of it has arrived, so limit its size.
             StackLayer(
                 TLVStage(
                     TLVHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TLVStage.messageLimit))

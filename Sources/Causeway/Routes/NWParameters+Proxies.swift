@@ -24,7 +24,7 @@ extension NWParameters {
         return routes
     }
 
-    /// Returns the context's proxies that apply to an endpoint, in order of preference.
+    /// Returns the privacy context's proxies that apply to an endpoint, in order of preference.
     func meantProxies(for endpoint: NWEndpoint) throws(NWError) -> [ProxyConfiguration] {
         let known = values.privacyContext.settings.proxies
         guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
@@ -72,7 +72,7 @@ enum ProxyStep: Sendable {
     case connect(TunnelDestination, ProxyConfiguration.Credential?)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
-    /// No proxy.
+    /// No proxy: the connection goes directly to the endpoint.
     case direct
 
     func makeLayer() throws(NWError) -> StackLayer {
@@ -166,12 +166,12 @@ extension ProxyConfiguration {
         }
     }
 
-    /// The credential of the proxy to which the connection is made.
+    /// The credential for the proxy that the transport connects to: in a chain, the first proxy.
     fileprivate var nearestCredential: Credential? {
         if case .chain(let proxies) = kind { proxies.first?.nearestCredential } else { credential }
     }
 
-    /// The endpoint to which the connection is made.
+    /// The endpoint of the proxy that the transport connects to: in a chain, the first proxy.
     fileprivate var place: NWEndpoint? {
         switch kind {
         case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint

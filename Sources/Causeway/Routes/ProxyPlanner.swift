@@ -4,8 +4,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Creates the settings for one connection. They contain the routes through the context's proxies, or a planner that finds these
-    /// routes.
+    /// Creates the settings for one connection. They contain the routes through the proxies of the privacy context, or a planner that finds
+    /// these routes.
     ///
     /// - Parameter scripts: The store that supplies proxy scripts.
     func makeConnectionSettings(
@@ -23,7 +23,7 @@ extension NWParameters {
 }
 
 extension ProxyConfiguration {
-    /// The script that selects proxies, if this is a script configuration.
+    /// The script that selects proxies; `nil` if the configuration has no script.
     var script: PACSource? {
         if case .script(let source) = kind { source } else { nil }
     }

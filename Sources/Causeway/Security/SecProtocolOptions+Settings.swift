@@ -5,8 +5,8 @@ internal import FoundationEssentials
 extension SecProtocolOptionValues {
     /// Converts the options to settings of the TLS engine.
     ///
-    /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block), and
-    /// renegotiation, which is safer disabled.
+    /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block). Also ignores the
+    /// option that allows renegotiation: renegotiation stays disabled, because that is safer.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
         // Reject a selection block: OpenSSL would select a key without calling it.
         guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
@@ -58,7 +58,7 @@ extension SecProtocolOptionValues {
 }
 
 extension tls_protocol_version_t {
-    /// Returns the version for this transport: DTLS 1.2 is TLS 1.2 over datagrams (RFC 6347 §1), DTLS 1.0 is TLS 1.1.
+    /// Returns the version for this transport. DTLS 1.2 corresponds to TLS 1.2 (RFC 6347 §1), and DTLS 1.0 to TLS 1.1.
     fileprivate func settled(isDatagram: Bool, isMinimum: Bool) throws(NWError) -> TLSVersion {
         switch (self, isDatagram) {
         case (.TLSv10, false): .tls10

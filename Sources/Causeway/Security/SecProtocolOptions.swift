@@ -83,7 +83,8 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var sctEnabled: Bool?
     package var renegotiationEnabled: Bool?
     package var earlyDataEnabled = false
-    /// `nil` for the default: a client requires the server's certificate, a server does not request the client's.
+    /// Whether the peer must authenticate itself. `nil` for the default: a client requires the server's certificate, and a server does not
+    /// request the client's certificate.
     package var peerAuthentication: PeerAuthentication?
     package var trustRules = TLSTrustRules()
     package var verify: SecProtocolBlock<sec_protocol_verify_t>?

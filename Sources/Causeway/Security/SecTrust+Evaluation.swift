@@ -84,7 +84,8 @@ extension SecTrust {
         case .basicX509:
             return PeerTrust(certificates: certificates, role: .any, reference: nil, settings: settings)
         case .tls(let isServer, let hostName):
-            // An invalid name matches no certificate. No name at all means that the program checks no name.
+            // An invalid name matches no certificate. Without a name, the names in the certificate are not checked: the program must check
+            // them.
             let reference = hostName.flatMap { ReferenceName(NWEndpoint.Host($0)) }
             return PeerTrust(
                 certificates: certificates, role: isServer ? .server : .client, reference: reference,

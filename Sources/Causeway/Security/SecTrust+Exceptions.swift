@@ -46,29 +46,29 @@ package struct TrustExceptions: Hashable, Sendable {
         return Data((text + "\n" + (lines.sorted() + [Self.ending]).map { $0 + "\n" }.joined()).utf8)
     }
 
-    /// The rules by case name, which is more readable than a number.
+    /// Maps the name of each enum case to its rule. The encoded data contains the names, because they are more readable than numbers.
     private static let rules = Dictionary(
         uniqueKeysWithValues: TrustFailure.Rule.allCases.map { ("\($0)", $0) })
 }
 
 extension SecPolicy {
-    /// A text that identifies the policy. It contains the host name, so that an accepted name mismatch does not apply to another host.
+    /// A string that identifies the policy. It contains the host name, so that an accepted name mismatch does not apply to another host.
     var question: String {
         switch purpose {
         case .basicX509: "any"
         case .tls(let isServer, let hostName):
-            // Host names contain no white space.
+            // Remove white space, because a line feed would break the encoded format. Valid host names contain no white space.
             (isServer ? "server " : "client ") + (hostName ?? "").split(whereSeparator: \.isWhitespace).joined()
         }
     }
 }
 
-/// Returns the leaf's current violations as data to store. With this data, ``SecTrustSetExceptions(_:_:)`` later accepts the leaf in spite
-/// of these violations. The program must ask the user first.
+/// Returns the leaf's current violations as data to store; `nil` if there is no valid leaf certificate. With this data,
+/// ``SecTrustSetExceptions(_:_:)`` later accepts the leaf in spite of these violations. The program must ask the user first.
 ///
 /// Violations that cannot be ignored are left out: a malformed certificate, a weak key or digest, a revocation, a pin mismatch.
 ///
-/// Counterpart: macOS 10.9, iOS 4. `nil` if there is no valid leaf certificate.
+/// Counterpart: macOS 10.9, iOS 4.
 public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     let values = trust.values
     guard let leaf = values.certificates.first, let own = try? Certificate(der: [UInt8](leaf.data)) else { return nil }
@@ -80,7 +80,7 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Ignores in further evaluations the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf. `nil` or empty data removes
+/// Makes further evaluations ignore the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf. `nil` or empty data removes
 /// the exceptions.
 ///
 /// All other violations still fail, including the same violation in the certificate of another host.

@@ -8,13 +8,13 @@ public import FoundationEssentials
 public enum SecTrustResultType: UInt32, Sendable {
     /// Not evaluated.
     case invalid = 0
-    /// Trusted by the user's decision.
+    /// Trusted, because the user accepted the violations of the chain.
     case proceed = 1
-    /// Not trusted by the user's decision.
+    /// Not trusted, because the user rejected the chain.
     case deny = 3
-    /// Trusted by the rules.
+    /// Trusted: the chain satisfies all rules.
     case unspecified = 4
-    /// Not trusted by the rules.
+    /// Not trusted: the chain violates a rule.
     case recoverableTrustFailure = 5
     /// Not trusted, and no setting can change that.
     case fatalTrustFailure = 6
@@ -45,7 +45,7 @@ public func SecTrustGetTrustResult(
     _ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>
 ) -> OSStatus { SecTrustEvaluate(trust, result) }
 
-/// Evaluates on a queue and reports the result there. The default is the main queue.
+/// Evaluates the trust object on a queue and reports the result on that queue. The default is the main queue.
 ///
 /// Counterpart: macOS 10.7, iOS 7.
 @discardableResult
@@ -57,7 +57,7 @@ public func SecTrustEvaluateAsync(
     return errSecSuccess
 }
 
-/// Evaluates on a queue and reports the result there.
+/// Evaluates the trust object on a queue and reports the result on that queue.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult

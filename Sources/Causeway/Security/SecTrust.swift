@@ -7,7 +7,8 @@ public final class SecPolicy: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         /// Any purpose.
         case basicX509
-        /// TLS: `isServer` is the side of the certificate's owner, `hostName` the name that the certificate must contain.
+        /// TLS. `isServer` is `true` for a server's certificate and `false` for a client's; `hostName` is the name that the certificate
+        /// must contain.
         case tls(isServer: Bool, hostName: String?)
     }
 

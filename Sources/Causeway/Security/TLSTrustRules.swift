@@ -24,8 +24,8 @@ public struct TLSTrustRules: Hashable, Sendable {
     public var anchors: [SecCertificate] = []
     /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
     public var includesSystemAnchors = true
-    /// SHA-256 digests of SubjectPublicKeyInfo values (RFC 7469 §2.4). If not empty, a valid chain must also contain one of these keys.
-    /// Include a backup pin, or the loss of a key locks out all clients.
+    /// SHA-256 digests of SubjectPublicKeyInfo values (RFC 7469 §2.4). If the set is not empty, a valid chain must also contain one of
+    /// these keys. Include the digest of a backup key; otherwise the loss of a key locks out all clients.
     public var pinnedKeys: Set<Data> = []
     /// The certificates that are accepted regardless of any violation, each from one host.
     public var exceptions: [Exception] = []

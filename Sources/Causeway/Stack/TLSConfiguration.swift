@@ -37,7 +37,7 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
-    /// Creates the stage for one connection, with its delegate.
+    /// Creates the TLS stage for one connection, with its delegate.
     ///
     /// - Parameters:
     ///   - host: For a client, the host of the connection; the server name in the options has precedence.
@@ -56,7 +56,7 @@ package struct TLSConfiguration: Sendable {
     }
 }
 
-/// Creates the stage for one connection with these options, and its delegate, a ``TLSDelegate``.
+/// Creates the TLS stage for one connection with these options, and its delegate, a ``TLSDelegate``.
 ///
 /// A listener instead creates one ``TLSConfiguration`` for all its connections. The errors are those of ``TLSConfiguration``.
 package func makeTLSLayer(

@@ -45,8 +45,8 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of several. Swift cannot extract a parameter pack from a tuple that has other elements
-    ///   too, so reflection reads the elements.
+    /// - Parameter stack: An element, or a tuple of elements. The elements of a tuple are read with reflection, because Swift cannot
+    ///   extract a parameter pack from a tuple that also has other members.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

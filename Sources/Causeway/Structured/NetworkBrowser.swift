@@ -74,8 +74,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         return self
     }
 
-    /// Browses until the task is cancelled or the browser fails. At each change, calls a closure with all current results. Can be called
-    /// only once.
+    /// Browses until the task is cancelled or the browser fails. Each time the results change, calls a closure with all current results.
+    /// Can be called only once.
     ///
     /// Changes that happen while the closure runs are combined: the closure is then called once, with the results that are current at that
     /// moment.
@@ -94,7 +94,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         try await browse(visit)
     }
 
-    /// Browses until a closure returns a value. At each change, calls the closure with all current results. Can be called only once.
+    /// Browses until a closure returns a value. Each time the results change, calls the closure with all current results. Can be called
+    /// only once.
     ///
     /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
     ///
@@ -159,7 +160,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // Several changes that happened while the closure ran lead to one call.
+                // Changes that happened while the closure ran are combined into one call.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

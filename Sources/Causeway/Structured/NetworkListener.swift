@@ -68,11 +68,11 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// The parameters that the listener was created with.
     package var parameters: NWParameters { listener.parameters }
 
-    /// Creates a listener over a stack.
+    /// Creates a listener for connections with the protocol stack that `builder` returns.
     ///
     /// - Parameters:
     ///   - provider: The service to register; `nil` for none.
-    ///   - builder: The stack of each connection.
+    ///   - builder: The protocol stack of each connection.
     ///
     /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
@@ -96,8 +96,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Sets a closure that is called at each state change, in its own isolation. A closure without an actor is called on the event loop if
-    /// `run` is called there, and must not block in that case.
+    /// Sets a closure that is called at each state change, in its own isolation. If the closure belongs to no actor and `run` is called on
+    /// the event loop, the closure is called on the event loop too, and must not block.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -174,7 +174,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         do throws(NWError) {
             try await listener.run(startsConnections: false) { accepted in
                 let connection = NetworkConnection<ApplicationProtocol>(accepted: accepted)
-                // An error with one peer must not affect the other peers.
+                // An error on one connection must not affect the other connections.
                 try? await handler(connection)
                 await connection.end()
             }

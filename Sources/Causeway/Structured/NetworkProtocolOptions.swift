@@ -69,9 +69,9 @@ public protocol DatagramProtocol: MessageProtocol {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkFixedWidthInteger: FixedWidthInteger {
-    /// Creates an integer from network byte order.
+    /// Creates an integer from its representation in network byte order.
     init(bigEndian: Self)
-    /// The integer in network byte order.
+    /// The representation of the integer in network byte order.
     var bigEndian: Self { get }
 }
 

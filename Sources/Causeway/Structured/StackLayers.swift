@@ -27,8 +27,8 @@ package struct StackLayers: Sendable {
 
     /// Adds a further element of the same builder list, below the top element, together with the elements below it.
     ///
-    /// Its options replace those of the same layer: the transport, the network layer, or the application protocol with the same definition.
-    /// Another application protocol is added at the bottom.
+    /// The options of each added element replace those of the same layer: the transport, the network layer, or the application protocol
+    /// with the same definition. An application protocol with a new definition is added below the other application protocols.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options

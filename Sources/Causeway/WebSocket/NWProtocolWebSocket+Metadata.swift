@@ -84,7 +84,8 @@ extension NWProtocolWebSocket {
             }
         }
 
-        /// The number that identifies a ping with a pong handler; `nil` if it has none. All parts of one message share the number.
+        /// Registers the pong handler and returns the number that identifies the ping; `nil` for a message without a pong handler. All
+        /// parts of one message share the number.
         package func pongToken() -> UInt64? {
             guard let (queue, handler) = takePongHandler() else { return storage.withLock { $0.pongToken } }
             let token = PongWaiters.shared.add(queue, handler)

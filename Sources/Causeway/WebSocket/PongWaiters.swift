@@ -3,7 +3,8 @@ internal import Dispatch
 
 /// The pong handlers of all pings that wait for a pong. The key is the number with which the stages identify a ping.
 ///
-/// There is one instance per process: when a program describes a ping, the connection attempt that will send it is not known yet.
+/// There is one instance per process: when a program creates the metadata of a ping, the connection attempt that will send the ping is not
+/// known yet.
 final class PongWaiters: Sendable {
     static let shared = PongWaiters()
 

@@ -33,13 +33,13 @@ func makeWebSocketLayer(
 }
 
 extension NWProtocolWebSocket.Options.Values {
-    /// The request of a client, without its key.
+    /// Creates the handshake request of a client. The key (`Sec-WebSocket-Key`) is not set.
     func upgradeRequest(to endpoint: NWEndpoint, isSecure: Bool) throws(NWError) -> UpgradeRequest {
         let (authority, target) = try endpoint.resource(isSecure: isSecure)
         let request = UpgradeRequest(
             target: target, authority: authority, subprotocols: subprotocols,
             additionalFields: additionalHeaders.map { HeaderField($0.name, $0.value) })
-        // Report an invalid field before the transport connects. Any key is good enough for the check.
+        // Report an invalid field before the transport connects. The check needs a key, but the value of the key does not matter.
         var sample = request
         sample.key = "AAAAAAAAAAAAAAAAAAAAAA=="
         do { _ = try sample.serialized() } catch { throw .posix(.EINVAL) }
@@ -48,7 +48,7 @@ extension NWProtocolWebSocket.Options.Values {
 }
 
 extension NWEndpoint {
-    /// The value of the `Host` field, and the request target: the path with its query (RFC 6455 §3).
+    /// Returns the value of the `Host` field and the request target, which is the path with its query (RFC 6455 §3).
     fileprivate func resource(isSecure: Bool) throws(NWError) -> (authority: String, target: String) {
         let defaultPort: UInt16 = isSecure ? 443 : 80
         switch self {

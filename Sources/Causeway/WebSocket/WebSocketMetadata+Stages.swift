@@ -7,7 +7,8 @@ extension NWProtocolWebSocket.Metadata {
         let closing = WebSocketClosing(code: WebSocketCloseCode(rawValue: closeCode.number))
         return switch opcode {
         case .text: WebSocketMetadata(opcode: .text)
-        // A continuation frame belongs to a message that has begun. A message that starts with one is sent as a binary message.
+        // A continuation frame cannot begin a message. If the program begins a message with this type, the message is sent as a binary
+        // message.
         case .binary, .cont: WebSocketMetadata(opcode: .binary)
         case .close: WebSocketMetadata(opcode: .close, closing: closing)
         case .ping: WebSocketMetadata(opcode: .ping, pingToken: pongToken())

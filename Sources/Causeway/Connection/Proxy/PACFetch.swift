@@ -7,7 +7,7 @@ internal import FoundationEssentials
 
 /// Fetches one proxy script over separate connections, which use no proxy.
 ///
-/// All methods except ``cancel()`` run on its queue.
+/// All methods except ``cancel()`` run on the queue of the fetch.
 final class PACFetch: PACFetching {
     typealias Outcome = PACStore.Outcome
 
@@ -39,7 +39,7 @@ final class PACFetch: PACFetching {
     }
 
     func start() {
-        // Do not use a Dispatch timer here: it needs descriptors, and Dispatch ends the process if none are available.
+        // Do not use a Dispatch timer here: such a timer needs descriptors, and Dispatch ends the process if it cannot open them.
         _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
         queue.async { self.ask() }
     }

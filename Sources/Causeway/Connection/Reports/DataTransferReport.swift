@@ -7,7 +7,7 @@ extension NWConnection {
     public struct DataTransferReport: CustomDebugStringConvertible, Sendable {
         /// The length of the period, in seconds.
         public let duration: TimeInterval
-        /// The sum over all paths. Values that cannot be added are those of the primary path.
+        /// The sum over all paths. A value that cannot be added, such as a round-trip time, is the value of the primary path.
         public let aggregatePathReport: NWConnection.DataTransferReport.PathReport
         /// One report for each path that was used.
         public let pathReports: [NWConnection.DataTransferReport.PathReport]

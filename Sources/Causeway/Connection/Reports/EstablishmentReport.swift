@@ -7,7 +7,7 @@ extension NWConnection {
     public struct EstablishmentReport: CustomDebugStringConvertible, Sendable {
         /// Seconds from the start of the successful attempt until the connection was ready.
         public let duration: TimeInterval
-        /// Seconds between ``NWConnection/start(queue:)`` and the successful attempt; 0 if it was the first.
+        /// Seconds between ``NWConnection/start(queue:)`` and the successful attempt; 0 if the first attempt was successful.
         public let attemptStartedAfterInterval: TimeInterval
         /// The number of attempts before the successful one.
         public let previousAttemptCount: Int

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// The parts that only some channels need: the program's handlers, and tasks that wait until the channel is ready.
+/// The parts of a channel that only some channels need: the program's handlers, and the tasks that wait until the channel is ready.
 final class ChannelWatch: Sendable {
     private typealias Waiter = UnsafeContinuation<NWError?, Never>
 
@@ -14,8 +14,8 @@ final class ChannelWatch: Sendable {
     let calls = HandlerCalls()
     private let state = LockedValue(State())
 
-    /// Sets a closure that is called at each state change, in order. The closure must not run the program's code directly; ``calls`` does
-    /// this.
+    /// Sets a closure that is called at each state change, in order. The closure must call the program's handlers through ``calls`` and not
+    /// directly.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
         let old = state.withLock { state in
             defer { state.report = report }

@@ -2,11 +2,11 @@ public import FoundationEssentials
 
 /// The datagrams of a connection, as an asynchronous sequence that ends when the connection ends or an error occurs.
 ///
-/// Each datagram is received when an iterator is asked for it. All iterators of a connection, and its receive calls, take from the same
-/// queue, and each datagram goes to one of them. An iterator that is abandoned loses no datagram.
+/// A datagram is received when the program calls an iterator's ``Iterator/next()``. All iterators and receive calls of a connection take
+/// datagrams from one queue, and each datagram is delivered once. No datagram is lost when an iterator is released.
 ///
-/// Apple's counterpart is an `AsyncThrowingStream`, which takes several locks per element. Where a program declares a variable of that
-/// type, the compiler selects the stream.
+/// Apple's counterpart is an `AsyncThrowingStream`, which is slower because it takes several locks per element. If a program declares a
+/// variable of the type `AsyncThrowingStream`, the compiler selects the property that returns that stream.
 ///
 /// Cancellation: `next` throws `.posix(.ECANCELED)`; no datagram is lost.
 public struct DatagramMessages: AsyncSequence, Sendable {
@@ -25,8 +25,8 @@ public struct DatagramMessages: AsyncSequence, Sendable {
 
         init(channel: NetworkChannel<UDP>) { self.channel = channel }
 
-        /// Receives a datagram; `nil` after the end of the connection or an error. If one has already arrived, this usually returns without
-        /// suspending.
+        /// Receives a datagram; `nil` after the end of the connection or an error. If a datagram has already arrived, the method usually
+        /// returns without suspending.
         public mutating func next() async throws -> UDP.Message<Data>? {
             try await next(isolation: nil)
         }

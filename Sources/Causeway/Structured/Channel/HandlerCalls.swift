@@ -16,8 +16,8 @@ final class HandlerCalls: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Makes handlers run on the event loop of the current thread, if it has one. A server that runs on that loop then needs no other
-    /// thread.
+    /// Makes handlers run on the event loop of the current thread, if the thread has an event loop. A server that runs on that loop then
+    /// needs no other thread.
     func stayHere() {
         let executor = Engine.current?.executor
         state.withLock { state in state.executor = executor }

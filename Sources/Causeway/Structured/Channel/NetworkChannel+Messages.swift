@@ -5,7 +5,7 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    // UDP has a faster sequence, which is preferred where the program does not name the type.
+    // Disfavored, so that the compiler selects the faster sequence of UDP unless the program declares this type.
     /// A sequence of received messages. It ends when the peer sends no more messages or an error occurs. Each step of the sequence receives
     /// one message.
     @_disfavoredOverload
@@ -84,7 +84,7 @@ extension NetworkChannel where ApplicationProtocol == UDP {
         return UDP.message(try await receiveWhole())
     }
 
-    /// Receives all datagrams that have arrived, at least one.
+    /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     ///
     /// An addition of Causeway: one call receives a batch of datagrams.
     ///
@@ -139,7 +139,7 @@ extension NetworkChannel where ApplicationProtocol == TLV {
     }
 
     /// Sends an idempotent message with a type: it may arrive more than once. A message that ``send(_:type:lastMessage:metadata:)`` would
-    /// reject is not sent.
+    /// reject is dropped without an error.
     public func sendIdempotent<Content>(
         _ content: Content, type: Int, lastMessage: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }

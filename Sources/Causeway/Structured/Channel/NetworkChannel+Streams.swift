@@ -117,6 +117,6 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }
 
-    /// The error of an element type that the program defines.
+    /// The error for an element whose type the program defines; this library cannot use such an element.
     @usableFromInline static var unknownElement: NWError { .posix(.ENOTSUP) }
 }

@@ -25,7 +25,8 @@ extension NetworkChannel {
         }
     }
 
-    /// Not inlined, like the next function: its variables must not enlarge the frames of tasks that wait for the transport directly.
+    /// This function and the next one are not inlined, so that their variables do not enlarge the frames of tasks that wait for the
+    /// transport directly.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(

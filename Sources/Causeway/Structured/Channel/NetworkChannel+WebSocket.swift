@@ -45,7 +45,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     /// If `handler` returns without a last part, the message is completed. If it throws, the channel ends, because no other message can
     /// follow an incomplete one.
     ///
-    /// Cancellation: see the function that `handler` waits for.
+    /// Cancellation: ends the operation that `handler` waits for.
     nonisolated(nonsending)
         public func startSend(
             _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -61,7 +61,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
 
     /// Sends one binary message in parts, as ``startSend(_:metadata:handler:)`` does with a text message.
     ///
-    /// Cancellation: see the function that `handler` waits for.
+    /// Cancellation: ends the operation that `handler` waits for.
     nonisolated(nonsending)
         public func startSend<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -130,7 +130,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     ///
     /// - Throws: The error that `handler` throws.
     ///
-    /// Cancellation: see the function that `handler` waits for.
+    /// Cancellation: ends the operation that `handler` waits for.
     nonisolated(nonsending)
         public func startReceive(
             _ handler: (

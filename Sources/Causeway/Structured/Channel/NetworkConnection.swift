@@ -26,7 +26,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // A connection to an empty path fails with `EINVAL`.
+        // If the endpoint is not known, an empty path stands for it: a connection to an empty path fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
@@ -38,7 +38,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     deinit {
-        // Without this call, the underlying connection stays alive until it is cancelled or fails.
+        // A started `NWConnection` keeps itself alive until it is cancelled or fails.
         if hasBegun { connection.cancel() }
     }
 
@@ -66,7 +66,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// type that the program defines.
     public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
-    /// Abandons the current address and continues with the next one. If there is none, the connection waits. A stream that is ready fails.
+    /// Abandons the current address and continues with the next one. If there is no other address, the connection waits. A stream
+    /// connection that is ready fails.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
     /// Sets a closure that is called at each state change, in its own isolation. Set it before the first operation.
@@ -78,7 +79,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
             ) -> Void
     ) -> Self {
         let watch = watch()
-        // The reference is weak: the handler must not keep the connection alive. It is called only while other code holds the connection.
+        // The handler must not keep the connection alive, so the reference is weak. The handler is called only while other code has a
+        // reference to the connection.
         watch.setReport { [weak self, calls = watch.calls] state in
             guard let self else { return }
             calls.add { await handler(self, State(state)) }
@@ -97,14 +99,15 @@ where ApplicationProtocol: NetworkProtocolOptions {
 }
 
 extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
-    /// Creates a connection to an endpoint over a stack. The first operation starts it.
+    /// Creates a connection to an endpoint, with the protocol stack that `builder` returns. The first operation starts the connection.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Creates a connection to a discovered endpoint. The first operation starts it.
+    /// Creates a connection to a discovered endpoint, with the protocol stack that `builder` returns. The first operation starts the
+    /// connection.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
@@ -112,17 +115,17 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         self.init(endpoint: provider.connectableEndpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Creates a connection to an endpoint with parameters. The first operation starts it.
+    /// Creates a connection to an endpoint with parameters. The first operation starts the connection.
     public convenience init(to endpoint: NWEndpoint, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: endpoint, parameters: builder.parameters)
     }
 
-    /// Creates a connection to a discovered endpoint with parameters. The first operation starts it.
+    /// Creates a connection to a discovered endpoint with parameters. The first operation starts the connection.
     public convenience init(to provider: any Connectable, using builder: NWParametersBuilder<ApplicationProtocol>) {
         self.init(endpoint: provider.connectableEndpoint, parameters: builder.parameters)
     }
 
-    /// Sets a closure that is called with the path when the connection is ready, and at each change.
+    /// Sets a closure that is called with the path when the connection becomes ready, and each time the path changes.
     @discardableResult
     public func onPathUpdate(
         @_inheritActorContext _ handler:
@@ -134,7 +137,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         return self
     }
 
-    /// Sets a closure that is called when packets can flow, and at each change.
+    /// Sets a closure that is called when the connection becomes viable (packets can flow), and each time its viability changes.
     @discardableResult
     public func onViabilityUpdate(
         @_inheritActorContext _ handler:
@@ -146,7 +149,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
         return self
     }
 
-    /// Sets a closure that is called when another path is preferred to the current one.
+    /// Sets a closure that is called with `true` when a better path appears, and with `false` when it disappears.
     @discardableResult
     public func onBetterPathUpdate(
         @_inheritActorContext _ handler:
@@ -160,14 +163,14 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
 }
 
 extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
-    /// Creates a QUIC tunnel to an endpoint over a stack.
+    /// Creates a QUIC tunnel to an endpoint, with the protocol stack that `builder` returns.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Creates a QUIC tunnel to a discovered endpoint.
+    /// Creates a QUIC tunnel to a discovered endpoint, with the protocol stack that `builder` returns.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol

@@ -5,7 +5,8 @@ internal import CausewayTypes
 
 /// Lists the metadata of the protocols through which content was received.
 package protocol StackListing: AnyObject, Sendable {
-    /// Returns one object for each protocol, from the transport upward, except for protocols that the content's own metadata describe.
+    /// Returns one object for each protocol, from the transport upward, except for protocols that the content's own metadata already
+    /// describe.
     ///
     /// - Parameters:
     ///   - header: The header of the datagram with the content.
@@ -13,7 +14,7 @@ package protocol StackListing: AnyObject, Sendable {
     func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
 }
 
-/// A transport without protocols above it.
+/// Lists the metadata of a transport without protocols above it.
 extension Flow: StackListing {
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         guard isDatagram else { return [NWProtocolTCP.Metadata(source: self)] }

@@ -1,13 +1,13 @@
 internal import CausewayRuntime
 public import CausewayTypes
 
-/// Creates a connection over a stack, runs a closure with it, and ends the connection.
+/// Creates a connection with the protocol stack that `builder` returns, runs `handler` with the connection, and ends the connection.
 ///
-/// The connection ends gracefully, even if the closure throws: the protocols are closed, within two seconds.
+/// The connection ends gracefully, even if `handler` throws: the protocols are closed, within two seconds.
 ///
 /// - Throws: The error that `handler` throws.
 ///
-/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
+/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -19,11 +19,11 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Creates a connection with parameters, runs a closure with it, and ends the connection.
+/// Creates a connection with parameters, runs `handler` with the connection, and ends the connection.
 ///
 /// - Throws: The error that `handler` throws.
 ///
-/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
+/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -35,11 +35,11 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Creates a QUIC tunnel over a stack, runs a closure with it, and ends the tunnel.
+/// Creates a QUIC tunnel with the protocol stack that `builder` returns, runs `handler` with the tunnel, and ends the tunnel.
 ///
 /// - Throws: The error that `handler` throws.
 ///
-/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
+/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -51,11 +51,11 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Creates a QUIC tunnel with parameters, runs a closure with it, and ends the tunnel.
+/// Creates a QUIC tunnel with parameters, runs `handler` with the tunnel, and ends the tunnel.
 ///
 /// - Throws: The error that `handler` throws.
 ///
-/// Cancellation: ends the operation that the closure waits for. This function returns after the closure has returned.
+/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -75,8 +75,8 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // One cancellation handler serves all operations of this task, so that they cost as little as the operations of a listener's
-            // tasks.
+            // One cancellation handler serves all operations of this task, as in the tasks of a listener. A handler for each operation
+            // would be slower.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }

@@ -5,6 +5,8 @@ package import FoundationEssentials
 
 /// An element that creates messages from received content.
 package protocol MessageElement: MessageProtocol {
+    /// Creates a message from received content.
+    ///
     /// - Parameters:
     ///   - options: The options of the element in the stack.
     ///   - stack: Lists the protocols below.

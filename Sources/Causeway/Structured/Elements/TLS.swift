@@ -73,7 +73,7 @@ public struct TLS: StreamProtocol, Sendable {
         setting { $0.setValidator(handler) }
     }
 
-    /// Sets whether the peer must authenticate. By default a server must, and no certificate is requested from a client.
+    /// Sets whether the peer must authenticate. By default a server must authenticate, and no certificate is requested from a client.
     public func peerAuthentication(_ preference: TLS.PeerAuthentication) -> TLS {
         setting { $0.peerAuthentication = preference.value }
     }

@@ -13,6 +13,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// A default element below, although it has no effect: a connection with this element always fails.
+    /// The default element below. It has no effect, because a connection with this element always fails.
     package var impliedBelow: (any StackElement)? { TCP() }
 }
