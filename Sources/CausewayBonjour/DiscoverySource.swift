@@ -2,7 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// An operation that reports events until it is stopped. It is the common base of the sequences and the callbacks.
+/// An operation that reports events until it is stopped. The sequences and the callbacks of ``ServiceDiscovery`` are both built on this
+/// type.
 struct DiscoverySource<News: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[News], NWError>) -> Void
 

@@ -6,7 +6,7 @@ internal import Dispatch
 internal import Foundation
 
 extension NetService {
-    /// Publishes the service. If another host uses the name, appends a number to it.
+    /// Publishes the service. If another host uses the name, appends a number to the name.
     public func publish() { publish(options: []) }
 
     /// Publishes the service and reports the result to the delegate.
@@ -59,7 +59,7 @@ extension NetService {
         case .registered(let name):
             self.name = name
             delegate?.netServiceDidPublish(self)
-        // Another event follows with a new name or a failure, or the program stopped the registration.
+        // Report nothing: either another event with a new name or a failure follows, or the program stopped the registration.
         case .removed: break
         case .failed, .portTaken:
             end()

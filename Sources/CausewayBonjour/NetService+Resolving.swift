@@ -64,7 +64,7 @@ extension NetService {
         return DNSName(label, in: parent)
     }
 
-    /// Creates streams to the service, which need not be resolved. Opening either stream connects.
+    /// Creates streams to the service, which need not be resolved. Opening either stream starts the connection.
     ///
     /// Counterpart: `getInputStream(_:outputStream:)`, macOS 10.2, iOS 2.
     ///

@@ -24,7 +24,7 @@ extension NetService {
     /// Maximum size in bytes of a record that fits in one message (RFC 6763 §6.1).
     private static let longestRecord = 8_900
 
-    /// Reports the TXT record and each change to the delegate until ``stopMonitoring()``.
+    /// Reports the TXT record to the delegate, and reports it again each time it changes, until ``stopMonitoring()`` is called.
     ///
     /// Counterpart: `startMonitoring()`, macOS 10.4, iOS 2.
     public func startMonitoring() {

@@ -135,7 +135,7 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // The interfaces of the service have changed, but its name has not.
+        // Report nothing: at most the interfaces of the service have changed, and `NetService` does not contain them.
         case .changed, .identical: break
         }
     }

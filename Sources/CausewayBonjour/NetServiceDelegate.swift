@@ -2,7 +2,7 @@ public import Foundation
 
 /// Receives the events of a ``NetService``. Every method has an empty default implementation.
 ///
-/// Called in the run loops in which the service is scheduled.
+/// The methods are called in the run loops in which the service is scheduled.
 ///
 /// Counterpart: `NetServiceDelegate`, macOS 10.2, iOS 2.
 public protocol NetServiceDelegate: AnyObject {
@@ -52,7 +52,7 @@ extension NetServiceDelegate {
 
 /// Receives the events of a ``NetServiceBrowser``. Every method has an empty default implementation.
 ///
-/// If `moreComing` is true, another call follows immediately: update a displayed list when it is false.
+/// If `moreComing` is true, another call follows immediately. Update a displayed list only when `moreComing` is false.
 ///
 /// Counterpart: `NetServiceBrowserDelegate`, macOS 10.2, iOS 2.
 public protocol NetServiceBrowserDelegate: AnyObject {

@@ -2,7 +2,7 @@
 protocol DiscoveryEvent: Hashable, Sendable {
     /// Whether only the latest event matters, so that earlier ones are dropped.
     static var isLatestOnly: Bool { get }
-    /// The event that this one cancels, if the program has not received it yet.
+    /// The event with the opposite meaning. If that event still waits for the program when this event occurs, both events are dropped.
     var opposite: Self? { get }
 }
 

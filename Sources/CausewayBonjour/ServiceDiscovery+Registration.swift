@@ -15,7 +15,7 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - name: Any text; empty for the host's name. If another host uses the name, a number is appended.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
-    /// - Returns: The registration, once the name is confirmed unique. This needs a link.
+    /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network link.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type, `.dns(kDNSServiceErr_NameConflict)` if another host uses the
     ///   name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another program has exclusive use of port 5353.
     public static func register(
@@ -43,7 +43,8 @@ extension ServiceDiscovery {
         try await settled(try description(record: name, type, content, timeToLive, isUnique, interface), type)
     }
 
-    /// Sends goodbyes for everything that the process advertises, before a signal such as `SIGTERM` ends the process.
+    /// Sends goodbye packets (RFC 6762 §10.1) for everything that the process advertises, before a signal such as `SIGTERM` ends the
+    /// process.
     ///
     /// Without this call, only a process that exits normally sends goodbyes. The signal still ends the process: immediately, or on a busy
     /// host after at most two seconds. Do not use this for signals that the program handles itself.
@@ -132,7 +133,7 @@ extension ServiceDiscovery {
             case .failed, .portTaken:
                 state.withLock { $0.id = nil }
                 handler(.failure(event == .failed ? .dns(-65_548) : .posix(.EADDRINUSE)))
-            // Another event follows with a new name or a failure, or the program stopped the registration.
+            // Report nothing: either another event with a new name or a failure follows, or the program stopped the registration.
             case .removed: break
             }
         }

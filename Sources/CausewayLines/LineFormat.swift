@@ -2,13 +2,13 @@ public import FoundationEssentials
 
 /// The reason why a peer's data is not a valid line.
 public enum LineProblem: Error, Hashable, Sendable {
-    /// More than ``LineFormat/limit`` bytes without a line end.
+    /// The peer sent more than ``LineFormat/limit`` bytes without a line end.
     case tooLong
     /// The peer ended the stream within a line.
     case unfinished
 }
 
-/// The format of lines on the wire: they end in CR LF. A lone LF ends a line as well, because tools such as netcat send that.
+/// The format of lines on the wire: they end in CR LF. A lone LF ends a line as well, because tools such as netcat send it.
 public enum LineFormat {
     /// The maximum length of a line in bytes, without its end.
     public static let limit = 1_024

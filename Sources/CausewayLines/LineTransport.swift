@@ -126,7 +126,7 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
 }
 
 extension NWEndpoint {
-    /// `192.0.2.7:9000`, `[2001:db8::7]:9000`, `host.example:9000`.
+    /// The host and port as text, such as `192.0.2.7:9000`, `[2001:db8::7]:9000` or `host.example:9000`.
     var peerText: String {
         switch self {
         case .hostPort(.ipv6(let address), let port): "[\(address.debugDescription)]:\(port.rawValue)"

@@ -81,7 +81,7 @@ public struct NetworkLineTransport: LineTransport {
 }
 
 extension LineTransportKind {
-    /// Waits for one connection of a listener.
+    /// Listens on a port and waits for one connection.
     static func acceptConnection(
         at host: String?, _ port: NWEndpoint.Port, _ parameters: NWParameters,
         _ isListening: @escaping @Sendable (NWEndpoint.Port) -> Void

@@ -88,7 +88,7 @@ extension SocketLineTransport {
         throw problem
     }
 
-    /// Waits for one connection.
+    /// Listens on a port and waits for one connection.
     static func accepting(
         at host: String?, port: UInt16, family: SocketAddress.Family?,
         _ isListening: @Sendable (NWEndpoint.Port) -> Void

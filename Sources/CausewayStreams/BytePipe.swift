@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// A bounded byte buffer between a writer and a reader on any threads.
 ///
-/// Blocks the writer while it is full and the reader while it is empty. Observers are called after each change, without a lock, on the
-/// thread that made the change.
+/// A writer can block until there is room, and a reader can block until there are bytes; see ``wait(until:)``. After each change, observers
+/// are called on the thread that made the change, without a lock.
 final class BytePipe: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
@@ -26,9 +26,9 @@ final class BytePipe: Sendable {
         var count = 0
         /// Number of bytes that may be written; 0 when the pipe accepts no more.
         var room = 0
-        /// All bytes were read, and none follow.
+        /// Whether all bytes were read and no more bytes follow.
         var isAtEnd = false
-        /// The reader is closed.
+        /// Whether the reader is closed.
         var isAbandoned = false
         var failure: NWError?
     }
@@ -55,7 +55,7 @@ final class BytePipe: Sendable {
     var isAtEnd: Bool { level.isAtEnd }
     var isAbandoned: Bool { level.isAbandoned }
     var failure: NWError? { level.failure }
-    /// Whether the writer has ended.
+    /// Whether the writer has ended writing.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
     /// Writes as many bytes as there is room for, and returns their number.
@@ -80,7 +80,7 @@ final class BytePipe: Sendable {
             let count = min(buffer.count, state.count)
             buffer.copyBytes(from: state.bytes[state.offset..<(state.offset + count)])
             state.offset += count
-            // To save work, the bytes that were read are removed in larger steps, not on each read.
+            // Remove the bytes that were read in large steps and not on each read, because each removal moves the remaining bytes.
             if state.offset >= capacity || state.offset == state.bytes.count {
                 state.bytes.removeFirst(state.offset)
                 state.offset = 0

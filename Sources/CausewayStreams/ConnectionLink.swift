@@ -2,7 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// The connection of a pair of streams: fills the inbound pipe and empties the outbound pipe, each only while there is room.
+/// Connects a pair of streams to an `NWConnection`: receives into the inbound pipe while that pipe has room, and sends the content of the
+/// outbound pipe.
 final class ConnectionLink: StreamLink {
     enum Target: Sendable {
         case endpoint(NWEndpoint, NWParameters?)

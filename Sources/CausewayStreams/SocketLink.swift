@@ -3,23 +3,23 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The socket of a pair of streams, created by the program. The link fills the inbound pipe and empties the outbound pipe, each only while
-/// there is room.
+/// Connects a pair of streams to a socket that the program created: reads from the socket into the inbound pipe while that pipe has room,
+/// and writes the content of the outbound pipe to the socket.
 ///
-/// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when to try again.
+/// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when the call can be repeated.
 final class SocketLink: StreamLink {
     private struct State: Sendable {
         var closesSocket: Bool
         var isOpen = false
-        /// The output stream is closed, and its content was sent or can no longer be sent.
+        /// Whether the output stream is closed, and its content was sent or can no longer be sent.
         var hasSentAll = false
-        /// Both streams are closed, and there is nothing left to send.
+        /// Whether both streams are closed and there is nothing left to send.
         var isOver = false
         var closed: Set<Side> = []
         /// For each side with an active Dispatch source: the closure that cancels the source. The entry is removed when the source no
         /// longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
-        /// Descriptors to close at the end.
+        /// The descriptors to close when no Dispatch source uses them.
         var held: [CInt] = []
         /// Content that the socket did not accept yet, because its send buffer was full.
         var rest: ArraySlice<UInt8> = []
@@ -202,7 +202,7 @@ final class SocketLink: StreamLink {
         let source = Unchecked(source)
         state.withLock { $0.waits[side] = { source.value.cancel() } }
         source.value.setEventHandler { source.value.cancel() }
-        // Only now has Dispatch released the descriptor. Until then this closure retains the link.
+        // Dispatch calls this handler after it has released the descriptor. Until then the handler retains the link.
         source.value.setCancelHandler { [self] in
             state.withLock { $0.waits[side] = nil }
             closeIfFree()

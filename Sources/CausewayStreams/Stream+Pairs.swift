@@ -3,7 +3,7 @@ public import Dispatch
 public import Foundation
 
 extension Stream {
-    /// Creates a pair of streams to a host and port. Opening either stream connects.
+    /// Creates a pair of streams to a host and port. Opening either stream starts the connection.
     ///
     /// Each direction buffers up to 64 KiB; when a buffer is full, the writer or the peer must wait. Closing the output stream ends the
     /// sending direction after all written content is sent; closing both streams ends the connection. While a stream is not scheduled, its
@@ -38,8 +38,8 @@ extension Stream {
         streams(.endpoint(endpoint, parameters?.copy()))
     }
 
-    /// Creates a pair of streams for a connection that was not started, such as one from a listener. The streams own the connection from
-    /// then on.
+    /// Creates a pair of streams for a connection that was not started, such as one from a listener. After the call, the streams own the
+    /// connection.
     ///
     /// An addition of Causeway.
     public class func streams(over connection: NWConnection) -> (input: InputStream, output: OutputStream) {
@@ -63,7 +63,7 @@ extension Stream {
         outputStream = PipedOutputStream(StreamCore(.output, pipe, link))
     }
 
-    /// Calls the delegate on a queue instead of in a run loop; `nil` ends this. Only for streams of this module.
+    /// Sets the queue on which the delegate is called, instead of a run loop; `nil` removes the queue. Only for streams of this module.
     ///
     /// Counterpart: `CFReadStreamSetDispatchQueue` and `CFWriteStreamSetDispatchQueue`, macOS 10.9, iOS 7.
     ///

@@ -65,7 +65,8 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
-        // If the other stream has already opened the link, or the link has already failed, no other event reports this.
+        // The other stream may already have opened the link, or the link may already have failed. Then no later change of the link causes
+        // an event, so schedule the delivery here.
         poke()
     }
 
@@ -150,7 +151,7 @@ final class StreamCore: Sendable {
     }
 }
 
-/// The destination of a stream.
+/// The object behind a pair of streams: a connection, a socket, or the link between the two streams of a bound pair.
 protocol StreamLink: Sendable {
     /// Called when one of the streams is opened. The link calls `opened()` on the core once it is ready.
     func open(_ core: StreamCore)

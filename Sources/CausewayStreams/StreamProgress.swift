@@ -9,9 +9,9 @@ internal import Foundation
 struct StreamProgress: Sendable {
     /// The state of the underlying buffer.
     struct Facts: Sendable {
-        /// There are bytes to read, or room to write.
+        /// Whether there are bytes to read, or room to write.
         var isReady = false
-        /// All bytes were read.
+        /// Whether all bytes were read.
         var isAtEnd = false
         var failure: NWError?
     }

@@ -54,8 +54,8 @@ public struct SCNetworkReachabilityContext {
 
 /// Sets the callback for changes of a destination's flags; `nil` removes it.
 ///
-/// The callback is active while the destination is scheduled on a queue or a run loop. It is called when the flags change after that, but
-/// not with the flags at the start.
+/// The callback is active while the destination is scheduled on a queue or a run loop. It is called each time the flags change after the
+/// scheduling, but not with the initial flags.
 ///
 /// - Parameter context: Copied; `nil` for none.
 /// - Returns: `true`.
@@ -70,7 +70,8 @@ public func SCNetworkReachabilitySetCallback(
     return true
 }
 
-/// Delivers callbacks on a queue; `nil` stops the delivery. A scheduled destination is kept alive until it is unscheduled.
+/// Sets the queue on which callbacks are delivered; `nil` stops the delivery. A scheduled destination is kept alive until it is
+/// unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -81,7 +82,7 @@ public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachabilit
     return true
 }
 
-/// Delivers callbacks in a run loop. A scheduled destination is kept alive until it is unscheduled.
+/// Adds a run loop in which callbacks are delivered. A scheduled destination is kept alive until it is unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -94,9 +95,9 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
     return true
 }
 
-/// Stops the delivery of callbacks in a run loop.
+/// Removes a run loop in which callbacks are delivered.
 ///
-/// - Returns: Whether the destination was scheduled there.
+/// - Returns: Whether the destination was scheduled in this run loop.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult

@@ -100,17 +100,17 @@ public func CFWriteStreamSetProperty(
     stream.setProperty(propertyValue, forKey: propertyName)
 }
 
-/// Calls the delegate on a queue, like ``Foundation/Stream/schedule(on:)``.
+/// Sets the queue on which the delegate is called, like ``Foundation/Stream/schedule(on:)``.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 public func CFReadStreamSetDispatchQueue(_ stream: CFReadStream, _ q: DispatchQueue?) { stream.schedule(on: q) }
 
-/// Calls the delegate on a queue, like ``Foundation/Stream/schedule(on:)``.
+/// Sets the queue on which the delegate is called, like ``Foundation/Stream/schedule(on:)``.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream, _ q: DispatchQueue?) { stream.schedule(on: q) }
 
-/// Calls the delegate in a run loop.
+/// Adds a run loop in which the delegate is called.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func CFReadStreamScheduleWithRunLoop(
@@ -119,7 +119,7 @@ public func CFReadStreamScheduleWithRunLoop(
     stream.schedule(in: runLoop.runLoop, forMode: RunLoop.Mode(rawValue: runLoopMode.rawValue))
 }
 
-/// Calls the delegate in a run loop.
+/// Adds a run loop in which the delegate is called.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func CFWriteStreamScheduleWithRunLoop(
