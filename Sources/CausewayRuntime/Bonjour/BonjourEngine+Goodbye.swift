@@ -2,8 +2,8 @@ internal import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// The maximum time to wait for the goodbyes at the end of the process. Sending them is usually fast, but the loop's thread may have to
-    /// wait for the CPU.
+    /// The maximum time to wait until the goodbyes are sent at the end of the process. Sending them is usually fast, but the loop's thread
+    /// may have to wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
     /// Sends goodbyes when the process exits. Without them other hosts would keep the services in their caches for up to 75 minutes.

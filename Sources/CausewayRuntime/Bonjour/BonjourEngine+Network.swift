@@ -83,8 +83,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers the received queries, then processes some of the received responses. The rest are processed after the sockets have been read
-    /// again.
+    /// Answers the received queries, then processes some of the received responses. The remaining responses are processed after the sockets
+    /// have been read again.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }
@@ -112,7 +112,7 @@ extension NetworkSnapshot {
         return running.isEmpty ? interfaces.filter { $0.isLoopback && $0.isUp && !$0.addresses.isEmpty } : running
     }
 
-    /// The interfaces with the given indices that are up, have an address and support multicast.
+    /// Returns the interfaces with the given indices that are up, have an address and support multicast.
     fileprivate func interfaces(of indices: Set<Int>) -> [Interface] {
         interfaces.filter { facts in
             indices.contains(facts.interface.index) && facts.isUp && facts.isRunning && facts.supportsMulticast

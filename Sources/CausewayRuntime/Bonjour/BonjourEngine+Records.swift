@@ -6,7 +6,7 @@ extension BonjourEngine {
     /// Registers any records on one interface until ``withdraw(_:_:)``. All of them form one registration, and the unique ones are probed
     /// together.
     ///
-    /// - Parameter loss: Called with the name that another host has. All records are then withdrawn.
+    /// - Parameter loss: Called if another host has one of the names, with that name. All records are then withdrawn.
     package func answer(
         _ records: [DNSRecord], on interfaceIndex: Int, _ handler: @escaping @Sendable (ServiceEvent) -> Void,
         loss: @escaping @Sendable (DNSName) -> Void

@@ -25,7 +25,7 @@ extension BonjourEngine {
             rouse()
         }
         settle()
-        // The machine is about to stop: send without rate limit.
+        // The machine is about to sleep, so send all messages without rate limit.
         if state.value.isAsleep { for link in state.value.links.values { link.flush(all: true) } }
     }
 

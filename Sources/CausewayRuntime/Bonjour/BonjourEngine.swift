@@ -4,10 +4,10 @@ internal import CausewayTypes
 package import CausewayWire
 internal import Dispatch
 
-/// Multicast DNS for the whole process: all interfaces, queries and services.
+/// Runs multicast DNS for the whole process: all interfaces, queries and services.
 ///
-/// It monitors the network while it is used, and holds no resources otherwise. All work runs on one loop. Every method may be called from
-/// any thread; every handler is called on the loop.
+/// The engine monitors the network while it is used, and holds no resources otherwise. All work runs on one loop. Every method may be
+/// called from any thread; every handler is called on the loop.
 package final class BonjourEngine: Sendable {
     package static let shared = BonjourEngine(on: Engine.nextLoop())
 
@@ -18,10 +18,10 @@ package final class BonjourEngine: Sendable {
         /// Whether the engine answers for the name of this host, and finds its own services.
         var isHost = true
 
-        /// This host, on all its links.
+        /// The scope of an engine that represents this host, on all its links.
         package static let host = Scope()
 
-        /// An agent that answers for other hosts, on the given interfaces.
+        /// The scope of an agent that answers for other hosts, on the given interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 
@@ -165,7 +165,7 @@ package final class BonjourEngine: Sendable {
         }
     }
 
-    /// Withdrawals within this time share goodbye messages.
+    /// Time for which withdrawals are collected, so that they share goodbye messages.
     private static let departure: Duration = .milliseconds(5)
 
     /// Withdraws a registration and sends goodbyes. `completion` is called when they are sent.
@@ -218,7 +218,7 @@ package final class BonjourEngine: Sendable {
         link.machine.register(advertising.service.records(on: hostName), id, at: System.now)
     }
 
-    /// Ends a registration because another program uses port 5353 exclusively. Queries could not arrive here.
+    /// Ends a registration because another program uses port 5353 exclusively, so that queries cannot arrive at this engine.
     private func refuse(_ id: RegistrationID) {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })

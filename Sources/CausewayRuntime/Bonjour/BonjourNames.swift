@@ -1,6 +1,6 @@
 /// Creates new names after conflicts.
 package enum BonjourNames {
-    /// The next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
+    /// Returns the next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
     package static func next(after name: String) -> String {
         guard name.hasSuffix(")"), let open = name.lastIndex(of: "("), open > name.startIndex,
             let number = Int(name[name.index(after: open)...].dropLast()), number >= 2, number < Int.max,
@@ -9,7 +9,7 @@ package enum BonjourNames {
         return shortened(String(name[..<name.index(before: open)]), by: " (\(number + 1))")
     }
 
-    /// The next host name to try: `mac`, `mac-2`, `mac-3`.
+    /// Returns the next host name to try: `mac`, `mac-2`, `mac-3`.
     package static func nextHost(after name: String) -> String {
         guard let dash = name.lastIndex(of: "-"), dash > name.startIndex,
             let number = Int(name[name.index(after: dash)...]),

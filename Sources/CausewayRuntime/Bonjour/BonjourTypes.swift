@@ -84,7 +84,7 @@ package struct ServiceDescription: Sendable, Equatable {
         self.name = normal
     }
 
-    /// The records of the service on a host.
+    /// Returns the records of the service, for a host with this name.
     package func records(on host: DNSName) -> RecordSet {
         switch content {
         case .records(let records): RecordSet(records)

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Multicast DNS on one interface: the state machine, the sockets and the interface's addresses.
+/// Runs multicast DNS on one interface: contains the state machine, the sockets and the interface's addresses.
 ///
 /// Confined to the engine's loop.
 final class LinkDriver {
@@ -99,7 +99,7 @@ final class LinkDriver {
     /// The time after boot within which the services of the machine start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// The time of the last event after which many hosts may send at once, estimated from the ages of the interface's addresses: an address
+    /// Estimates the time of the last event after which many hosts may send at once, from the ages of the interface's addresses: an address
     /// is usually added when the link comes up. An address without a time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
@@ -148,7 +148,8 @@ final class LinkDriver {
     /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
-    /// The description of an arrival for the state machine.
+    /// Describes a received message for the state machine: its sender, and whether that is this host. Returns `nil` if the sender's address
+    /// cannot be used.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
         guard let sender = MulticastPeer(peer) else { return nil }
         let isOnLink = addresses.contains { own in
@@ -158,11 +159,11 @@ final class LinkDriver {
         return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
     }
 
-    /// The address records of the host on this link.
+    /// Returns the address records of the host on this link.
     func addressRecords(of host: DNSName) -> [DNSRecord] { Self.addressRecords(of: host, at: addresses) }
 
-    /// The address records that other hosts on the link can use (RFC 6762 §6.2). Link-local IPv4 addresses are included only if there is no
-    /// better one (RFC 3927 §1.9).
+    /// Returns the address records that other hosts on the link can use (RFC 6762 §6.2). Link-local IPv4 addresses are included only if
+    /// there is no better address (RFC 3927 §1.9).
     static func addressRecords(of host: DNSName, at addresses: [NetlinkAddress]) -> [DNSRecord] {
         let usable = addresses.filter { $0.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) }
         let hasRoutable = usable.contains { own in

@@ -22,10 +22,10 @@ package struct MulticastOrigin: Sendable {
         guard isMulticast, interface != link else { return interface }
         guard interface != 0 else { return link }
         switch peer.family {
-        // There is only one copy. If the port is shared by `SO_REUSEPORT`, the socket of another interface may receive it.
+        // If the sockets share the port by `SO_REUSEPORT`, the kernel may deliver the only copy to the socket of another interface.
         case .ipv4: return interface
         // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group. Packets from another
-        // interface must be ignored, because otherwise the host would see its own records on the other links as conflicts.
+        // interface must be ignored, because otherwise the host would treat its own records on its other links as conflicts.
         case .ipv6, .unix: return nil
         }
     }

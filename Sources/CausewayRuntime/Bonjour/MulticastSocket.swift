@@ -131,7 +131,7 @@ final class MulticastSocket: ReadinessHandler {
     func ready(for readiness: Readiness) {
         var isEmpty = false
         for _ in 0..<Self.budget where !isEmpty {
-            // An error from an ICMP message does not concern a received datagram.
+            // Ignore an error from an ICMP message: it concerns an earlier sent datagram, not a received one.
             guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
                 break
             }

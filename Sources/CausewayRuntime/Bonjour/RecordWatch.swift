@@ -51,7 +51,7 @@ package struct RecordWatch: Sendable {
     /// Whether multicast DNS is used for the name (RFC 6762 §3, §4). All other names are for DNS servers.
     package var isOfLink: Bool { question.name.isOfLink }
 
-    /// The changes until `limit` has passed or the consumer stops.
+    /// Returns the changes as a stream that ends when `limit` has passed or the consumer stops.
     ///
     /// - Parameter gathering: How long to continue after the first answer.
     package func events(

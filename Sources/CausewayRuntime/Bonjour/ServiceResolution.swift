@@ -3,9 +3,9 @@ package import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire
 
-/// Resolves a service or a host on the link once.
+/// Resolves a service or a host name once, with multicast DNS.
 ///
-/// Confined to the engine's loop. Ends with the first addresses, or after ``patience``.
+/// Confined to the engine's loop. The resolution ends when the first addresses are known, or after ``patience``.
 package final class ServiceResolution: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 

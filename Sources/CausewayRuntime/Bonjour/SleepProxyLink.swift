@@ -78,7 +78,7 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // An error from an ICMP message does not concern a received datagram.
+        // Ignore an error from an ICMP message: it concerns an earlier sent datagram, not a received one.
         let count = (try? reader.value.receive(descriptor, wantsPeer: true)) ?? 0
         var arrived: [([UInt8], SocketAddress)] = []
         for index in 0..<count {

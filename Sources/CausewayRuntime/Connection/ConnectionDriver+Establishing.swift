@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The establishment of an outbound connection: attempts, the handshakes of the protocols above the transport, and the choice of the next
+/// Establishes an outbound connection: runs the attempts and the handshakes of the protocols above the transport, and chooses the next
 /// attempt.
 extension ConnectionDriver {
     /// Calls `body` with the progress of establishment: all DNS answers and attempts so far, or `nil` before establishment begins.
@@ -74,7 +74,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Tries the addresses that are left after the current endpoint was abandoned or failed.
+    /// Tries the remaining addresses after the current endpoint was abandoned or failed.
     func tryNext(_ reason: Failure?) {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// The end of a connection whose transport failed. The program receives the content that arrived before, then the failure.
+/// Ends a connection whose transport failed. The program first receives the content that arrived before the failure, then the failure.
 extension ConnectionDriver {
     package func flowFailed(_ error: Failure) {
         dropAssociation()
@@ -15,10 +15,10 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Fails a connection after both directions have ended, because no more content can be exchanged. Receives still return the end of the
-    /// stream.
+    /// Fails a connection after both directions have ended, because no more content can be exchanged. Later receives still return the end
+    /// of the stream.
     ///
-    /// A connection without a queue is not failed: the tasks that use it see the end, and their scope closes the connection.
+    /// A connection without a queue is not failed: the tasks that use it receive the end, and their scope closes the connection.
     func ended() {
         transition { progress in
             progress.delivery == nil ? [] : progress.lifecycle.lost(Failure(errno: Errno.notConnected))
@@ -36,7 +36,7 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// Time without a receive after which a connection with a failed transport fails, although content is left.
+    /// Time without a receive after which a connection whose transport has failed is failed too, although received content is left.
     ///
     /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives. A program that
     /// never receives must get the failure too, so the delay has a limit.

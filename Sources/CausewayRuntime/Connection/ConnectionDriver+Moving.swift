@@ -2,14 +2,14 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// The reaction of a connection to the loss of its local address.
+/// Reacts to the loss of a connection's local address.
 extension ConnectionDriver {
-    /// Time for which the interface may have another address before a stream fails. A DHCP client that restarts restores the old address
+    /// Time that the interface has to get the lost address back before a stream fails. A DHCP client that restarts restores the old address
     /// within this time.
     private static let renumberingLimit = Duration.seconds(2)
 
-    /// Whether the connection's datagrams may be sent from another local address. The peer then sees a different sender, so this is not
-    /// possible with protocols that keep a session with the peer, or with a proxy that relays the datagrams.
+    /// Whether the connection's datagrams may be sent from another local address. The peer then receives them from a different sender, so
+    /// this is not possible with protocols that keep a session with the peer, or with a proxy that relays the datagrams.
     var canMove: Bool {
         guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
             frozen.planner == nil, case .connect = progress.withLock({ progress in progress.origin })

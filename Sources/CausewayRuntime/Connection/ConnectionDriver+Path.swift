@@ -24,10 +24,10 @@ extension ConnectionDriver {
         }
     }
 
-    /// Returns the failure to report: `ENETDOWN` if no usable network exists, else the failure of the attempts.
+    /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // This is cheap if other connections already wait for the network, which is usual when a network is down.
+        // This is cheap if other connections already wait for the network, which is usual when the network is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
@@ -99,7 +99,7 @@ extension ConnectionDriver {
         settings.tcp.isMultipath ? flow.withDescriptor { Socket.subflows($0) } ?? nil : nil
     }
 
-    /// The connections to monitor: this connection, or its subflows. `nil` for a connection that needs no network.
+    /// The connections to monitor: this connection, or its subflows; `nil` for a connection that needs no network.
     var followed: [FollowedConnection]? {
         if let followedSubflows { return followedSubflows }
         guard let addresses = flow.addresses, let local = addresses.local, let remote = addresses.remote,
@@ -160,7 +160,7 @@ extension ConnectionDriver.Progress {
 }
 
 extension Failure {
-    /// Whether the network may have come back between the failed attempt and the start of the wait.
+    /// Whether the network may have come back between the failed attempt and the start of the period in which the connection waits.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -191,7 +191,7 @@ private final class NetworkWait: Sendable {
     private let need: NetworkNeed
     private let constraints: PathConstraints
     private let mayHavePassed: Bool
-    /// Whether the host has changed to another network since the attempts.
+    /// Whether the host has changed to another network since the failed attempts.
     private let hasMoved: Bool
     private let gate = LockedValue<RetryGate?>(nil)
 

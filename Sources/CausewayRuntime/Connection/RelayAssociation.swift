@@ -49,7 +49,7 @@ final class RelayAssociation: DatagramRelay {
         control.start(on: nil, observer: RelayControlObserver(self))
     }
 
-    /// Calls `ended` when the proxy stops relaying, or at once if it already has.
+    /// Calls `ended` when the proxy stops relaying, or at once if the proxy has already stopped.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void) {
         if let end = progress.value.end { return ended(end) }
         progress.value.ended = ended
@@ -98,7 +98,7 @@ final class RelayAssociation: DatagramRelay {
         guard progress.value.end == nil else { return }
         if let data = content.data { take([UInt8](data)) }
         if let error = content.error { return end(with: error) }
-        // The association ends with the connection.
+        // The proxy ends the association when it closes the control connection (RFC 1928 §7).
         if content.isFinal { return end(with: Failure(errno: Errno.connectionReset)) }
         if progress.value.end == nil { listen() }
     }
@@ -189,7 +189,7 @@ extension SocketSettings {
         var control = self
         control.transport = .tcp
         control.reuseLocalAddress = false
-        // The local port is for the datagrams.
+        // The required local port is for the datagrams, not for the control connection.
         control.localAddress = localAddress?.with(port: 0)
         control.tcp.keepalive = Keepalive(idleSeconds: 60, intervalSeconds: 15, count: 4)
         return control

@@ -11,7 +11,7 @@ package final class Delivery: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case call(@Sendable () -> Void)
-        /// Several calls that the closure makes. It returns their number.
+        /// A closure that makes several calls and returns their number.
         case calls(@Sendable () -> Int)
     }
 
@@ -27,7 +27,7 @@ package final class Delivery: Sendable {
     private static let budget = 256
 
     package let queue: DispatchQueue
-    /// A concurrent queue needs one block per item: the program may wait inside one callback for another.
+    /// Whether the queue is concurrent. Each item then gets its own block, because one callback of the program may wait for another.
     private let isConcurrent: Bool
     private let state = LockedValue(State())
 
@@ -36,14 +36,14 @@ package final class Delivery: Sendable {
         isConcurrent = Self.isGlobal(queue)
     }
 
-    /// Whether calls never overlap.
+    /// Whether the queue is serial, so that calls never overlap.
     var isSerial: Bool { !isConcurrent }
 
     /// Whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues have a
     /// fixed prefix.
     static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
 
-    /// The delivery for flows without a queue of the program.
+    /// The delivery for flows to which the program has given no queue.
     static let fallback = Delivery(.global())
 
     // MARK: Adding
@@ -63,7 +63,7 @@ package final class Delivery: Sendable {
         }
     }
 
-    /// Whether the current code was called by this delivery.
+    /// Whether the current thread is inside a call that this delivery made.
     package var isDraining: Bool { ThreadLocal.delivery == Unmanaged.passUnretained(self).toOpaque() }
 
     package func dispatch() {
@@ -75,12 +75,12 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
-    /// Dispatches at the end of the current event batch on the loop's thread; at once on any other thread.
+    /// Calls ``dispatch()`` at the end of the current event batch if the current thread is the loop's thread, otherwise at once.
     func dispatch(behindBatchOf loop: any EventLoop) {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
 
-    /// Adds an item and dispatches. The caller must hold no lock.
+    /// Adds an item and calls ``dispatch()`` if that is necessary. The caller must hold no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
     }
@@ -125,7 +125,7 @@ package final class Delivery: Sendable {
 }
 
 extension Delivery.State {
-    /// The number of items that the current block drains next; 0 if another block drains them.
+    /// Returns the number of items that the current block drains next; 0 if another block drains them.
     fileprivate mutating func nextBatch(isSpent: Bool, _ mustDispatch: inout Bool) -> Int {
         guard !items.isEmpty, !isDispatched else { return 0 }
         guard isSpent else { return items.count }
@@ -136,6 +136,6 @@ extension Delivery.State {
 }
 
 extension EventLoop {
-    /// Dispatches `delivery` at the end of the current event batch. Call it on the loop's thread only.
+    /// Calls ``Delivery/dispatch()`` at the end of the current event batch. Call this on the loop's thread only.
     package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatch() } }
 }

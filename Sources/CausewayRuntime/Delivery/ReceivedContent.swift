@@ -11,9 +11,9 @@ package struct ReceivedContent: Sendable {
     var lentCount = 0
     /// The kernel's information about a datagram.
     package var packet: PacketMark?
-    /// The peer will send no more content.
+    /// Whether the peer will send no more content.
     package var isFinal = false
-    /// The message or the stream ends with this content.
+    /// Whether the message or the stream ends with this content.
     package var isComplete = false
     package var error: Failure?
     /// Metadata of the message from the protocols above the transport.
@@ -36,7 +36,7 @@ extension ReceivedContent {
     /// The lent bytes. Valid on the completion's thread until the next read there.
     var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
 
-    /// A copy that stays valid after the completion.
+    /// A copy that stays valid after the completion has returned.
     var kept: ReceivedContent {
         guard lentCount > 0 else { return self }
         var content = self
@@ -44,7 +44,7 @@ extension ReceivedContent {
         return content
     }
 
-    /// The result for a task. An error that follows content is reported to the next receive.
+    /// The result for a task. If the content is followed by an error, only the next receive reports the error.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
         return .success(StreamPiece(data: data, isFinal: isFinal))

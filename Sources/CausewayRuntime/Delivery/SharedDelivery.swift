@@ -1,10 +1,10 @@
 internal import CausewaySystem
 package import Dispatch
 
-/// The delivery of one queue, shared by all connections that use the queue. It exists while one of them holds a reference.
+/// The delivery of one queue, shared by all connections that use the queue. It exists while a connection holds a reference.
 ///
-/// The registry refers weakly to this object and not to the delivery: after the first weak reference, each use of a Swift object costs
-/// several times as much.
+/// The registry holds a weak reference to this object and not to the ``Delivery``: after the first weak reference to a Swift object, each
+/// use of that object costs several times as much.
 package final class SharedDelivery: Sendable {
     private final class Reference: Sendable {
         private struct Box { weak var shared: SharedDelivery? }
@@ -46,12 +46,12 @@ package final class SharedDelivery: Sendable {
 
     package var queue: DispatchQueue { delivery.queue }
 
-    /// As ``Delivery/add(_:)``.
+    /// Adds an item, like ``Delivery/add(_:)``.
     package func add(_ item: Delivery.Item) -> Bool { delivery.add(item) }
 
-    /// As ``Delivery/dispatch()``.
+    /// Dispatches, like ``Delivery/dispatch()``.
     package func dispatch() { delivery.dispatch() }
 
-    /// As ``Delivery/post(_:)``.
+    /// Adds an item and dispatches, like ``Delivery/post(_:)``.
     package func post(_ item: Delivery.Item) { delivery.post(item) }
 }

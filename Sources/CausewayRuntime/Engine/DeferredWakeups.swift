@@ -32,8 +32,8 @@ final class DeferredWakeups {
 
     /// Resumes the collected tasks. If there are enough of them, a thread of the Dispatch pool does this.
     ///
-    /// If the loop resumes a task itself, it wakes a thread each time. When both share a processor, that thread preempts the loop, runs one
-    /// task and sleeps again.
+    /// If the loop resumes the tasks itself, it wakes another thread for each task. On a shared processor, that thread preempts the loop,
+    /// runs one task and sleeps again.
     private func resumeTasks() {
         isGiven = true
         guard tasks.count >= Self.tasksAtOnce.minimum else {
@@ -48,7 +48,8 @@ final class DeferredWakeups {
         }
     }
 
-    /// Ends a turn of the loop that handled `eventCount` events. Yields the processor if work was handed over and the policy allows it.
+    /// Ends a turn of the loop that handled `eventCount` events. Yields the processor if the turn gave work to other threads and
+    /// ``YieldPolicy`` allows it.
     func endTurn(eventCount: Int) {
         guard isGiven else { return }
         isGiven = false

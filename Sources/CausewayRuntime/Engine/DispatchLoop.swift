@@ -89,7 +89,7 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// `false`, because a source is suspended after each report.
+    /// Always `false`: the loop suspends a dispatch source after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -235,8 +235,8 @@ package final class DispatchLoop: EventLoop {
                 entry.isReadArmed = false
                 entry.read?.suspend()
                 // A source does not report whether the peer has also closed its side, and there is no second report if data and the end
-                // arrive together. So a handler that is interested in the end gets it with each report, and reads until no data is left. A
-                // source does not report errors either, so the loop adds them here.
+                // arrive together. So each report tells an interested handler that the end may have arrived, and the handler reads until no
+                // data is left. A source does not report errors either, so the loop adds them here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()

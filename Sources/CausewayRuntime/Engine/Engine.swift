@@ -60,7 +60,7 @@ package enum Engine {
     }
 
     /// All loops; never empty. If no descriptor is available for the first loop, the array contains a ``TimerOnlyLoop``, and the next
-    /// access tries again.
+    /// access tries again to create the loops.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if !choice.loops.isEmpty { return choice.loops }

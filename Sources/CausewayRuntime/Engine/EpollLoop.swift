@@ -10,8 +10,8 @@ internal import Synchronization
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// Even while the slot is free, odd while it is in use. Each change increments it, so that a late event does not reach the next
-        /// user of the slot.
+        /// Even while the slot is free, odd while it is in use. The number is incremented when the slot is taken and when it is freed, so
+        /// that a late event for the previous descriptor does not reach the next user of the slot.
         var generation: UInt32 = 0
     }
 
@@ -24,8 +24,8 @@ package final class EpollLoop: EventLoop {
         /// Handlers of closed descriptors. They are retained until the end of the batch of events that may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// The time at which the loop wakes without a signal: the deadline of the first timer, or of a timer that was first and has been
-        /// cancelled. If many connections set and cancel a timer, the loop wakes once per timeout and not once per timer.
+        /// The time at which the loop wakes without a signal: the deadline of the first timer. If that timer is cancelled, its deadline
+        /// stays in effect. A loop whose connections set and cancel timers often then wakes once per timeout and not once per timer.
         var wakesAt: Duration?
 
         /// Returns whether the caller must wake the loop after it has released the lock.
@@ -37,8 +37,8 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change of this flag, it finds the work under
-    /// the lock before it sleeps.
+    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change of this flag, it still finds the work
+    /// when it takes the lock before it sleeps.
     private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()

@@ -28,7 +28,7 @@ package protocol EventLoop: AnyObject, Sendable {
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration
 
-    /// Changes the events of interest. Reports current readiness again.
+    /// Changes the events that the loop reports. If `fd` is already ready for one of the new events, the loop reports that too.
     func update(_ registration: Registration, _ fd: CInt, for interest: Readiness)
 
     /// Transfers the descriptor to another handler and reports current readiness to it.
@@ -38,7 +38,7 @@ package protocol EventLoop: AnyObject, Sendable {
     /// than requested.
     func await(_ readiness: Readiness, of registration: Registration)
 
-    /// Whether the loop reports a change without a call of ``await(_:of:)``.
+    /// Whether the loop reports each change of readiness without a call of ``await(_:of:)``.
     var repeatsReports: Bool { get }
 
     /// Removes the descriptor from the loop and closes it.
@@ -59,12 +59,13 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Whether the current thread is the loop's thread.
     var isCurrent: Bool { get }
 
-    /// Calls `body` at the end of the current batch of events. Only on the loop's thread.
+    /// Calls `body` at the end of the current batch of events. Call this on the loop's thread only.
     ///
-    /// A body that captures a single object needs no allocation.
+    /// A `body` that captures a single object needs no allocation.
     func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
-    /// Resumes a task that runs on another thread, at the end of the current batch of events or earlier. Only on the loop's thread.
+    /// Resumes a task that runs on another thread, at the end of the current batch of events or earlier. Call this on the loop's thread
+    /// only.
     func resumeAfterBatch(_ task: OffLoopTask)
 
     /// An executor that runs Swift tasks on the loop.
@@ -83,7 +84,8 @@ extension EventLoop {
     }
 }
 
-/// Runs the jobs of Swift tasks on one event loop. A task that prefers this executor awaits events of the loop without a thread switch.
+/// Runs the jobs of Swift tasks on one event loop. A task that prefers this executor is resumed after an event of the loop without a thread
+/// switch.
 package final class LoopExecutor: TaskExecutor {
     private let submit: @Sendable (UnownedJob) -> Void
 

@@ -1,9 +1,9 @@
 /// A value that only the thread of one loop accesses.
 ///
-/// Values that are confined to a loop need no lock. This type is the only place that declares this to the compiler.
+/// Such a value needs no lock. Only this type uses `nonisolated(unsafe)` to declare that to the compiler.
 final class LoopBound<Value: ~Copyable>: Sendable {
-    // SAFETY: the owner accesses the value only within `loop.execute` and in handlers of its loop. In debug builds, `value` asserts this,
-    // so the tests of each owner check it.
+    // SAFETY: the object that owns this value accesses it only within `loop.execute` and in handlers of its loop. In debug builds `value`
+    // asserts this, so the tests of that object check it.
     nonisolated(unsafe) private var storage: Value
     private let loop: any EventLoop
 

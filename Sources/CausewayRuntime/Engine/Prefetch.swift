@@ -6,7 +6,7 @@ internal import CausewaySystem
 /// memory about forty times. A prefetch costs one instruction per 64 bytes and has no other effect, so prefetching too many bytes is
 /// harmless.
 enum Prefetch {
-    /// Number of bytes that the loop usually accesses for one message: in a flow, and in a task with its first frames.
+    /// Number of bytes that the loop usually accesses for one message: in the event's handler, and in a task with its first frames.
     private static let (handlerByteCount, taskByteCount) = (384, 1536)
 
     static func fetch(_ handler: some ReadinessHandler) {

@@ -4,7 +4,7 @@
 /// check for exclusive access at each use, and would retain and release each element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Number of bytes that an empty queue keeps. If a burst has made the storage larger, the queue halves it each time that it becomes
+    /// Number of bytes that an empty queue may keep. If a burst has made the storage larger, the queue halves it each time that it becomes
     /// empty.
     private static var keptByteCount: Int { 64 << 10 }
 

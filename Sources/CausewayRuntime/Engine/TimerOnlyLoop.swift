@@ -4,7 +4,8 @@ internal import Dispatch
 
 /// A loop for a process that has no descriptors left. It runs timers, calls and tasks, but ``register(_:for:_:)`` throws.
 ///
-/// Connections on this loop fail with the error that prevented a full loop. Without it, the process would trap in a lower layer.
+/// Connections on this loop fail with the system error that prevented the creation of a normal loop. Without this loop, the process would
+/// trap in a lower layer.
 package final class TimerOnlyLoop: EventLoop {
     private struct State: ~Copyable {
         var timers = TimerHeap<@Sendable () -> Void>()

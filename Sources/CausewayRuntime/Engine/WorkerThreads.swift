@@ -43,7 +43,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// - Parameter isBorrowed: Whether this is the caller's thread, which runs only the work that waits now.
+    /// - Parameter isBorrowed: Whether the current thread is the caller's thread. Such a thread runs only the work that is already waiting,
+    ///   and then returns.
     private func work(isBorrowed: Bool = false) {
         while true {
             while let body = state.withLock({ $0.waiting.popFirst() }) { body() }

@@ -1,13 +1,13 @@
 /// Decides when a loop yields the processor to the threads that it has given work.
 ///
-/// The loop wakes for each event, and a thread that wakes preempts the running one. If the loop shares a processor with the threads that it
-/// serves, it would interrupt them again and again for a small amount of work. After a yield, the loop finds more events at once. If each
-/// thread has its own processor, a yield costs one system call without effect.
+/// A loop wakes for each event, and a thread that wakes preempts the running thread. If the loop shares a processor with the threads that
+/// it serves, it would interrupt them often, each time for a small amount of work. After a yield, more events have arrived, and the loop
+/// handles them together. If each thread has its own processor, a yield costs one system call without effect.
 package struct YieldPolicy {
     /// Minimum number of events after which a yield is worth the system call. After a smaller batch, few further events are expected.
     private static let minimumEvents = 4
     /// Maximum time that the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor back later
-    /// than that, unrelated threads have used the processor, and the loop does not yield again for the time of `pause`.
+    /// than that, unrelated threads have used the processor, and the loop does not yield again until `pause` has passed.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(20))
     private static let pause = Duration.seconds(1)
 
@@ -20,7 +20,7 @@ package struct YieldPolicy {
         eventCount >= Self.minimumEvents && now >= nextTime
     }
 
-    /// Records how long the loop waited for the processor after a yield.
+    /// Records how long the loop waited for the processor after a yield: from `began` to `end`.
     package mutating func note(eventCount: Int, from began: Duration, to end: Duration) {
         if end - began > Self.patience.atAll + Self.patience.anEvent * eventCount { nextTime = end + Self.pause }
     }

@@ -5,8 +5,8 @@ internal import CausewayTypes
 /// Races over other interfaces. If a race has no winner by the time when its second attempt would start, the same race also starts over
 /// each other interface that the program permits.
 ///
-/// A target that connects at once needs no such race, and the network state is then not even read. Each race over another interface is a
-/// connector that this connector owns: both stop together, and this connector reports its winner.
+/// If the target connects at once, no other race starts, and the network state is not read. Each race over another interface is a connector
+/// that this connector owns: both stop together, and this connector reports its winner.
 extension Connector {
     struct InterfaceFallbacks {
         /// Whether this connector itself is a race over another interface.
@@ -21,9 +21,10 @@ extension Connector {
         var watch: NetworkStateMonitor.Subscription?
     }
 
-    /// A little longer than the delay before the next address (RFC 8305 §5), so that two attempts never start at once.
+    /// The delay before the races over other interfaces start. It is a little longer than the delay before the next address (RFC 8305 §5),
+    /// so that two attempts never start at once.
     static var fallbackDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
-    /// If no address is known after this time, the name is also resolved over the other interfaces.
+    /// The time without a known address after which the name is also resolved over the other interfaces.
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
@@ -43,7 +44,8 @@ extension Connector {
         return true
     }
 
-    /// Schedules the races over other interfaces. The delay counts from the first attempt; while there is none, from the first DNS query.
+    /// Schedules the races over other interfaces. The delay counts from the first attempt or, if no attempt has started, from the first DNS
+    /// query.
     func scheduleFallbacks(after delay: Duration) {
         let isFirst = progress.race.startedCount <= 1
         guard isFirst, mayTakeLong else { return }

@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Connections to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which are synthesized
-/// here (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or from the DNS (RFC 7050).
+/// Connects to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which this code
+/// synthesizes (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or from the DNS (RFC 7050).
 ///
 /// This code runs only after a race has failed because there is no IPv4 route. A dual-stack network therefore has no extra cost.
 extension Connector {
@@ -20,7 +20,7 @@ extension Connector {
             let source = Self.globalSource(over: interface)
         else { return false }
         progress.isTranslated = true
-        // Do not receive router advertisements before a prefix is first needed. Routers repeat them.
+        // Subscribe to router advertisements only when a prefix is first needed. Routers repeat the advertisements.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)

@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A run of datagrams in one block. Each has `segment` bytes; the last one can be shorter.
+    /// A run of datagrams in one block. Each datagram has `segment` bytes; the last one can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
 // An edge-triggered event loop reports each packet. While a delivery queue of the program reads continuously, these reports carry no new
-// information, and each one takes processor time from the reader: a stream at full speed would cost 50 % more.
+// information, and each one takes processor time from the reader: a stream at full speed would need 50 % more processor time.
 
 extension Flow {
     /// Whether a stream receives arrival reports from its loop.
@@ -9,12 +9,12 @@ extension Flow {
         case all
         /// The flow is about to turn the reports off.
         case muting
-        /// Like `muting`, but the reader needs reports again, so the flow must turn them on at once.
+        /// Like `muting`, but the reader already needs reports again. The flow must turn them on as soon as it has turned them off.
         case mutingInVain
         case nothing
     }
 
-    /// The number of consecutive reports during a read after which reports are muted.
+    /// The number of consecutive arrival reports during a read after which the flow turns the reports off.
     static var redundantEventLimit: UInt8 { 2 }
 
     /// Turns arrival reports off until the reader has read everything. Called on the loop's thread.

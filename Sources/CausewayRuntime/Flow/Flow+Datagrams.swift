@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The minimum byte count of a train that keeps its block. Smaller trains are copied.
+    /// Trains with at least this number of bytes keep the block into which they were read. Smaller trains are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -26,7 +26,7 @@ extension Flow {
         }
     }
 
-    /// Receives datagrams of this flow's peer from the reader of a shared socket. Returns the remaining room in the inbox.
+    /// Accepts datagrams of this flow's peer from the reader of a shared socket. Returns the remaining room in the inbox.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train], isSocketDeep: Bool = false) -> DatagramInbox.Room {
         var deferred = DeferredActions()
@@ -39,7 +39,7 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // The receives that were just answered can have taken the datagrams already.
+        // The receives that were just completed may already have taken the datagrams.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }
@@ -118,8 +118,8 @@ extension Flow.State {
         match(nil, &deferred)
     }
 
-    /// Completes the receives for which datagrams are available. For closures of the program it only posts an item to the program's queue,
-    /// which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
+    /// Completes the receives for which datagrams are available. For closures of the program, this function only posts an item to the
+    /// program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let isOfQueue = waiters.first?.isOfQueue, datagrams[0].hasAnswer {
             if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -131,24 +131,26 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the reader of a shared socket until the program has taken half of the datagrams. Returns false if they are few already.
+    /// Stops the reader of a shared socket until the program has taken half of the datagrams. Returns false if so few datagrams are waiting
+    /// that the reader may continue.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, closing == nil, phase != .closed else { return false }
         return datagrams[0].beginHold()
     }
 
-    /// Ends a hold when the program has taken enough.
+    /// Ends a hold if the program has taken half of the datagrams.
     mutating func releaseHold(_ deferred: inout DeferredActions) {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// Returns the shared socket whose reader must continue, if the program has just taken enough.
+    /// Ends a hold if the program has taken half of the datagrams. Returns the shared socket whose reader must then continue, otherwise
+    /// `nil`.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = transport else { return nil }
         return socket
     }
 
-    /// Completes receives with the datagrams that arrived before the end of the flow.
+    /// Completes receives with the datagrams that arrived before the flow ended.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }
@@ -162,7 +164,7 @@ extension Flow.State {
         }
     }
 
-    /// Removes the oldest receive and returns it with its answer, or `nil` if it must keep waiting.
+    /// Removes the oldest receive and returns it with its result; `nil` if the receive must keep waiting.
     mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
         guard let takesBatch = waiters.first?.takesBatch, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer

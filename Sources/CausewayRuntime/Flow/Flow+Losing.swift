@@ -4,7 +4,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 // A stream that breaks can leave content behind: bytes that arrived earlier and stay in the kernel until they are read. The kernel reports
-// the reason only once. A flow that queries the reason before all bytes are read must therefore store the reason and report it last.
+// the reason for the break only once. A flow that queries the reason before all bytes are read must therefore store the reason and report
+// it last.
 
 extension Flow {
     /// The part of the peer's stream that can still be read from a broken transport.
@@ -15,7 +16,7 @@ extension Flow {
         case contentAndEnd
     }
 
-    /// The progress of the end of the sending side.
+    /// The progress of ending the stream in the sending direction.
     enum OutboundEnd: UInt8, Sendable {
         case none, sent
         /// The end of both directions was reported to the owner.
@@ -55,11 +56,12 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// The transport broke, and content that arrived earlier can still be unread: sends fail, receives continue.
+    /// Whether the transport broke while content that arrived earlier may still be unread. In this state sends fail and receives continue.
     var isDraining: Bool { remainder != .nothing && closing == nil && phase == .open }
 
     /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader sees the error, or
-    /// queries it afterwards. If both ran at once, one could take the error, and the other would see only an end of stream.
+    /// queries it afterwards. If the query and a read ran at once, one of them could take the error, and the other would see only an end of
+    /// stream.
     mutating func beginErrorCheck() -> Transport? {
         guard phase == .open, closing == nil, let transport else { return nil }
         let isLeftToReader = isReading || hasReadWork
@@ -83,7 +85,7 @@ extension Flow.State {
         guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
         guard closing == nil else { return }
         guard failure == nil else {
-            // EPIPE means only that another call received the reason. Keep the reason instead.
+            // EPIPE means only that an earlier call received the reason for the break. Keep that reason instead.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }
@@ -104,7 +106,7 @@ extension Flow.State {
 
     /// Ends the flow after a read found no more content in a broken transport.
     mutating func finishDraining(_ deferred: inout DeferredActions) {
-        // A receive that was cancelled in the meantime has left content for the next one.
+        // A receive that was cancelled during the read has left its content for the next receive.
         guard !waiters.isEmpty || leftover.isEmpty else { return }
         if remainder == .contentAndEnd {
             if !waiters.isEmpty { remainder = .nothing }

@@ -5,12 +5,12 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The maximum number of reads in a row before other flows get their turn. Also the maximum number of receives in a row that do their
-    /// own read.
+    /// The maximum number of reads in a row before other flows get their turn. Also the maximum number of receives in a row that read from
+    /// the transport themselves.
     static var readBudget: Int { 16 }
-    /// The number of bytes that a read can take beyond the request, so that small receives do not cost one system call each.
+    /// The number of bytes that a read may take beyond the request. Small receives then do not cost one system call each.
     static var readAhead: Int { 16 << 10 }
-    /// The minimum byte count of content that keeps its block. Smaller content is copied.
+    /// Content with at least this number of bytes keeps the block into which it was read. Smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -36,7 +36,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Places a request if no other request is ahead and no content is available for it. Returns whether the request was placed.
+    /// Queues a request if no other request is ahead and no content is available for it. Returns whether the request was queued.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false
@@ -52,7 +52,7 @@ extension Flow {
         return isPlaced
     }
 
-    /// Places a request that available content may complete at once.
+    /// Queues a request, and completes it at once if enough content is available.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var deferred = DeferredActions()
         var plan: ReadPlan?
@@ -100,7 +100,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Let other flows on this thread run first. The rest is read as if the transport had just become readable.
+        // Let other flows on this thread run first. The remaining bytes are read as if the transport had just become readable.
         if budget <= 0 { requeueRead() }
     }
 
@@ -140,7 +140,8 @@ extension Flow {
         }
     }
 
-    /// Ends a claim in the usual case: one receive waits and gets everything the read returned. Returns the content in all other cases.
+    /// Ends the claim of a read in the usual case: one receive waits and gets everything that was read. Returns the content in all other
+    /// cases.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -175,7 +176,7 @@ extension Flow {
         return nil
     }
 
-    /// Ends a claim: delivers the content of the read, and closes the transport if a close was waiting for the claim.
+    /// Ends the claim of a read: delivers the content of the read, and closes the transport if a close was waiting for the claim.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {

@@ -8,16 +8,16 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// The oldest receive belongs to the protocols above, which borrow the content in the thread's scratch block.
+    /// Whether the oldest receive belongs to the protocols above, which borrow the content in the thread's scratch block.
     var isForChannel = false
-    /// Exactly one receive waits, from a task or a closure of the program.
+    /// Whether exactly one receive waits, from a task or a closure of the program.
     var isForOne = false
 }
 
 /// The result of a read.
 enum Arrived {
     case data(Data)
-    /// The byte count at the start of the thread's scratch block.
+    /// The number of bytes that the read placed at the beginning of the thread's scratch block.
     case lent(Int)
 }
 
@@ -35,8 +35,9 @@ extension Flow.State {
         return plan
     }
 
-    /// Claims the read that a receive does itself. If every receive finds content at once, a fast peer and its task would occupy the loop's
-    /// thread. From time to time `isPostponed` is set instead, and the caller calls ``Flow/requeueRead()``.
+    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, every ``Flow/readBudget`` calls this function
+    /// sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a fast peer and the task that receives from it
+    /// could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         readBurst += 1
@@ -80,7 +81,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends a claim if one receive takes everything that arrived and no other content is ahead. The caller completes the receive.
+    /// Ends the claim of a read if one receive takes everything that arrived and no other content is ahead. The caller completes the
+    /// receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
             waiters.first?.takesAll == true,
@@ -92,8 +94,8 @@ extension Flow.State {
     }
 
     private mutating func noteRead(_ count: Int, _ length: Int) {
-        // After a large read more content has often arrived, and one more call costs little in comparison. A flow with muted arrival
-        // reports must always try again.
+        // After a large read more content has often arrived, and one more read costs little in comparison. A flow whose arrival reports are
+        // off must always try again.
         if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
             isReadable = true
         }
@@ -125,7 +127,7 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Completes every receive for which there is enough content. `arrived` follows the leftover bytes of earlier reads.
+    /// Completes every receive for which there is enough content: the leftover bytes of earlier reads, followed by `arrived`.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
@@ -152,8 +154,8 @@ private struct Backlog {
     private var bytes: Data
     private var offset = 0
 
-    /// Moves the leftover bytes out of `leftover`, so that they grow in place. With a copy per read, a long exact receive would cost
-    /// quadratic time.
+    /// Takes over the buffer of `leftover`, so that the arrived bytes can be appended in place. If each read copied the buffer, one receive
+    /// of a large number of bytes would take quadratic time.
     init(taking leftover: inout Data, arrived: Data?) {
         bytes = leftover
         leftover = Data()

@@ -110,7 +110,7 @@ extension Flow {
         case postponed
     }
 
-    /// Ends the claim. Completes the send if everything was sent or the transport failed.
+    /// Ends the claim of an immediate write. Completes the send if everything was sent or the transport failed.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .nobody
     ) -> ImmediateResult {
@@ -141,10 +141,10 @@ extension Flow {
             state.isWritable = true
             state.isWriting = false
             state.sentByteCount &+= UInt64(count)
-            // The flow was cancelled in the meantime: it is unknown which bytes reach the peer.
+            // The flow was cancelled during the write, so it is unknown which bytes reach the peer.
             if state.closing != nil { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
-            // Other threads can have queued content during the claim.
+            // Other threads may have queued content during the claim.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -193,7 +193,7 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // If an edge has arrived in the meantime, there is room already.
+        // If a writable edge has arrived since the write, the transport already has room.
         if state.withLock({ state in state.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Datagrams that are sent in one system call. Some form trains for segmentation offload.
+/// Datagrams that are sent in one system call. Datagrams of equal length form trains for segmentation offload.
 struct DatagramPlan {
     /// A single datagram, or a run of datagrams of equal length; the last one can be shorter.
     struct Group {
@@ -96,7 +96,7 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // An edge that arrived during the call has set `isWritable`. No other edge follows.
+            // An edge that arrived during the call has set `isWritable`, and the loop does not report that edge again.
             return isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later

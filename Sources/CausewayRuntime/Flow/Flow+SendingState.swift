@@ -19,7 +19,7 @@ extension Flow.State {
         return transport
     }
 
-    /// Claims a write for a task. A task must suspend from time to time; then `isBurst` is set.
+    /// Claims a write for a task. After a number of writes the task must suspend once: this function then sets `isBurst` and returns `nil`.
     mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
         guard burst + 1 == Self.burstLimit else {
             guard let transport = beginImmediateWrite(count) else { return nil }
@@ -59,7 +59,7 @@ extension Flow.State {
 
     /// Whether a message can bypass the queue.
     private var letsPass: Bool {
-        // Before there is a transport no message has started, so per-message options still apply.
+        // Before the flow has a transport, all messages are queued: per-message options still apply to messages that have not started.
         mayTransfer && backlog == nil && inFlight.count < Flow.gatherPieceLimit
             && (datagrams.first?.outgoing.count ?? 0) == 0
     }
@@ -79,7 +79,7 @@ extension Flow.State {
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
-            // Parts of one message leave as one datagram. A part counts as taken when it was appended to the others.
+            // Parts of one message leave as one datagram. The send of a part completes when the part was appended to the earlier parts.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -116,7 +116,7 @@ extension Flow.State {
         return next
     }
 
-    /// Moves queued content into flight, up to the capacity of one call.
+    /// Moves queued content into flight, up to the limits of one gathered send.
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
             switch backlog?.next(at: System.now) {
@@ -191,7 +191,7 @@ extension Flow.State {
             if count == plan.byteCount { isWritable = true }
             return isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // An edge that arrived during the call has set `isWritable`. No other edge follows.
+            // An edge that arrived during the call has set `isWritable`, and the loop does not report that edge again.
             return isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -202,7 +202,7 @@ extension Flow.State {
         }
     }
 
-    /// Notifies the owner, once, that both directions have ended and the program has received the end.
+    /// Notifies the owner, once, that both directions have ended and the program has received the end of the peer's stream.
     mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard outboundEnd == .sent, receive.hasDeliveredEnd, closing == nil, failure == nil, let owner else { return }
         outboundEnd = .told
@@ -217,7 +217,7 @@ extension Flow.State {
         return true
     }
 
-    /// Removes sent bytes from the front.
+    /// Removes sent bytes from the front of the content in flight.
     mutating func advance(by count: Int, _ deferred: inout DeferredActions) {
         sentByteCount &+= UInt64(count)
         inFlightByteCount -= count

@@ -9,17 +9,20 @@ extension Flow {
     enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport is closed, and the flow waits for another one. The value is the failure if the transport broke.
+        /// The transport is closed, and the flow waits for another one. The value is the failure that broke the transport; `nil` if it was
+        /// intact.
         case detached(Failure?)
         case broken(Failure)
     }
 
-    /// The pending close of a transport that no thread claims any more. A class, so that an optional value is a single pointer: every read
-    /// and write checks for a pending close, and at most one exists per flow.
+    /// The pending close of a transport that no thread claims any more.
+    ///
+    /// This type is a class, so that an optional value is a single pointer: every read and write checks for a pending close, and at most
+    /// one exists per flow.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
-        /// The peer has ended its side and all of its content was read.
+        /// Whether the peer has ended its side and all of its content was read.
         private let isReadOut: Bool
         private let owner: (any FlowOwner)?
 
@@ -52,22 +55,23 @@ extension Flow {
         let kind: Kind
         var phase = Phase.idle
         var mayTransfer = false
-        /// The protocols above have not completed their handshake: if the transport breaks, another one can replace it.
+        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, another one can replace
+        /// it.
         var isProvisional = false
 
         var isReadable = false
         var isReading = false
         var isReadPosted = false
-        /// The peer's end was reported: after a short read there can still be an end of stream to read.
+        /// Whether the loop has reported the end of the peer's stream. After a short read, that end may still be unread.
         var hasEndPending = false
         var arrivalInterest = ArrivalInterest.all
-        /// The number of redundant arrival reports since everything was read.
+        /// The number of redundant arrival reports since the reader last emptied the transport.
         var redundantEvents: UInt8 = 0
-        /// The end of the stream was read while another thread used the transport.
+        /// Whether the end of the stream was read while another thread used the transport.
         var isEndDoubtful = false
-        /// A failure was reported during a read.
+        /// Whether a failure was reported during a read.
         var hasErrorPending = false
-        /// A write failed with EPIPE during a read.
+        /// Whether a write failed with EPIPE during a read.
         var isPipeBroken = false
         var remainder = Flow.Remainder.nothing
 
@@ -76,13 +80,13 @@ extension Flow {
         var isCorked = false
         /// The number of immediate writes since the last suspension.
         var burst: UInt8 = 0
-        /// The number of reads that receives did themselves since the last postponed read.
+        /// The number of receives that read from the transport themselves since the last postponed read.
         var readBurst: UInt8 = 0
         var sendingHasEnded = false
         var outboundEnd = Flow.OutboundEnd.none
         var hasSegmentOffload = true
 
-        /// The number of threads that use the transport now.
+        /// The number of threads that use the transport now for other purposes than reading and writing.
         var claims: Int32 = 0
         var closing: Ending?
         var failure: Failure?
@@ -92,13 +96,13 @@ extension Flow {
 
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received bytes beyond the waiting requests, at most one read-ahead.
+        /// Received bytes that no waiting request has taken, at most one read-ahead.
         var leftover = Data()
         /// One element for datagram flows, empty for streams. The array keeps this state on the heap, so that streams need no memory for
         /// it.
         var datagrams: [DatagramSide] = []
 
-        /// Content that cannot start yet. Created on first use, because most connections never need it.
+        /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
         var backlog: SendQueue<Outbound>?
         /// The times at which timers for expiring messages fire.
         var expiryTimes: [Duration] = []
@@ -117,16 +121,17 @@ extension Flow {
         struct DatagramSide: Sendable {
             /// Received datagrams that wait for a receive.
             var inbox = DatagramInbox()
-            /// The error for an earlier datagram that was refused on the path; no receive has reported it yet.
+            /// The error for an earlier datagram that a host or router on the path refused; no receive has reported it yet.
             var refusal: Failure?
             /// The first parts of a datagram whose last part is still missing.
             var outgoing = Data()
-            /// The flow that owns this state, for posting to the program's queue.
+            /// The flow that owns this state. It is needed to post to the program's queue.
             unowned var flow: Flow?
-            /// A delivery on the program's queue is scheduled.
+            /// Whether a delivery on the program's queue is scheduled.
             var isPosted = false
             var isDelivering = false
-            /// The program receives in a task on the loop's thread, which the reader of a shared socket must not run ahead of.
+            /// Whether the program receives in a task on the loop's thread. The reader of a shared socket must not run ahead of such a
+            /// task.
             var readsOnLoop = false
             /// The kernel's buffer is large: the inbox need not hold many datagrams.
             var hasDeepSocket = false
@@ -153,7 +158,7 @@ extension Flow.State {
             && (!inFlight.isEmpty || backlog != nil)
     }
 
-    /// Takes the pending close if no claim is left.
+    /// Returns the pending close if no thread claims the transport any more; otherwise `nil`.
     mutating func takeClosing() -> Flow.Closing? {
         guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
         if case .detached(let reason) = ending { return takeDetaching(reason) }
@@ -188,7 +193,7 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Completes every outstanding request with an error. Content that had arrived goes to the first receive.
+    /// Completes every outstanding request with an error. The first receive also gets the content that has arrived.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }

@@ -4,18 +4,18 @@ package import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-/// Requests of tasks. Cancelling a task ends only the request that it waits for, and the flow stays open: the next receive gets the
+/// Requests of tasks. Cancelling a task ends only the request that the task waits for, and the flow stays open: the next receive gets the
 /// content, and a send that has started completes.
 ///
-/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection that is served by one
-/// task with a known canceller does not need it: that task is the flow's home task.
+/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection that is served by a
+/// single task can avoid this cost: that task becomes the flow's home task, and ``cancelHome()`` cancels its request.
 extension Flow {
     /// Makes the current task the flow's home task. To cancel it, call ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home task waits for, as the cancellation of any other task does.
+    /// Ends the request that the home task waits for, with the same effect as the cancellation of any other task.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
@@ -31,7 +31,7 @@ extension Flow {
 
     // MARK: Receiving
 
-    /// Receives at least `minimum` and at most `maximum` bytes of a byte stream, as ``receive(minimum:maximum:_:)``.
+    /// Receives at least `minimum` and at most `maximum` bytes of a byte stream, like ``receive(minimum:maximum:_:)``.
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
@@ -52,7 +52,8 @@ extension Flow {
         }
     }
 
-    /// Not inlined, like the functions below, so that its locals do not enlarge the frame of every suspended task.
+    /// Receives like ``receivePiece(minimum:maximum:)``, for a task that is not the home task. Not inlined, like the functions below, so
+    /// that its locals do not enlarge the frame of every suspended task.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -83,7 +84,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Receives one whole message, as ``receiveMessage(_:)``.
+    /// Receives one whole message, like ``receiveMessage(_:)``.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -110,7 +111,7 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
 
-    /// Receives all datagrams that have arrived, as ``receiveBatch(_:)``. Returns `nil` when the flow has ended.
+    /// Receives all datagrams that have arrived, like ``receiveBatch(_:)``. Returns `nil` when the flow has ended.
     nonisolated(nonsending)
         package func receiveBatch() async throws(Failure) -> DatagramBatch?
     {
@@ -133,8 +134,8 @@ extension Flow {
 
     /// Suspends until the transport has taken the content. Returns the failure, or `nil` on success.
     ///
-    /// Content that the transport takes at once needs no suspension, except from time to time so that other tasks get their turn. A
-    /// cancelled task can therefore still send a final message.
+    /// If the transport takes the content at once, the task does not suspend, except from time to time so that other tasks get their turn.
+    /// A cancelled task can therefore still send a final message.
     ///
     /// Cancellation: content that has not started to leave is removed from the queue.
     nonisolated(nonsending)
@@ -159,7 +160,7 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Whether a task has received its share of datagrams in a row and must let other tasks run. If so, the count restarts.
+    /// Returns whether a task has received so many datagrams in a row that it must let other tasks run. In that case, restarts the count.
     private func mustGiveWay() -> Bool {
         let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
             guard state.kind == .datagram else { return (false, nil) }

@@ -8,8 +8,9 @@ internal import Synchronization
 /// Moves content between the program's requests and one transport, in both directions, with back-pressure.
 ///
 /// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no system call and no
-/// code of the program runs under it. Reading and writing are claimed: a thread that finds work and no claim does the work itself; other
-/// threads record their work in the state. The last claim closes the transport, so a descriptor is never used after it was closed.
+/// code of the program runs under it. A thread claims the transport before it reads or writes. If another thread has claimed the same
+/// direction, the thread only records its work in the state, and the other thread does the work. The transport is closed when the last
+/// claim ends, so a descriptor is never used after it was closed.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
@@ -64,7 +65,7 @@ package final class Flow: ReadinessHandler {
         if isGone { transport.discard(on: loop) }
     }
 
-    /// Confirms the transport after the protocols above it have completed their handshake: it is not replaced from now on.
+    /// Confirms the transport after the protocols above it have completed their handshake: from now on, no other transport replaces it.
     package func confirm() { state.withLock { state in state.isProvisional = false } }
 
     /// Returns content for the first packet, before the peer has answered: content at the head of the queue that is safe to replay.
@@ -73,7 +74,7 @@ package final class Flow: ReadinessHandler {
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
-            // Content that goes with the first packet counts as started.
+            // Content that is offered for the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.inFlight {
                 guard case .nobody = entry.outbound.waiter, content.count < limit else { break }
@@ -100,6 +101,8 @@ package final class Flow: ReadinessHandler {
         pumpReads()
     }
 
+    /// Closes the transport. The flow then waits for another transport.
+    ///
     /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set it if the requests come from protocols
     ///   above the transport, which restart on the next transport.
     package func detach(abandoning failure: Failure? = nil) {
@@ -116,7 +119,7 @@ package final class Flow: ReadinessHandler {
 
     /// Completes every request with `ECANCELED` and closes the transport, with a reset if `abortively`.
     ///
-    /// Returns whether `owner` will be notified. If not, there was nothing left to close.
+    /// Returns whether `owner` will be notified. Returns `false` if the flow was already closed.
     package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
         var deferred = DeferredActions()
         var willTell = true
@@ -130,7 +133,7 @@ package final class Flow: ReadinessHandler {
                 return (nil, nil)
             }
             if case .broken = state.closing {
-                // Another thread still uses the transport. The owner that asked for the close is notified when it is closed.
+                // Another thread still uses the transport. `owner` is notified when the transport is closed.
             } else {
                 state.answerAll(Failure(errno: Errno.cancelled), &deferred)
             }
@@ -143,11 +146,12 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// Completes every request with `error` after the transport broke, then notifies the owner.
+    /// Completes every request with `error` because the transport or a protocol above it failed, then notifies the owner.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            // The protocols above can report another failure than the transport.
+            // The failure may come from a protocol above the transport. Later receives must then fail, and not return the end of the peer's
+            // stream.
             if state.closing == nil { state.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
@@ -198,7 +202,7 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // The program's closures run on its queue, so the read is done there. A task is resumed here.
+            // The program's closures run on its queue, so the read is done on that queue. A task is resumed here.
             if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.postRead(self, on: delivery) { posted = delivery }
             } else if mustRead {

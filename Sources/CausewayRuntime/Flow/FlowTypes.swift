@@ -17,15 +17,15 @@ package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 /// The waiter of a receive: a closure of the program, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// An internal protocol implementation. Called at once, on any thread; the content can be lent.
+    /// The waiter is an internal protocol implementation. Its closure is called at once, on any thread, and the content can be lent to it.
     case channel(ReceiveCompletion)
-    /// The protocols above the transport, for one connection attempt. Called as `channel`. Their reads run on the program's queue, if there
-    /// is one.
+    /// The waiter is the stack of protocols above the transport, for one connection attempt. Its closure is called like that of `channel`.
+    /// If the program has a queue, reads for the stack run on it.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
     case distantTask(UInt64, TaskContinuation)
-    /// A task that needs the complete result, as with datagrams.
+    /// A task that needs the complete result, for example the header fields of a datagram.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
@@ -60,7 +60,7 @@ enum ReceiveWaiter: Sendable {
 package enum SendWaiter: Sendable {
     case nobody
     case callback(SendCompletion)
-    /// The protocols above the transport. Called from any thread.
+    /// The protocols above the transport. The closure is called from any thread.
     case channel(SendCompletion)
     /// A task, and the identifier for cancelling its request.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
@@ -71,14 +71,14 @@ package struct Outbound: Sendable {
     package var data: Data
     /// The byte count that the transport has taken.
     var offset = 0
-    /// The sending side ends after this content.
+    /// Whether the sending side ends after this content.
     package var endsStream: Bool
     /// DSCP and ECN of this datagram; `nil` for the socket's default.
     package var trafficClass: UInt8?
     package var waiter: SendWaiter
-    /// Whether the program passed content, even if empty.
+    /// Whether the program passed content, even if that content is empty.
     package var hasContent: Bool
-    /// Whether the content leaves as one datagram even when it is empty.
+    /// Whether the content leaves as one datagram even if it is empty.
     var isDatagram = false
 
     package init(
@@ -97,16 +97,16 @@ package struct Outbound: Sendable {
 
 /// The owner of a flow. It is notified when the flow ends.
 package protocol FlowOwner: AnyObject, Sendable {
-    /// The transport broke. Every outstanding request is complete.
+    /// Called when the transport broke. Every outstanding request is complete.
     func flowFailed(_ error: Failure)
-    /// The transport broke, and content that arrived earlier waits to be received. This can be reported more than once. ``flowFailed(_:)``
+    /// Called when the transport broke and content that arrived earlier waits to be received, possibly more than once. ``flowFailed(_:)``
     /// follows when all content was received.
     func flowLost(_ error: Failure)
-    /// Both directions have ended: the program has received the peer's end, and the local end was sent. The flow itself is unchanged.
+    /// Called when both directions have ended: the program has received the peer's end, and the local end was sent. The flow stays open.
     func flowEnded()
-    /// The flow is closed as requested. Every outstanding request is complete.
+    /// Called when the flow is closed as requested. Every outstanding request is complete.
     func flowClosed()
-    /// The transport was detached from the flow. Requests wait for another one.
+    /// Called when the transport was detached from the flow. Requests wait for another transport.
     ///
     /// - Parameter reason: The failure that broke the transport; `nil` if it was intact.
     func flowDetached(because reason: Failure?)

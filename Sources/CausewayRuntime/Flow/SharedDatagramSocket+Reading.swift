@@ -3,13 +3,14 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Reads a shared socket on its loop's thread: at each wake-up until the socket is empty, within a limit. The datagrams are delivered at
-/// the end of the turn.
+/// Reads a shared socket on its loop's thread. Each time that the loop reports arrivals, the socket is read until it is empty, within a
+/// limit. The datagrams are delivered at the end of the turn.
 extension SharedDatagramSocket {
     /// The limits of one turn. After that, other descriptors of the loop get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The longest time that datagrams stay in the kernel because a program falls behind: alone on the socket, and beside other peers.
+    /// The maximum time for which the reader leaves datagrams in the kernel because a program is too slow: if the socket has one peer
+    /// (`alone`), and if it has several (`beside`).
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {
@@ -17,7 +18,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read at the end of the pause. Ignore events in between, such as an ICMP error for an earlier reply.
+        // A paused socket is read at the end of the pause. Ignore events before that, such as an ICMP error for an earlier reply.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -78,8 +79,9 @@ extension SharedDatagramSocket {
         loop.execute { [count] in self.read(count) }
     }
 
-    /// How long to leave further datagrams in the kernel at most, because a program reads more slowly than they arrive: to read them would
-    /// take processor time from the program, only to drop them. A program that reads nothing at all does not delay other peers.
+    /// Returns the maximum time to leave further datagrams in the kernel; `nil` if no program receives more slowly than the datagrams
+    /// arrive. Reading them would take processor time from the program only to drop them. A program that receives nothing at all does not
+    /// delay other peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }
@@ -91,7 +93,7 @@ extension SharedDatagramSocket {
         holdTimer.value = loop.schedule(after: time) { self.endHold() }
     }
 
-    /// Continues after a hold: the program has taken enough. Callable on any thread.
+    /// Ends a hold, because the program has taken enough datagrams. Callable on any thread.
     func continueReading() { loop.execute { self.endHold() } }
 
     private func endHold() {
@@ -100,7 +102,7 @@ extension SharedDatagramSocket {
         read(0)
     }
 
-    /// Passes runs of packets of one peer to its flow in one block. Returns the smallest room left in a flow.
+    /// Passes each run of packets from one peer to that peer's flow, in one block. Returns the smallest room left in a flow.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
         if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
             sort(packets, &reader, unknownPeers)

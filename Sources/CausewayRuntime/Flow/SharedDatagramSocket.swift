@@ -23,9 +23,9 @@ package final class SharedDatagramSocket: ReadinessHandler {
         var unknownPeers: UnknownPeers?
         var registration: Registration?
         var isOpen = true
-        /// The loop's thread is reading. If the descriptor were closed now, its number could be reused during the read.
+        /// Whether the loop's thread is reading. If the descriptor were closed now, its number could be reused during the read.
         var isReading = false
-        /// The loop does not report arrivals.
+        /// Whether reading is paused, so that the loop does not report arrivals.
         var isPausing = false
     }
 
@@ -36,12 +36,12 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
-    /// Ends the hold, if there is one.
+    /// The timer that ends the current hold, if there is one.
     let holdTimer: LoopBound<TimerID?>
-    /// A datagram was sent since the socket was last read.
+    /// Whether a datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
-    /// - Parameter tracksSource: Whether replies to a peer have, as their source, the address to which the peer sent. Not needed for a
+    /// - Parameter tracksSource: Whether each reply to a peer has, as its source, the address to which the peer sent. Not needed for a
     ///   socket that is bound to one address.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
@@ -75,7 +75,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Existing peers stay. If there are none, `completion` is called when the port is free.
+    /// Accepts no more peers. Existing peers stay. If there are none, closes the socket and calls `completion` when the port is free.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -87,7 +87,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     package var peerCount: Int { state.withLock { state in state.flows.count } }
 
-    /// Makes a sender a peer: its datagrams go to the returned flow from now on. Returns `nil` if the sender is a peer already, or if the
+    /// Makes a sender a peer: from now on, its datagrams go to the returned flow. Returns `nil` if the sender is already a peer, or if the
     /// socket's owner has ended.
     ///
     /// - Parameter source: The address to which the sender sent. It becomes the source of replies; `nil` for the kernel's choice.
@@ -142,7 +142,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         loop.await(.writable, of: registration)
     }
 
-    /// Records that a datagram was sent. The peer may reply, and a pause must not delay the reading of the reply.
+    /// Records that a datagram was sent. The peer may reply, and a pause in reading must not delay that reply.
     func noteSending() {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
@@ -235,7 +235,7 @@ extension Flow {
 }
 
 extension SocketAddress {
-    /// Converts the address of a datagram's header to a socket address with a port; the scope is kept only where it has a meaning.
+    /// Converts the address of a datagram's header to a socket address with a port. The scope is kept only for a link-local address.
     fileprivate func bound(to port: UInt16) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)

@@ -87,7 +87,7 @@ extension Transport {
         }
     }
 
-    /// Returns the reason why a transport broke; 0 if it did not break. The kernel reports it once.
+    /// Returns the reason why a transport broke; 0 if it did not break. The kernel reports the reason only once.
     func takeLoss() -> (code: CInt, isBehindEnd: Bool) {
         if case .scripted(let script) = self { return (script.takeError(), false) }
         return Socket.takeLoss(descriptor)

@@ -78,7 +78,7 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// Opens a socket that is bound to the group's port on the wildcard address. A socket that is bound to a unicast address of this host
+    /// Opens a socket and binds it to the group's port on the wildcard address. A socket that is bound to a unicast address of this host
     /// does not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self

@@ -30,7 +30,7 @@ extension GroupDriver {
         return interfaces.permitted?.contains(Int(arrival.info.interfaceIndex)) ?? true
     }
 
-    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, other blocks on the queue get their turn.
+    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, other work of the queue runs first.
     private func drain() {
         for _ in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
@@ -55,10 +55,10 @@ extension GroupDriver {
 
     // MARK: Connections
 
-    /// Makes a connection with one host, over the group's own port. Returns `nil` if such a connection exists, or if the group has no
+    /// Creates a connection with one host, over the group's own port. Returns `nil` if such a connection exists, or if the group has no
     /// socket for the address.
     ///
-    /// - Parameter source: The local address that the host has sent to, as the source of replies; `nil` for the kernel's choice.
+    /// - Parameter source: The local address to which the host has sent. It becomes the source of replies; `nil` for the kernel's choice.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source)
@@ -66,11 +66,10 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// Makes a connection with the sender of a datagram.
+    /// Creates a connection with the sender of a datagram.
     ///
     /// - Parameter isFirst: Whether this datagram becomes the first content of the connection. Set it only if the program has not received
-    ///   the
-    ///   datagram from the group.
+    ///   the datagram from the group.
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
         guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }

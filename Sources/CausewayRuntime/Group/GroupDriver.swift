@@ -88,7 +88,7 @@ package final class GroupDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // The sockets are in use on the loop. If another thread closed them, the kernel could reuse a descriptor number meanwhile.
+            // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor number in the meantime.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
             // The actions after `close` wait until the port is free.
             return
@@ -113,7 +113,7 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // If the program has cancelled the group meanwhile, the observer stays for the report of `cancelled`.
+            // If the program has cancelled the group in the meantime, keep the observer for the report of `cancelled`.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -153,7 +153,7 @@ package final class GroupDriver: ReadinessHandler {
 }
 
 extension GroupDriver.Progress {
-    /// The failure with which messages are refused after the group has ended; else `nil`.
+    /// The failure with which messages are refused after the group has ended; `nil` before that.
     var refusal: Failure? {
         switch lifecycle.state {
         case .failed(let failure): failure

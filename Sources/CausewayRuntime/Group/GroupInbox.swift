@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Received datagrams of a group that wait for the program's queue. Their total size and their number are limited.
+/// Received datagrams of a group that the program's queue has not delivered yet. Their total size and their number are limited.
 struct GroupInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192

@@ -38,7 +38,7 @@ struct GroupTransmission: Sendable {
 
     /// Sends the remaining datagrams until the kernel accepts no more.
     mutating func proceed() -> Outcome {
-        // No interface currently carries the group, so there is nothing to send to.
+        // If no interface currently carries the group, there is no datagram to send.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
             return .done(Failure(errno: Errno.networkUnreachable))
         }

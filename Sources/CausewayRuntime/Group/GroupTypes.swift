@@ -42,7 +42,7 @@ package struct GroupDatagram: Sendable {
     /// The socket that received the datagram.
     package var socket: SharedDatagramSocket
 
-    /// The target of a reply, with its source address.
+    /// The target of a reply to this datagram, with the source address of the reply.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
     /// The source address of a reply. It is `nil`, for the kernel's choice, if the datagram was sent to a group, because a multicast

@@ -36,7 +36,7 @@ extension ListenerDriver {
     private func isPassing(_ error: SystemError) -> Bool {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
-            // The connection is still in the backlog, but there will be no new edge for it. So a timer tries again later.
+            // The connection stays in the backlog, but epoll reports no new edge for it. So a timer tries again later.
             _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
             return false
         case Errno.badDescriptor, Errno.invalid:

@@ -35,7 +35,7 @@ package final class ListenerDriver: ReadinessHandler {
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// A listening socket from the service manager (systemd), until the listener opens.
+    /// The listening socket that the service manager (systemd) passed; `nil` once the listener has taken it.
     private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
@@ -111,7 +111,8 @@ package final class ListenerDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // The loop may be accepting. If another thread closed the socket, the kernel could reuse the descriptor number meanwhile.
+            // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the descriptor number in
+            // the meantime.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
             // The actions after `close` wait until the port is free.
             return
@@ -153,7 +154,7 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // If the program has cancelled the listener meanwhile, the observer stays for the report of `cancelled`.
+            // If the program has cancelled the listener in the meantime, keep the observer for the report of `cancelled`.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }

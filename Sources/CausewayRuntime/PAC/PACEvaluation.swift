@@ -4,7 +4,8 @@ internal import CausewayTypes
 
 /// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for it.
 ///
-/// Confined to a loop except for ``cancel()``. The completion is called once, after the process is gone; never after ``cancel()``.
+/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited; it is not called after
+/// ``cancel()``.
 package final class PACEvaluation: Sendable {
     package struct Job: Sendable {
         /// The source text in UTF-8.
@@ -34,7 +35,7 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether the evaluation has its turn and the process is being started.
+        /// Whether ``PACTurns`` lets the script run and its process is being started.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?
@@ -109,7 +110,7 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// The source addresses of packets to the internet. Nothing is sent to determine them.
+    /// Returns the source addresses that packets to the internet would have. No packet is sent to determine them.
     private static func ownAddresses(_ job: Job) -> String {
         // Addresses for documentation, which no host has (RFC 5737 §3, RFC 3849).
         let far: [SocketAddress] = [
@@ -124,7 +125,7 @@ package final class PACEvaluation: Sendable {
         switch outcome {
         case .failure(let problem):
             end(.failure(problem))
-            // This also completes an evaluation that ended while its process was starting.
+            // This call also completes an evaluation whose result was set while its process was starting.
             finish()
         case .success(let (process, channel)):
             state.value.process = watch(process) { self.checkEnd() }
@@ -242,7 +243,7 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Reports the result after the process is gone.
+    /// Reports the result after the process has exited.
     private func finish() {
         PACTurns.shared.giveBack()
         report()

@@ -15,7 +15,7 @@ final class PACTurns: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Calls `body` at once, or when an earlier script has finished. `body` must lead to one call of ``giveBack()``.
+    /// Calls `body` at once, or later when an earlier script has finished. The work that `body` starts must call ``giveBack()`` once.
     func take(_ body: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             guard state.runningCount < limit else {

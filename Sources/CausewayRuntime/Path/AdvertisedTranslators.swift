@@ -4,7 +4,8 @@ internal import CausewayWire
 
 /// Receives the NAT64 prefixes that routers advertise (RFC 8781), from the first time that a connection finds no route to an IPv4 host.
 ///
-/// The kernel passes these options on but does not store them, so earlier advertisements are not known. Hosts with IPv4 never subscribe.
+/// The kernel passes these options to subscribers but does not store them, so earlier advertisements are not known. A host with IPv4 never
+/// subscribes.
 final class AdvertisedTranslators: ReadinessHandler {
     /// The shared instance of the process. It watches the network namespace of its first use.
     static let shared = AdvertisedTranslators()
@@ -59,7 +60,7 @@ final class AdvertisedTranslators: ReadinessHandler {
             }
             return isNews
         }
-        // Makes connections that wait for a route check the network again.
+        // Connections that wait for a route must check the network again.
         if isNews { NetworkStateMonitor.shared.changed() }
     }
 }

@@ -41,7 +41,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // There is no report if the watch was cancelled in the meantime.
+            // Nothing is reported if the watch was cancelled in the meantime.
             if stop() { report(nil) }
             return
         }

@@ -16,7 +16,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
     /// The socket and its registration, until the watch is cancelled.
     private let feed = LockedValue<Feed?>(nil)
 
-    /// Starts the watch. Every change after the return is reported on the loop.
+    /// Starts the watch. Every change after this initializer has returned is reported on the loop.
     init(
         on loop: any EventLoop, report: @escaping @Sendable (NetworkChangeMonitor.Report) -> Void
     ) throws(SystemError) {
@@ -34,7 +34,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // One turn reads a limited number of changes; register again for the rest.
+                // One turn reads a limited number of changes. Register again, so that the loop reports the remaining ones.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {

@@ -17,7 +17,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Starts to monitor the kernel. Returns `nil` if this is impossible now. Every change after the return must be reported.
+        /// Starts to monitor the kernel. Returns `nil` if this is impossible now. Every change after this function has returned must be
+        /// reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
         /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -62,8 +63,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
-    /// Every change after the return is reported. So subscribe first and then read the state of the network; in the reverse order, a change
-    /// between the two is missed. A call may come without a visible change.
+    /// Every change after this method has returned is reported. So subscribe first and then read the state of the network; in the reverse
+    /// order, a change between the two is missed. `body` may also be called without a visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1

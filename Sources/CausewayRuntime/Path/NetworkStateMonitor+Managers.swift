@@ -8,8 +8,8 @@ extension NetworkStateMonitor {
         var watch: (any NetworkChangeMonitor.Watch)?
         /// Identifies the current watch. Reports of earlier watches are ignored.
         var generation: UInt64 = 0
-        /// Whether to look for network managers after the next snapshot: at the first one and after changes, because a new manager often
-        /// changes the network.
+        /// Whether to search for network managers after the next snapshot. A search is due after the first snapshot and after changes,
+        /// because a manager that starts often changes the network.
         var isSearchDue = false
         var isChangeScheduled = false
 
@@ -33,7 +33,7 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The last subscriber may have gone in the meantime.
+        // The last subscriber may have cancelled its subscription in the meantime.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch
@@ -42,7 +42,7 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Stores new facts. Several facts that arrive together cause one new snapshot.
+    /// Stores new facts. If several sets of facts arrive together, they cause only one new snapshot.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

@@ -7,8 +7,8 @@ internal import CausewayWire
 ///
 /// Connections do this themselves: see `Connector.translate`.
 package enum AddressTranslation {
-    /// Returns the NAT64 addresses of the hosts. Empty if one of the hosts is reachable directly, or if the network has no NAT64
-    /// translator.
+    /// Returns the NAT64 addresses of the hosts. The result is empty if one of the hosts is reachable directly, or if the network has no
+    /// NAT64 translator.
     ///
     /// The prefix comes from router advertisements (RFC 8781), otherwise from DNS (RFC 7050).
     ///

@@ -199,12 +199,12 @@ package struct NameQuery: Sendable {
     /// Whether the text is a server address, with an optional port.
     package static func isServer(_ text: String) -> Bool { server(text) != nil }
 
-    /// The reverse name of an address; `nil` if the text is not an address.
+    /// Returns the reverse name of an address; `nil` if the text is not an address.
     package static func reverseName(of text: String) -> String? {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// The name of an address in the hosts file.
+    /// Returns the name of an address in the hosts file; `nil` if there is none.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
         return ResolverEngine.shared.settings.current.context.hosts.name(of: address)?.description

@@ -97,7 +97,7 @@ package protocol NameResolving: Sendable {
 
 /// Finds the addresses of a name without blocking the caller. Other resolvers can implement this protocol.
 package protocol NameResolver: Sendable {
-    /// The complete result, if no query is necessary; `nil` otherwise.
+    /// Returns the complete result if no query is necessary; `nil` otherwise.
     func known(_ request: NameRequest) -> [NameEvent]?
 
     /// Looks up a name. Events may arrive on any thread, one after the other.

@@ -10,7 +10,7 @@ package import CausewayWire
 package final class ResolverEngine: Sendable {
     package static let shared = ResolverEngine(on: Engine.loops[0])
 
-    /// A client and its sockets, for one scope.
+    /// A DNS client and its sockets, for one scope.
     private struct Channel: ~Copyable {
         var client: DNSClient
         var transports: DNSTransports?
@@ -235,7 +235,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// If there are this many channels, unused ones are removed before another one is created.
+    /// The number of channels at which unused channels are removed before another one is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -13,7 +13,7 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// Minimum and maximum time between two queries, in seconds. The limits apply to very short and very long times to live.
+    /// Minimum and maximum time between two queries, in seconds. They replace a time to live that is shorter or longer.
     private static let pauses: ClosedRange<Int64> = 10...3_600
     /// Time to the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)

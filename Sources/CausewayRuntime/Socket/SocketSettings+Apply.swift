@@ -40,7 +40,8 @@ extension SocketSettings {
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A buffer of the default size holds about a hundred datagrams. A busy peer sends that many during one scheduling delay.
+        // A buffer of the default size holds about a hundred datagrams. A fast peer sends that many while the program waits for the
+        // processor once.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }
@@ -57,7 +58,7 @@ extension SocketSettings {
         }
     }
 
-    /// Binds an outgoing socket to its local address, if one is set or the port must be shareable.
+    /// Binds an outgoing socket before it connects, if a local address is set or if other sockets must be able to share its port.
     package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         if reuseLocalAddress, family != .unix {
             try Socket.set(.reuseAddress, to: 1, on: fd)

@@ -26,7 +26,7 @@ extension SocketSettings {
 
     /// Returns the interfaces that can carry packets to an address, in order of preference, with their source addresses.
     ///
-    /// Empty if no interface can, or if the program excludes all of them.
+    /// The result is empty if no interface can carry them, or if the program excludes all such interfaces.
     func ways(toward address: SocketAddress, in model: NetworkModel) -> [PathWay] {
         guard let destination = address.internetAddress else { return [] }
         var constraints = pathConstraints

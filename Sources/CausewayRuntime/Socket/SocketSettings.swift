@@ -57,7 +57,7 @@ package struct SocketSettings: Equatable, Sendable {
     package var transport: Transport
     package var tcp = TCP()
     package var ip = IP()
-    /// Send UDP over IPv4 without a checksum.
+    /// Whether UDP over IPv4 is sent without a checksum.
     package var noChecksum = false
     package var reuseLocalAddress = false
     package var localAddress: SocketAddress?
@@ -70,7 +70,7 @@ package struct SocketSettings: Equatable, Sendable {
     package var allowsUltraConstrained = false
     /// Whether the first content may be sent before the handshake ends. The content must be safe to replay.
     package var allowsFastOpen = false
-    /// Whether the protocol above sends first, so that connect(2) need not send a packet (RFC 7413 §4).
+    /// Whether the protocol above TCP sends first, so that connect(2) need not send a packet (RFC 7413 §4).
     package var defersConnect = false
     /// Whether a listener accepts only peers on the local link.
     package var acceptsLocalOnly = false
@@ -80,7 +80,7 @@ package struct SocketSettings: Equatable, Sendable {
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Whether expired answers are used while fresh ones are queried.
+        /// Whether expired answers are used while the resolver queries fresh ones.
         package var allowsExpired = false
 
         package init() {}
@@ -90,7 +90,7 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that the content leaves with the first packet.
+    /// Whether a client waits for content before it connects, so that the first packet can carry the content.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
     /// The time limit for the handshakes of the protocols above the transport: the TCP connection timeout if it is set, otherwise 75 s as
     /// on other systems.

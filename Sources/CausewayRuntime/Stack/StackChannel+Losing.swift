@@ -3,8 +3,8 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// The stack after the transport broke. Content that arrived earlier may still be inside the protocols, and some protocols are code of the
-// program. The channel therefore continues in turns, without reading or writing, until no more content moves.
+// The stack after its transport broke. Content that arrived earlier may still be inside the protocols, and the program may implement some
+// of these protocols. The channel therefore continues to run turns, but no longer reads or writes, until no more content moves.
 
 extension StackChannel {
     /// Ends sending because the transport broke. A receive fails with `failure` only after all content that arrived earlier was delivered.
@@ -52,7 +52,7 @@ extension StackChannel.State {
     ///
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
-        // The result of the last read may not have arrived yet.
+        // An outstanding read may still bring content.
         guard phase == .draining, !isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while stack?.nextOutbound(at: now) != nil { hasMoved = true }
@@ -62,7 +62,7 @@ extension StackChannel.State {
         }
         if hasMoved { return true }
         stack?.abort(failure)
-        // `abort` can make a protocol deliver an end of stream.
+        // `abort` can make a protocol deliver an end of stream, so collect the content again.
         keepRest(now)
         phase = .failed
         while nextDelivery(now) {}

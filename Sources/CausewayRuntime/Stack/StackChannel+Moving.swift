@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The movement of content between program, stack and transport. Each step moves one piece under the lock.
+/// Moves content between program, stack and transport. Each step moves one piece under the lock.
 extension StackChannel.State {
     // MARK: From the transport
 
@@ -34,7 +34,7 @@ extension StackChannel.State {
 
     /// Passes bytes of a stream to the stack.
     ///
-    /// - Returns: The result of the oldest receive if this completes it; otherwise `nothing`.
+    /// - Returns: The result of the oldest receive if these bytes complete it; otherwise `nothing`.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
         if opening.timer != nil { opening.lastHeard = now }
@@ -83,7 +83,7 @@ extension StackChannel.State {
         return Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
-    /// As ``decrypt(_:_:_:)``, into memory that the returned content owns.
+    /// Decrypts like ``decrypt(_:_:_:)``, but into memory that the returned content owns.
     private mutating func decryptInPlace(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
         guard let base = block.baseAddress, let count = stack?.receive(lent: bytes, into: block, at: now) else {
@@ -130,7 +130,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Delivers a control message at once. The message that it interrupts continues after it (RFC 6455 §5.4).
+    /// Empties the inbox for a control message, which is delivered at once. The interrupted content message continues after it (RFC 6455
+    /// §5.4).
     private mutating func makeWay(for kind: MessageChunk.Kind) {
         guard kind != .content, inbox.kind == .content else { return }
         interrupted = kind == .control ? inbox : nil
@@ -171,7 +172,7 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes output of the stack for the transport, if fewer than `window` bytes are waiting there.
+    /// Takes output of the stack for the transport, if fewer than `window` bytes are waiting in the transport.
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
         guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
         else { return nil }
@@ -217,7 +218,8 @@ extension StackChannel.State {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
-            // On datagrams, a ready stack refuses a message only if it is too long. The connection continues without that message.
+            // Over a datagram transport, a ready stack refuses a message only if it is too long. The connection continues without that
+            // message.
             let isTooLong = isDatagram && stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }

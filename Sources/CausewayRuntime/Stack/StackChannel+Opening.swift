@@ -4,12 +4,13 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-// The time before the protocols are ready: a limit for the peer's silence, and content that is sent with the handshake.
+// The opening phase of the stack, before the protocols are ready. It has a time limit for a silent peer, and content can be sent together
+// with the handshake.
 
 extension StackChannel {
     /// The time limits for the handshakes of one attempt.
     struct Opening: Sendable {
-        /// The time limit for the first bytes from a peer that a listener accepted. A peer that has sent some bytes has more time.
+        /// The time limit for the first bytes from a peer that a listener accepted. Once the peer has sent some bytes, it has more time.
         static let silenceLimit = Duration.seconds(10)
 
         let limit: Duration
@@ -18,7 +19,7 @@ extension StackChannel {
         var lastHeard: Duration?
         private let start: Duration
         private let isAccepted: Bool
-        /// Runs until the handshakes have ended.
+        /// The timer that ends the attempt. It runs until the handshakes have ended.
         var timer: TimerID?
         var ticket: UnfinishedOpenings.Ticket?
 
@@ -38,7 +39,8 @@ extension StackChannel {
 
     /// Starts the timer that ends the attempt if the peer stops in the middle of a handshake.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        // The timer ends with the handshakes, so a strong reference is enough. A weak reference would make every use of this object slower.
+        // The timer ends with the handshakes, so it can hold a strong reference to this object. A weak reference would make every use of
+        // this object slower.
         let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt != attempt || state.stack?.isOpening != true
@@ -66,7 +68,7 @@ extension StackChannel {
         if let delay { limitOpening(to: delay, attempt) } else { requestTurn() }
     }
 
-    /// Adds the handshakes to the listener's unfinished handshakes.
+    /// Adds the handshakes of this channel to the listener's unfinished handshakes.
     func join(_ openings: UnfinishedOpenings, _ attempt: UInt64) {
         let ticket = openings.enter { [self] patience in giveUpOpening(attempt, after: patience) }
         state.withLock { state in
@@ -108,7 +110,8 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice. Content that the program sent as idempotent has no waiter.
+    /// Whether the content may arrive twice because the program sent it as idempotent. The program gives no completion for such content, so
+    /// `waiter` is `nobody`.
     fileprivate var mayComeTwice: Bool {
         guard case .nobody = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

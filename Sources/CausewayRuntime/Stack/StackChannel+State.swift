@@ -25,7 +25,7 @@ extension StackChannel {
     }
 
     enum Phase: Sendable {
-        /// No transport. Requests wait.
+        /// There is no transport. Requests wait.
         case idle
         case open
         /// The transport broke. The program still receives the content that arrived earlier.
@@ -111,9 +111,9 @@ extension StackChannel {
         var metadata: [any StageMetadata] = []
         var isWhole = false
         var isFinal = false
-        /// The stream ended in the middle of the message.
+        /// Whether the stream ended in the middle of the message.
         var isCutOff = false
-        /// The end was delivered. No content follows.
+        /// Whether the end of the stream was delivered. No content follows.
         var hasEnded = false
         var kind = MessageChunk.Kind.content
 
@@ -141,7 +141,7 @@ extension StackChannel.State {
         waiters = []
     }
 
-    /// Returns whether to report now that both directions have ended. Returns `true` once.
+    /// Returns `true` once: when both directions have ended and this must be reported.
     mutating func takeEnds() -> Bool {
         guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
             taken.isEmpty,

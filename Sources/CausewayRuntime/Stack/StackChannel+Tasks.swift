@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// Requests of tasks. As with a flow, cancelling a task ends only the request that it waits for, and no content is lost.
+/// Requests of tasks. As with a flow, cancelling a task ends only the request that the task waits for, and no content is lost.
 extension StackChannel {
     /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
     ///
@@ -50,7 +50,7 @@ extension StackChannel {
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task waits for, as the cancellation of any other task does.
+    /// Ends the request that the flow's home task waits for, with the same effect as the cancellation of any other task.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The reads and writes of a turn, and their results.
+/// Performs the reads and writes of a turn, and handles their results.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -63,9 +63,9 @@ extension StackChannel {
         }
     }
 
-    /// Writes as many bytes as the transport takes at once, and queues the rest.
+    /// Writes as many bytes as the transport takes at once, and queues the remaining bytes.
     ///
-    /// - Returns: The number of bytes to subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` counts them.
+    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` does this later.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.bytes.onlyPiece else {
             flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))

@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// The maximum number of bytes that the stack may have waiting in the transport. Beyond it the stack fills up and the program has to
-    /// wait.
+    /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its buffers fill up, and
+    /// the program has to wait.
     static let writeWindow = 256 << 10
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
@@ -13,7 +13,7 @@ extension StackChannel {
     /// The maximum number of steps in one turn. After that, other work of the queue runs first.
     private static let turnBudget = 256
 
-    /// The maximum number of steps in one hold of the lock.
+    /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
@@ -127,8 +127,8 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // Other work comes next. A program that sends from each completion could otherwise occupy its queue without end, and received
-        // content would not be delivered.
+        // Let other work of the queue run next. Otherwise a program that sends from each completion could occupy its queue without end, and
+        // received content would not be delivered.
         state.withLock { state in
             state.unacknowledged = max(0, state.unacknowledged - written)
             state.isTurning = false

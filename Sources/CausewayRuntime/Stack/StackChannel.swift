@@ -76,7 +76,7 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Ends the attempt. Pending requests wait for the next one.
+    /// Ends the attempt. Pending requests wait for the next attempt.
     package func detach() {
         state.withLock { state in
             guard state.phase == .open else { return }
@@ -160,7 +160,7 @@ package final class StackChannel: Sendable {
             state.keepRest(System.now)
             let reason = if case .failed(let known) = state.outcome { known } else { failure }
             state.stack?.abort(reason)
-            // `abort` can make a protocol deliver an end of stream.
+            // `abort` can make a protocol deliver an end of stream, so collect the content again.
             state.keepRest(System.now)
             (state.phase, state.isHeld) = (.failed, false)
             while state.nextDelivery(System.now) {}
@@ -267,10 +267,10 @@ package struct StackMessage: Sendable {
     package var content: Data
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// No content follows in this direction.
+    /// Whether no content follows in this direction.
     package var isFinal: Bool
     package var waiter: SendWaiter
-    /// The message fails if it has not been started by this time.
+    /// The time at which the message fails if its transmission has not started.
     package var deadline: Duration?
 
     package init(

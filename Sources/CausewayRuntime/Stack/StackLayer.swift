@@ -30,7 +30,7 @@ extension StageDelegate {
     package var hasGivenUp: Bool { false }
 }
 
-/// A reference to a stage of a running stack. After the attempt has ended, its methods have no effect.
+/// A reference to a stage of a running stack. The methods of this type have no effect after the attempt has ended.
 package struct StagePlace: Sendable {
     package let id: ProtocolStack.StageID
     private let channel: StackChannel

@@ -4,8 +4,8 @@ internal import DequeModule
 /// Limits the unfinished handshakes of one listener, because each handshake holds tens of kilobytes.
 ///
 /// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes that make progress
-/// may therefore exceed this count. Above the absolute count, the oldest handshake that waits for its peer is aborted in any case. Can be
-/// called from any thread.
+/// may therefore exceed this count. Above the absolute count, the oldest handshake that waits for its peer is always aborted. The methods
+/// can be called from any thread.
 package final class UnfinishedOpenings: Sendable {
     /// Aborts the handshakes if the peer has been silent for this duration. Returns whether it aborted them.
     package typealias Abort = @Sendable (Duration) -> Bool
