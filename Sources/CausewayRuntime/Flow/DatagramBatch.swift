@@ -11,7 +11,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         var bytes: Data
         var segment: Int
         var mark: PacketMark
-        /// The block that contains the bytes from its start on; `nil` if the bytes are a copy.
+        /// The block that contains `bytes` at its start; `nil` if `bytes` is a copy.
         var block: PacketBlock?
 
         var count: Int { bytes.count == 0 ? 1 : (bytes.count + segment - 1) / segment }

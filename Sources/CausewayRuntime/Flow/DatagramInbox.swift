@@ -2,27 +2,29 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Received datagrams that wait for a receive, limited in bytes and in number.
+/// Received datagrams that the program has not received yet, limited in bytes and in number.
 ///
-/// The inbox asks the reader to stop before it is full, and to continue when the program has taken half: datagrams that wait in the
-/// kernel cost nothing, and datagrams that are read without room are lost.
+/// The socket's reader stops before the inbox is full, and continues when the program has taken half of the content. Until then, further
+/// datagrams wait in the kernel, which costs no processor time. A datagram that is read while the inbox is full is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
     static let datagramLimit = 16_384
 
-    /// The content above which the reader stops.
+    /// The amount of content above which the reader of the socket stops.
     struct Mark: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// For a program on another thread, if the kernel's buffer is small. One call of the reader brings up to a megabyte, which still
-        /// fits.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is small. The datagrams of one more read, at most
+        /// a megabyte, still fit above it.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
-        /// For a program on another thread, if the kernel's buffer is large: few enough for the blocks of the pool.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool has enough blocks for this
+        /// number of bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
-        /// For a task on the reader's thread: the datagrams stay in the processor's cache until the task takes them.
+        /// The mark for a task on the reader's thread. It is low, so that the datagrams are still in the processor's cache when the task
+        /// takes them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
 
@@ -43,7 +45,7 @@ struct DatagramInbox: Sendable {
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The mark at which the reader stopped; `nil` while it reads.
+    /// The mark at which the reader stopped; `nil` if the reader is not stopped.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }
@@ -60,17 +62,17 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Whether the reader must stop.
+    /// Whether the inbox holds more than `mark`, so that the reader must stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
-    /// Begins a hold, which ends when the program has taken half of the mark. Returns false if the reader may continue.
+    /// Begins a hold: the reader stops until the content has fallen to half of `mark`. Returns false if the content is not above `mark`.
     mutating func hold(above mark: Mark) -> Bool {
         guard isAbove(mark) else { return false }
         heldAt = mark
         return true
     }
 
-    /// Ends a hold if the program has taken enough. Returns whether the reader must continue.
+    /// Ends a hold if the content has fallen to half of its mark. Returns whether the reader must continue.
     mutating func releaseHold() -> Bool {
         guard let mark = heldAt, byteCount <= mark.byteCount / 2, datagramCount <= mark.datagramCount / 2 else {
             return false
@@ -79,7 +81,8 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Removes and returns at most `maximum` bytes of the oldest datagram, and whether they reach its end.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` tells whether these bytes reach the end of the
+    /// datagram.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard let mark = head?.mark, let segment = head?.segment, let length = head?.bytes.count else { return nil }
         let start = deliveredDatagrams * segment + deliveredBytes
@@ -92,7 +95,8 @@ struct DatagramInbox: Sendable {
         return (data, mark, isWhole)
     }
 
-    /// Content of at least this many bytes keeps its block, of up to 64 KiB; smaller content is copied.
+    /// Content with at least this number of bytes keeps the block into which it was read, which has up to 64 KiB. Smaller content is
+    /// copied.
     private static let sharedByteCount = 512
 
     /// Returns bytes of the first train.

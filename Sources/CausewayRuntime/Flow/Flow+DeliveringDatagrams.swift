@@ -4,11 +4,11 @@ internal import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-// Delivery of datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A task gets datagrams
-// without suspension while some are waiting.
+// Delivery of datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A task receives
+// without suspension while datagrams are waiting.
 
 extension Flow {
-    /// The maximum number of datagrams in one delivery item. After that, other connections of the queue get their turn.
+    /// The maximum number of datagrams in one delivery item. After that, the queue delivers to other connections first.
     private static var deliveryBudget: Int { 64 }
     /// The maximum number of datagrams that a task receives in a row without a suspension.
     static var immediateBudget: Int { 64 }
@@ -58,7 +58,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Places a receive that the program asks for within a delivery; the delivery answers it. Returns false for other receives.
+    /// Queues a receive that the program requests from a callback of the current delivery; that delivery then completes it. Returns false
+    /// for all other receives.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
@@ -70,7 +71,7 @@ extension Flow.State {
 
     /// Schedules the delivery of the waiting datagrams on the program's queue.
     mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
-        // The queue is delivering already, or a delivery is scheduled.
+        // Return if the queue is already delivering, or if a delivery is scheduled.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
         if delivery.add(.calls { flow.deliverDatagrams() }) { deferred.mustDispatch = true }
@@ -94,7 +95,7 @@ extension Flow.State {
         }
     }
 
-    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task that waits behind the closures.
+    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive follows those of the closures.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
@@ -108,7 +109,7 @@ extension Flow.State.DatagramSide {
     /// Whether a receive can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
-    /// Whether the reader of a shared socket is ahead of the program.
+    /// Whether the waiting datagrams exceed the mark, so that the reader of a shared socket must stop.
     var isAboveMark: Bool { inbox.isAbove(mark) }
 
     private var mark: DatagramInbox.Mark { readsOnLoop ? .near : hasDeepSocket ? .close : .far }

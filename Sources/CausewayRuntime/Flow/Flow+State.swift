@@ -133,7 +133,7 @@ extension Flow {
             /// Whether the program receives in a task on the loop's thread. The reader of a shared socket must not run ahead of such a
             /// task.
             var readsOnLoop = false
-            /// The kernel's buffer is large: the inbox need not hold many datagrams.
+            /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
             var hasDeepSocket = false
             /// The number of datagrams that tasks received since a task last suspended.
             var immediateCount = 0

@@ -160,7 +160,8 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Returns whether a task has received so many datagrams in a row that it must let other tasks run. In that case, restarts the count.
+    /// Returns whether a task has received its maximum number of datagrams in a row and must let other tasks run. In that case, restarts
+    /// the count.
     private func mustGiveWay() -> Bool {
         let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
             guard state.kind == .datagram else { return (false, nil) }

@@ -32,7 +32,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package let loop: any EventLoop
     let descriptor: CInt
     let tracksSource: Bool
-    /// The kernel's buffer holds as much as an inbox, so that it absorbs bursts.
+    /// Whether the kernel's buffer holds as many bytes as an inbox, so that it absorbs bursts.
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>

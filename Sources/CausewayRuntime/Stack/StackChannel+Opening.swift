@@ -110,8 +110,8 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program sent it as idempotent. The program gives no completion for such content, so
-    /// `waiter` is `nobody`.
+    /// Whether the content may arrive twice because the program sent it as idempotent. Such content is recognized by the missing
+    /// completion: the program gives none for it.
     fileprivate var mayComeTwice: Bool {
         guard case .nobody = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil
