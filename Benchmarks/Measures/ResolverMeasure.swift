@@ -49,7 +49,7 @@ public enum ResolverMeasure {
                 case .settled, .answered: break
                 }
             }
-            // Keeps the resolution alive, because releasing it would cancel it. If it has ended already, it is released with the other
+            // Keep the resolution alive, because releasing it would cancel it. If it has ended already, it is released with the other
             // values.
             asked.resolution.withLock { $0 = resolution }
         }

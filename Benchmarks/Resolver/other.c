@@ -27,7 +27,7 @@ static int decode_once(const unsigned char *bytes, int length) {
     struct ares_addrttl addresses[64];
     int count = 64;
     struct hostent *host = NULL;
-    // Decodes the whole answer: aliases, name, and addresses with their TTLs.
+    // Decode the whole answer: aliases, name, and addresses with their TTLs.
     if (ares_parse_a_reply(bytes, length, &host, addresses, &count) != ARES_SUCCESS) return 0;
     ares_free_hostent(host);
     return count;
@@ -90,7 +90,7 @@ static int accept_all(void) {
     getsockname(listener, (struct sockaddr *)&address, &length);
     printf("%d\n", ntohs(address.sin6_port));
     fflush(stdout);
-    // Closes with a reset, so that no port stays in TIME_WAIT.
+    // Close with a reset, so that no port stays in TIME_WAIT.
     struct linger now = {.l_onoff = 1, .l_linger = 0};
     for (;;) {
         int peer = accept(listener, NULL, NULL);

@@ -36,7 +36,7 @@ static uint64_t nanoseconds(clockid_t clock) {
 
 static SSL_CTX *context_with(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-    // Allows weak certificates to be sent.
+    // Allow weak certificates to be sent.
     SSL_CTX_set_security_level(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (SSL_CTX_use_certificate_chain_file(context, chain) != 1) stop(chain);

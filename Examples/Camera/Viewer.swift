@@ -8,7 +8,7 @@ final class Viewer: @unchecked Sendable {
     private var figures = Figures()
 
     init(name: String) throws {
-        // Listens on any port: cameras find the service by its name.
+        // Listen on any port: cameras find the service by its name.
         listener = try NWListener(using: .udp)
         listener.service = NWListener.Service(name: name, type: Frame.serviceType)
     }

@@ -14,7 +14,7 @@ enum ServiceByName {
     }
 
     static func serve(_ name: String) throws {
-        // Listens on any port: clients find the service by its name.
+        // Listen on any port: clients find the service by its name.
         let listener = try NWListener(using: .tcp)
         listener.service = NWListener.Service(name: name, type: "_greeting._tcp")
         listener.serviceRegistrationUpdateHandler = { change in print("\(change)") }

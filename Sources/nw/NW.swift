@@ -55,7 +55,7 @@ struct NW: AsyncParsableCommand {
         version: "nw \(version)",
         subcommands: commands)
 
-    /// There is no release yet.
+    /// The version of the tool. There is no release yet.
     static let version = "0.1.0-dev"
 
     /// Throws if the first word is not a command. The error suggests the command with the most similar name.

@@ -23,8 +23,8 @@ enum Program {
         dispatchMain()
     }
 
-    /// Parses the arguments with the named command only: loading all thirty commands takes as long as parsing one. If that fails, the whole
-    /// tool parses the arguments again and produces the error or the help.
+    /// Parses the arguments with the named command only: loading all thirty commands takes as long as parsing one. If this parsing fails,
+    /// the whole tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if let type = NW.commands.first(where: { $0.outline.commandName == arguments.first }) {

@@ -68,7 +68,7 @@ extension Runtime {
         func errorAlone(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let socket = try Socket.open(.ipv4, .datagram)
-            // Binds and closes a socket to get a port without a receiver.
+            // Bind and close a socket to get a port without a receiver.
             let absent = try Socket.open(.ipv4, .datagram)
             try Socket.bind(absent.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
             _ = try Socket.connect(socket.rawValue, to: try #require(Socket.localAddress(absent.rawValue)))

@@ -26,7 +26,7 @@ struct ClientHello: Equatable {
     /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if it is another message.
     init?(message: borrowing ByteView) {
         guard let type = try? message.u8(0), type == Self.clientHello else { return nil }
-        // A truncated message keeps what was read before the end.
+        // If the message is truncated, keep the fields that were read before its end.
         try? readExtensions(message)
     }
 

@@ -108,7 +108,7 @@ public struct PacketLayers: Sendable {
         until end: Int, _ wireEnd: Int
     ) {
         storage[0] = Self.packed(.ethernet, 0, 14)
-        // Without a tag, the next store overwrites this one. That costs less than a branch.
+        // If the packet has no tag, the next store overwrites this layer. The extra store costs less than a branch.
         storage[1] = Self.packed(.vlan, 14, 4)
         storage[place] = Self.packed(kind, offset, upperOffset &- offset)
         storage[place &+ 1] = Self.packed(upper, upperOffset, upperByteCount)

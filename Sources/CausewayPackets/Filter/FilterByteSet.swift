@@ -36,7 +36,7 @@ enum FilterByteSet {
         }
     }
 
-    /// Returns the position that the comparisons lead to for a value. Terminates because jumps lead forward only.
+    /// Returns the position that the comparisons lead to for a value. The search terminates, because jumps lead forward only.
     private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
         var position = start
         while position < instructions.count, isJump(instructions[position]) {

@@ -95,7 +95,7 @@ struct FilterDecisions: Hashable, Sendable {
     func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
-        // Terminates because a decision leads only to decisions that were created before it.
+        // The loop terminates, because a decision leads only to decisions that were created before it.
         while place >= 0 { place = FilterDecision.next(steps, Int(place), bytes) }
         return place
     }

@@ -87,7 +87,7 @@ indirect enum FilterNode: Hashable, Sendable {
 
 /// A set of IPv4 hosts or networks, with further conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// A condition, and the offsets of source and destination if it holds.
+    /// A condition, and the offsets of source and destination if the condition holds.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad
@@ -190,7 +190,7 @@ extension FilterNode {
             return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
         case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
         case .not(let node):
-            // Evaluated once: otherwise each nested "not" would double the work.
+            // Evaluate the operand once: otherwise each nested "not" would double the work.
             switch node.optimized {
             case .constant(let value): return .constant(!value)
             case .not(let inner): return inner

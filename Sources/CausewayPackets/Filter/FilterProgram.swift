@@ -9,7 +9,7 @@ struct FilterInstruction: Hashable, Sendable {
 
 /// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
-    /// Loads from this offset on read the kernel's metadata instead of packet bytes.
+    /// Offsets from this value on select the kernel's metadata instead of packet bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
@@ -114,7 +114,7 @@ struct FilterProgram: Hashable, Sendable {
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
         var position = 0
-        // Terminates because jumps lead forward only.
+        // The loop terminates, because jumps lead forward only.
         while position < program.count {
             let instruction = program[position]
             position &+= 1

@@ -60,7 +60,7 @@ public struct PacketFilter: Hashable, Sendable {
         return interprets(packet, originalCount)
     }
 
-    /// Runs the program. A separate function: inlined, it would copy the program for every packet.
+    /// Runs the program. This is a separate function, because inlined code would copy the program for every packet.
     @inline(never)
     private func interprets(_ packet: borrowing ByteView, _ originalCount: Int?) -> Bool {
         program.interpret(packet, originalCount: originalCount ?? packet.count) != 0

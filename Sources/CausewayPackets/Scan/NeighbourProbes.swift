@@ -23,7 +23,7 @@ package struct NeighbourProbes: Sendable {
                 ARPPacket(
                     operation: .request, senderHardware: hardware, senderAddress: source, targetAddress: address))
         case (.ipv6(let address), .ipv6(let source)):
-            // The solicited-node multicast group: all hosts with equal last 24 bits receive it (RFC 4291 §2.7.1).
+            // The solicited-node multicast group: all hosts whose addresses end with these 24 bits receive the message (RFC 4291 §2.7.1).
             let group = IPv6Address(high: 0xFF02 << 48, low: 0x1_FF00_0000 | address.low & 0xFF_FFFF)
             packet.add(
                 EthernetHeader(

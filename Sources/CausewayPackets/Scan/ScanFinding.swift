@@ -22,7 +22,7 @@ public struct ScanFinding: Hashable, Sendable {
         case open, closed, filtered
         /// No answer: the port is open and silent, or filtered.
         case openOrFiltered = "open|filtered"
-        /// Not probed, or no answer before the scan was stopped.
+        /// The port was not probed, or no answer arrived before the scan was stopped.
         case unknown
     }
 

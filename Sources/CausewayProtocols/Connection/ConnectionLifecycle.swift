@@ -60,7 +60,7 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .accept]
     }
 
-    /// Starts a connection whose parameters or endpoint cannot be used.
+    /// Reports that the program started a connection with unusable parameters or an unusable endpoint.
     package mutating func startedWithMistake(_ failure: Failure) -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         return end(with: failure)

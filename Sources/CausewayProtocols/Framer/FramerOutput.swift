@@ -35,7 +35,7 @@ struct FramerOutput: Sendable {
         if done.isFinal { written.append(.end) }
     }
 
-    /// Sends the end of the direction after the written output.
+    /// Ends the sending direction after the written output.
     mutating func passEnd() {
         guard endWaits, waiting.pop() != nil else { return }
         endDraft(as: nil)

@@ -60,7 +60,7 @@ package struct FramerStage: ProtocolStage {
 
     package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
         if let chunk = input.pop(atMost: limit) { return chunk }
-        // Deliver the end only after the framer has processed all input and the end.
+        // Deliver the end of input only after the framer has processed all input, including its end.
         guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
             input.isPassingThrough || toldEnd && !hasNews
         else { return nil }

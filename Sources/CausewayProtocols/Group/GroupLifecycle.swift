@@ -13,7 +13,7 @@ package struct GroupLifecycle: Sendable {
         case report(State)
         /// Open the sockets, monitor the network, and join the groups where possible.
         case open
-        /// Queued messages may be sent.
+        /// Start to send the queued messages.
         case send
         /// Leave all groups, fail unsent messages, and close the sockets if they are open.
         case close

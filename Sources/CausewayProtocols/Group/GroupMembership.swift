@@ -9,7 +9,7 @@ package struct GroupMembership: Sendable {
     /// An interface that the program permits.
     package struct Candidate: Equatable, Sendable {
         package var index: Int
-        /// The address families of its usable addresses.
+        /// The address families of the interface's usable addresses.
         package var families: Set<InternetAddress.Family>
 
         package init(index: Int, families: Set<InternetAddress.Family>) {

@@ -168,7 +168,7 @@ extension DNSRecordData {
         case .ipv4(let address):
             !address.isLinkLocal && !address.isMulticast && ![0, 127].contains(address.bits >> 24)
                 && address.bits != .max
-        // Addresses below 1::/64 are the unspecified, loopback, IPv4-mapped and similar ones.
+        // Addresses below 1::/64 are the unspecified address, the loopback address, IPv4-mapped and similar addresses.
         case .ipv6(let address): !address.isLinkLocal && !address.isMulticast && address.high != 0
         default: false
         }

@@ -18,7 +18,7 @@ package struct LinkBridge: Sendable {
         package var other: Side { self == .near ? .far : .near }
     }
 
-    /// An action for the owner.
+    /// An action that the owner of the bridge must perform.
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion, on: Side)
         case stop(DNSQuestion, on: Side)

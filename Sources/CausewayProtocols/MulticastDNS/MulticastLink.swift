@@ -71,7 +71,7 @@ package struct MulticastLink: Sendable {
 
     package mutating func stop(_ id: QuestionID) { querier.stop(id) }
 
-    /// Checks again whether a record is valid, because the program found that it is not (RFC 6762 §10.4).
+    /// Checks with a new query whether a record is still valid. Call this method if the program could not use the record (RFC 6762 §10.4).
     package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
 
     /// The approximate memory use of the cache in bytes; at most ``MulticastDNS/cachedByteLimit``.

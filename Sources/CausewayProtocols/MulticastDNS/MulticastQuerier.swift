@@ -101,7 +101,7 @@ struct MulticastQuerier: Sendable {
         }
     }
 
-    /// Removes everything that came from the link.
+    /// Removes all records from the cache.
     mutating func clear() -> [MulticastAction] {
         let records = cache.records
         cache.removeAll()
@@ -123,7 +123,7 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Messages
 
-    /// Processes a response. Only records that answer a question, and the additional records that explain them, are kept.
+    /// Processes a response. Only records that answer a question, and additional records for these records, are kept.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         guard !arrival.isMulticast else { return heard(message, from: arrival.peer.address, at: now) }
         guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }

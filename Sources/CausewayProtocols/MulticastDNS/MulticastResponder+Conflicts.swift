@@ -14,7 +14,7 @@ extension MulticastResponder {
                     // The TTL in the other host's response is too short: announce the correct one (RFC 6762 §6.6).
                     if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
                 }
-                // This host may send address records with other addresses on another link. They are not conflicts.
+                // This host may send address records with other addresses on another link. Such records are not conflicts.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
@@ -30,7 +30,7 @@ extension MulticastResponder {
         switch registration.phase {
         case .probing(let sent, _):
             // Another host has the name. Responses before the first probe are ignored, because they cannot be replies to a probe. But if
-            // this host has lost a tie-break, they count: the other host has the name now.
+            // this host has lost a tie-break, responses count, because the other host has the name now.
             guard sent > 0 || registration.isDeferred, record.type != .nsec else { return }
             if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
                 starts.conflicted(at: now)

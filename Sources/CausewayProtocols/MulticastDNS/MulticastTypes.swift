@@ -57,7 +57,7 @@ package enum MulticastInterest: Sendable {
     case answer
 }
 
-/// An action for the owner of a link.
+/// An action that the owner of a ``MulticastLink`` must perform.
 package enum MulticastAction: Equatable, Sendable {
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)

@@ -59,7 +59,7 @@ package struct PacketPacer: Sendable {
         return messages
     }
 
-    /// Alternates between multicast and unicast messages while both wait.
+    /// Removes and returns the next message. Alternates between multicast and unicast messages while both are waiting.
     private mutating func next() -> Outgoing? {
         isReplyNext = waiting.isEmpty || (!isReplyNext && replyCount > 0)
         guard isReplyNext else { return waiting.popFirst().map { ($0, nil) } }

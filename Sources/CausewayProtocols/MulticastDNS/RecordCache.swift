@@ -179,7 +179,7 @@ struct RecordCache: Sendable {
         }
     }
 
-    /// Changes the records that answer a question.
+    /// Applies `body` to the entries of the records that answer a question.
     mutating func update(_ question: DNSQuestion, _ body: (inout Entry) -> Void) {
         for slot in keys(of: question).flatMap({ groups[$0].map { Array($0.values) } ?? [] }) { change(slot, body) }
     }

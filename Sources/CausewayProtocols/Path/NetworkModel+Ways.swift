@@ -128,7 +128,7 @@ extension NetworkModel {
             for route in table.broad where route.prefixLength > rule.suppressedLength ?? -1 && route.source == nil {
                 switch route.kind {
                 case .unicast: ways += broadWays(of: route, table, question)
-                // The kernel never uses rules and routes after this one.
+                // The kernel uses no rules or routes after a default route that rejects packets.
                 case .blackhole, .unreachable, .prohibit:
                     if route.prefixLength == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
                 case .nextTable: if route.prefixLength == 0 { return false }

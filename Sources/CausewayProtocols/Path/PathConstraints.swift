@@ -20,7 +20,7 @@ package struct PathConstraints: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether the constraints exclude interfaces. The interface must then be checked before the first packet.
+    /// Whether the constraints exclude interfaces. The interface must then be checked before the first packet is sent.
     package var excludesInterfaces: Bool {
         !prohibitedInterfaces.isEmpty || !prohibitedTypes.isEmpty || requiredType != nil || prohibitsExpensive
             || prohibitsConstrained

@@ -87,7 +87,7 @@ struct ProxyChallenge {
         return challenges
     }
 
-    /// Splits at commas outside of quotes.
+    /// Splits the text at commas outside of quotes.
     private static func pieces(_ text: String) -> [String] {
         var (pieces, current) = ([String](), "")
         var (isQuoted, isEscaped) = (false, false)

@@ -23,7 +23,7 @@ package struct ProxyEnvironment: Sendable {
         var names = ["all_proxy", "ALL_PROXY"]
         if secure.contains(scheme) { names = ["https_proxy", "HTTPS_PROXY"] + names }
         // A web server passes the request header `Proxy` to a CGI program as HTTP_PROXY. An HTTP client could choose the proxy this way, so
-        // ignore the variable there.
+        // ignore the variable in a CGI program.
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }

@@ -52,8 +52,8 @@ package struct SOCKSHandshake: TunnelHandshake {
     private let credential: TunnelCredential?
     private var phase = Phase.method
 
-    /// The address that the proxy has bound; set when the handshake is complete. The client sends datagrams for relay there. All zeros mean
-    /// the proxy's own address.
+    /// The address that the proxy has bound; set when the handshake is complete. The client sends the datagrams for the relay to this
+    /// address. All zeros mean the proxy's own address.
     package private(set) var bound: TunnelDestination?
 
     package init(to destination: TunnelDestination, credential: TunnelCredential?) {

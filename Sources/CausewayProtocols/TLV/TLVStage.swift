@@ -102,7 +102,7 @@ package struct TLVStage: ProtocolStage {
             current = (metadata, metadata.length)
         }
         guard inboundEnded else { return }
-        // Otherwise the truncated message would look complete.
+        // Fail if the last message is truncated: otherwise it would look complete.
         let isCutOff = current.map { $0.remaining > 0 && input.isEmpty } ?? !input.isEmpty
         if isCutOff { fail(.endedEarly) }
     }

@@ -48,7 +48,8 @@ package struct TimerHeap<Body>: ~Copyable {
     }
 }
 
-/// One entry of the heap. A type nested in the generic ``TimerHeap`` would need its own metadata lookup for each body type.
+/// One entry of the heap. The type is not nested in the generic ``TimerHeap``, because it would then need a metadata lookup for each body
+/// type.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64

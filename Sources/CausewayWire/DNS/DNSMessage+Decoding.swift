@@ -6,7 +6,7 @@ extension DNSMessage {
     ///
     /// - Throws: ``WireError`` for malformed names and for missing bytes.
     package init(parsing bytes: Span<UInt8>) throws(WireError) {
-        // A UInt8 is one initialized byte without padding.
+        // The unsafe view is valid, because a UInt8 is one initialized byte without padding.
         try self.init(parsing: unsafe bytes.bytes)
     }
 

@@ -15,7 +15,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
     /// - Parameter isWanted: Whether a name is of interest.
     /// - Returns: `nil` for a malformed message, and for opcodes and response codes that mDNS ignores (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
-        // A UInt8 is one initialized byte without padding.
+        // The unsafe view is valid, because a UInt8 is one initialized byte without padding.
         try? self.init(reading: unsafe message.bytes, isWanted)
     }
 

@@ -19,7 +19,7 @@ package struct UTF8Validator: Equatable, Sendable {
     package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !hasFailed, !bytes.isEmpty else { return !hasFailed }
         let span = bytes.span
-        // A UInt8 is one initialized byte; the loop's condition keeps loads in bounds.
+        // The unsafe loads are valid: a UInt8 is one initialized byte, and the loop's condition keeps the loads in bounds.
         let bytes = unsafe span.bytes
         var index = 0
         while index < span.count {

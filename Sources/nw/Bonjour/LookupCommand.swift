@@ -90,7 +90,7 @@ struct LookupCommand: Subcommand {
         return instance
     }
 
-    /// - Returns: `nil` if the service does not answer in time.
+    /// Resolves the service to its host, port and addresses. Returns `nil` if the service does not answer in time.
     private func find(
         _ instance: DNSServiceInstance, on interface: NWInterface?, within limit: Duration
     ) async throws -> ServiceLookup.Place? {

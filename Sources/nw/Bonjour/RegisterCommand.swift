@@ -90,7 +90,7 @@ struct RegisterCommand: Subcommand {
     }
 
     private struct Report: Encodable {
-        /// `registered` or `lost`.
+        /// The kind of event: `registered` or `lost`.
         var event: String
         var name: String
     }

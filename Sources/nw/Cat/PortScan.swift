@@ -51,7 +51,7 @@ struct PortScan: Sendable {
 }
 
 extension NWConnection {
-    /// Sends one datagram and waits for one. The receive is started first, because the ICMP error is delivered to a waiting receive.
+    /// Sends one datagram and waits for a reply. The receive is started first, because the ICMP error is delivered to a waiting receive.
     fileprivate func answer(to datagram: Data) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             receiveMessage { content, _, _, error in

@@ -13,10 +13,10 @@ struct Relay: Sendable {
         case idle
     }
 
-    /// Maximum bytes of one read. A UDP read is one datagram.
+    /// The maximum number of bytes of one read. A UDP read is one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
-    /// Maximum bytes of a DTLS datagram. A datagram of this size is not fragmented on the usual paths.
+    /// The maximum size of a DTLS datagram in bytes. A datagram of this size is not fragmented on the usual paths.
     private static let secureDatagramChunk = 1_200
 
     let connection: NWConnection

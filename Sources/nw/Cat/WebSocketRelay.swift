@@ -5,7 +5,7 @@ import FoundationEssentials
 struct WebSocketRelay: Sendable {
     private enum End { case input, peer }
 
-    /// Maximum bytes of a line, and of one read.
+    /// The maximum number of bytes of a line, and of one read.
     private static let longestLine = 1 << 20
     private static let chunk = 65_536
 

@@ -22,7 +22,7 @@ enum StandardOutput {
 /// Writes one line to standard output without buffering. Ends the process silently if the reader has closed the pipe.
 func printLine(_ line: PrintableText) {
     do { try OpenFile.standardOutput.put(line + "\n") } catch NWError.posix(.EPIPE) {
-        // The exit code of a process that SIGPIPE ended. This process ignores SIGPIPE because of its sockets.
+        // Exit with the code of a process that SIGPIPE has ended. This process ignores SIGPIPE because of its sockets.
         _exit(128 + SIGPIPE)
     } catch {}
 }

@@ -16,7 +16,7 @@ struct CaptureRotation: Sendable {
 
 /// Capture files that are written on their own thread.
 ///
-/// Data that the disk has not taken yet waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel
+/// Data that is not written to the disk yet waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel
 /// does.
 final class CaptureFiles: Sendable {
     private struct State: ~Copyable {

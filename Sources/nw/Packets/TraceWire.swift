@@ -174,7 +174,7 @@ final class TraceByConnection: TraceWire {
             }), arrival.error != 0, arrival.icmpType != 0 {
                 body(TraceAnswer(entry.probe, arrival))
             } else {
-                // Established or refused: in both cases the target itself answered.
+                // The connection was established or refused: in both cases the target itself answered.
                 let error = Socket.takeError(socket)
                 if error == 0 || error == ECONNREFUSED { body(TraceAnswer(entry.probe, from: target.socketAddress)) }
             }

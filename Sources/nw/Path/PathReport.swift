@@ -51,7 +51,7 @@ struct PathReport: Encodable {
 struct PathEvent: Encodable {
     /// Milliseconds since the command started.
     var time: Int
-    /// `path`, `state`, `viable` or `better`.
+    /// The kind of event: `path`, `state`, `viable` or `better`.
     var event: String
     var value: String?
     var path: PathReport?

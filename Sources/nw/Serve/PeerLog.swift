@@ -53,9 +53,9 @@ final class ReportedTally: PeerTally {
 
 /// The JSON object of an event of `nw serve`.
 struct PeerEvent: Encodable, Sendable {
-    /// `listening`, `connected` or `ended`.
+    /// The kind of event: `listening`, `connected` or `ended`.
     var event: String
-    /// `tcp` or `udp`.
+    /// The transport: `tcp` or `udp`.
     var transport: String
     var port: UInt16?
     var peer: String?

@@ -14,7 +14,7 @@ enum MultipathChoice: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// `--multipath` and `--multipath-endpoints`.
+/// The options `--multipath` and `--multipath-endpoints`.
 struct MultipathOptions: ParsableArguments {
     @Option(
         name: .customLong("multipath"),

@@ -50,7 +50,7 @@ struct LiveLines {
         if lines.count > room {
             shown = lines.prefix(room - 1) + [("and \(lines.count - room + 1) more" as PrintableText).styled(.faint)]
         }
-        // Turns off line wrapping, so that the terminal cuts long lines.
+        // Turn off line wrapping, so that the terminal cuts long lines.
         var text: PrintableText = "\u{1B}[?7l"
         if drawn > 0 { text += "\u{1B}[\(drawn)F" }
         text += "\u{1B}[J"

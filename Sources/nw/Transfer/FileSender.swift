@@ -8,7 +8,7 @@ struct FileSender {
         let reason: String
     }
 
-    /// Bytes that are read from the disk and sent at a time.
+    /// The number of bytes that are read from the disk and sent at a time.
     private static let chunk = 262_144
 
     private let connection: NWConnection

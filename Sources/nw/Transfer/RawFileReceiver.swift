@@ -10,7 +10,7 @@ struct RawFileReceiver {
         var kind: ContentKind
     }
 
-    /// Maximum bytes of one receive.
+    /// The maximum number of bytes of one receive.
     private static let chunk = 262_144
 
     let connection: NWConnection

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The JSON object of an event of `nw receive`.
 struct ReceiveEvent: Encodable, Sendable {
-    /// `listening`, `connected`, `stored`, `refused` or `ended`.
+    /// The kind of event: `listening`, `connected`, `stored`, `refused` or `ended`.
     var event: String
     var port: UInt16?
     var peer: String?

@@ -50,7 +50,7 @@ struct SendCommand: Subcommand {
 
     /// The JSON object for one file.
     private struct Outcome: Encodable {
-        /// `sent` or `refused`.
+        /// The kind of event: `sent` or `refused`.
         var event: String
         var file: String
         var bytes: UInt64?

@@ -6,7 +6,7 @@ struct StreamReader {
     /// The connection ended in the middle of the requested bytes.
     struct UnexpectedEnd: Error {}
 
-    /// Maximum bytes of one receive.
+    /// The maximum number of bytes of one receive.
     private static let chunk = 262_144
 
     private let connection: NWConnection

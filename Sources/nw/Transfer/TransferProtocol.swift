@@ -18,7 +18,7 @@ import FoundationEssentials
 /// The receiver replies to each file with one byte, ``TransferReply``, after it has read the whole file, also if it stored nothing. The
 /// sender waits for the reply before it sends the next file.
 struct TransferHeader: Equatable, Sendable {
-    /// Bytes of the header before the name.
+    /// The number of bytes of the header before the name.
     static let fixedByteCount = 14
     private static let magic = Array("NWF".utf8) + [1]
 

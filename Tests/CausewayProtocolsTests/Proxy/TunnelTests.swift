@@ -171,7 +171,7 @@ struct TunnelTests {
         let best = try #require(ProxyChallenge.best(of: fields))
         #expect(best.scheme == "digest")
         let answer = try #require(best.authorization(credential, uri: "example.com:443", clientNonce: "cn"))
-        // Computed with Python's hashlib as in RFC 7616 §3.4.
+        // The expected response was computed with Python's hashlib as in RFC 7616 §3.4.
         #expect(answer.contains("response=\"2ca4d98174762f2ff19f315d8d87e1c2f4aec3de3b21632cb6347a42bf819ccc\""))
         #expect(answer.contains("qop=auth, nc=00000001, cnonce=\"cn\""))
         #expect(ProxyChallenge.parse("Negotiate, Basic realm=x").map(\.scheme) == ["negotiate", "basic"])

@@ -17,7 +17,7 @@ extension Loopback {
                     if received.count == sizes.count { break }
                 }
                 for content in received { try await connection.send(content) }
-                // Holds the connection until the test ends.
+                // Hold the connection until the test ends.
                 _ = try? await connection.receive()
             } _: { endpoint in
                 let connection = NetworkConnection(to: endpoint) { UDP() }

@@ -124,7 +124,7 @@ extension Loopback {
                 let contents = large + [Data(), Data("end")]
                 async let sent: Void = client.send(together: contents)
                 let all = contents.reduce(Data(), +)
-                // Compared separately: the test library would search for the difference of megabytes for hours.
+                // Compare the content separately: the test library would search for the difference of megabytes for hours.
                 let arrivedWhole = try await pair.server.receive(all.count, all.count).data == all
                 #expect(arrivedWhole)
                 try await sent

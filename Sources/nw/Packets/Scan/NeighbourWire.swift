@@ -65,7 +65,7 @@ final class NeighbourLink {
     private let sender: Descriptor
     private var ring: PacketRing
 
-    /// Bytes of the ring buffer for unread answers: about ten thousand answers.
+    /// The size of the ring buffer for unread answers, in bytes. It holds about ten thousand answers.
     private static let room = 2 << 20
 
     /// Returns the Ethernet links that reach some of the targets; empty if this process may not send frames.

@@ -67,7 +67,7 @@ struct ScanSockets: ~Copyable {
     /// 120 bytes are enough for the headers of an answer: IPv4 with options, and TCP.
     private var intake = PacketIntake(byteCount: 120)
 
-    /// Bytes of the receive buffer: room for some thousands of packets, because the kernel charges about 800 bytes for each.
+    /// The size of the receive buffer in bytes. It holds some thousands of packets, because the kernel charges about 800 bytes for each.
     private static let room = 8 << 20
 
     mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
