@@ -101,7 +101,8 @@ public struct PacketFilter: Hashable, Sendable {
     }
 }
 
-/// Conversion to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional jump.
+/// Converts programs to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional
+/// jump.
 enum KernelProgram {
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }

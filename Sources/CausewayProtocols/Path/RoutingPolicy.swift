@@ -122,7 +122,7 @@ struct RoutingPolicy: Sendable {
         if let name = rule.outgoing, interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex {
             return false
         }
-        // The packets have no mark and the default type of service.
+        // The packets whose routes are looked up here have no mark and the default type of service.
         guard rule.mark & rule.markMask == 0, rule.typeOfService == 0 else { return false }
         if let users = rule.users, !users.contains(user) { return false }
         if rule.transport != 0, rule.transport != question.transport { return false }

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// The destination of a tunnel. The proxy resolves the name.
+/// The destination of a tunnel: an address, or a name that the proxy resolves.
 package struct TunnelDestination: Hashable, Sendable {
     package enum Host: Hashable, Sendable {
         case address(InternetAddress)

@@ -17,7 +17,7 @@ package struct DNSQuestion: Hashable, Sendable {
         self.acceptsUnicast = acceptsUnicast
     }
 
-    /// Whether `record` answers this question or is a CNAME for its name.
+    /// Whether `record` answers this question or is a CNAME record for the question's name.
     package func matches(_ record: DNSRecord) -> Bool {
         (type == .any || type == record.type || record.type == .cname)
             && (recordClass == .any || recordClass == record.recordClass) && name == record.name

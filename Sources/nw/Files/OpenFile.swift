@@ -102,7 +102,8 @@ struct OpenFile: ~Copyable, Sendable {
         guard fsync(descriptor) == 0 else { throw NWError(errno: errno) }
     }
 
-    /// Waits until the file is ready after `EAGAIN`. Standard streams may be non-blocking, because other processes share that flag.
+    /// Waits until the file is ready after `EAGAIN`. A standard stream may be non-blocking, because another process that shares the stream
+    /// can set this flag.
     private func recover(from code: Int32, waitingFor events: Int32) throws(NWError) {
         if code == EINTR { return }
         guard code == EAGAIN else { throw NWError(errno: code) }

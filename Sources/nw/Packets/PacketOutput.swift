@@ -85,7 +85,7 @@ struct PacketOutput: ~Copyable {
     /// The capture files, on their own thread: the kernel's ring buffer is read while the disk is busy.
     private let files: CaptureFiles?
     private let rotation: CaptureRotation
-    /// Packets in the buffer, and bytes in the current file.
+    /// The number of packets in the buffer, and the number of bytes in the current file.
     private var buffered = 0
     private var stored = 0
     private var began = ContinuousClock.now

@@ -13,7 +13,7 @@ enum ConnectionQueues: Sendable {
 /// A waiting connection costs one small closure: no object and no state handler. If a connection fails or is reset, the pending receive or
 /// send completes with the error.
 struct CallbackServers: Sendable {
-    /// Number of pending sends, so that the next block is ready when the kernel accepts one.
+    /// The number of pending sends. Several sends are pending, so that the next block is ready when the kernel accepts one.
     private static let sendsInFlight = 8
 
     let listenerQueue = DispatchQueue(label: "nw.serve", target: .global())

@@ -113,7 +113,7 @@ struct FileReceiver {
         return content
     }
 
-    /// Hashes and writes one piece, if the file is stored. Returns the reason if that failed.
+    /// Hashes and writes one piece, if the file is stored. Returns the reason if the write failed.
     private static func append(_ content: Data, to file: IncomingFile?, on thread: FileThread) async -> String? {
         guard let file else { return nil }
         do {
