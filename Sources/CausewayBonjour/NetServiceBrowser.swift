@@ -142,7 +142,7 @@ open class NetServiceBrowser: NSObject {
 }
 
 extension NWBrowser.Result.Change {
-    /// Sort key for changes that occur together.
+    /// The key by which changes that occur together are sorted.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

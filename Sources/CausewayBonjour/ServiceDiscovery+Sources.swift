@@ -52,7 +52,7 @@ extension ServiceDiscovery {
         guard let name = DNSName(host), name.firstLabel != nil else { throw badParameter }
         let families = [DNSRecordType.a, .aaaa].map { type in
             follow(name, type, interface) { record -> NWEndpoint.Host? in
-                // A CNAME record in the answer is not an address.
+                // Ignore CNAME records in the answer: they contain no address.
                 guard record.type == type.description else { return nil }
                 if let address = IPv4Address(record.content) { return .ipv4(address) }
                 guard let address = IPv6Address(record.content) else { return nil }

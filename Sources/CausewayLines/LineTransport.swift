@@ -36,7 +36,7 @@ public protocol LineTransport: Sendable {
     ///
     /// Cancellation: see ``LineTransport``.
     func sendEnd() async throws
-    /// Receives the peer's next line, without its line end; `nil` after the peer has ended.
+    /// Receives the peer's next line, without its line end; `nil` after the peer has ended its sending direction.
     ///
     /// - Throws: ``LineProblem`` after the valid lines; `NWError`.
     ///

@@ -53,7 +53,7 @@ public struct NetworkLineTransport: LineTransport {
     /// Cancellation: see ``LineTransport``.
     public func sendEnd() async throws { try await connection.sendEnd() }
 
-    /// Receives the next line without its line end; `nil` after the peer has ended.
+    /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
     /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
     ///

@@ -54,7 +54,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Receives at least one byte. Returns empty data at the end of the stream.
+    /// Waits until at least one byte is available, then receives at most `limit` bytes. Returns empty data at the end of the stream.
     func read(atMost limit: Int) async throws -> Data {
         while true {
             let (result, content) = readNow(limit)
@@ -107,7 +107,7 @@ final class ReadySocket: Sendable {
     private func wait(for source: some DispatchSourceProtocol) async {
         await withCheckedContinuation { continuation in
             source.setEventHandler { source.cancel() }
-            // Dispatch uses the descriptor until the cancel handler runs.
+            // Resume the task here and not earlier, because Dispatch uses the descriptor until the cancel handler runs.
             source.setCancelHandler { continuation.resume() }
             source.resume()
         }

@@ -45,7 +45,7 @@ public final class SocketLineTransport: LineTransport {
     /// Cancellation: has no effect; the call does not wait.
     public func sendEnd() async throws { try socket.endWriting() }
 
-    /// Receives the next line without its line end; `nil` after the peer has ended.
+    /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
     /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
     ///

@@ -88,7 +88,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
     }
 
-    /// Receives the next line without its line end; `nil` after the peer has ended.
+    /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
     /// - Throws: ``LineProblem`` after the valid lines; the error of the stream.
     ///

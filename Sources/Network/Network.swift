@@ -40,7 +40,7 @@ extension DispatchQueue: @retroactive Equatable {
         return left == right
     }
 
-    /// The queue inside the Swift object. `DispatchQueue.main` creates a new object on each access.
+    /// The queue that the Swift object wraps. Two objects can wrap one queue: `DispatchQueue.main` creates a new object on each access.
     private var underlyingQueue: OpaquePointer? {
         Mirror(reflecting: self).children.first?.value as? OpaquePointer
     }

@@ -30,7 +30,7 @@ final class ReachabilityFollower: Sendable {
         var callback: Callback?
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// Keeps the destination alive while it is scheduled.
+        /// The destination while it is scheduled. The reference keeps it alive.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
         var known: SCNetworkReachabilityFlags?

@@ -55,7 +55,7 @@ final class ServiceBrowse: Sendable {
     ///   - required: The only interface for queries to DNS servers; `nil` for all.
     ///   - allows: Whether results from an interface are reported.
     ///   - post: Runs a block on the program's queue, in order.
-    ///   - failed: Called when DNS servers begin to fail, and with `nil` when they reply again.
+    ///   - failed: Called with the error when DNS servers begin to fail, and with `nil` when they reply again.
     init(
         _ query: Query, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,

@@ -35,8 +35,8 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the message through the queues. `nil` for the shared contexts: each content that is sent with a shared context is a
-        /// separate message.
+        /// Tracks the progress of the message in the send queues. `nil` for the shared contexts: each content that is sent with a shared
+        /// context is a separate message.
         package let ticket: MessageTicket?
 
         /// Creates the context of a message to send.

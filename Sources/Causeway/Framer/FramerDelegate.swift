@@ -97,7 +97,7 @@ final class FramerDelegate: ProgramDelegate {
     }
 
     private func end() {
-        // Release the program's object outside the lock.
+        // Release the program's object outside the lock, because its `deinit` runs code of the program.
         let ended = life.withLock { life in
             let ended = life
             life = Life(hasGivenUp: ended.hasGivenUp)

@@ -46,8 +46,8 @@ extension NWListener {
     private static func serve(
         _ accepted: AcceptedConnections, _ served: ServedConnections, _ startsConnections: Bool
     ) async {
-        // No child task throws. A throwing group is cheaper: for a non-throwing group the standard library wraps each child in a throwing
-        // closure.
+        // No child task throws, but a throwing group is cheaper: for a non-throwing group the standard library wraps each child in a
+        // throwing closure.
         try? await withThrowingDiscardingTaskGroup { group in
             while let connection = await accepted.next() {
                 if startsConnections { connection.driver.start(on: nil, observer: connection) }

@@ -111,9 +111,9 @@ public final class MigratingConnection: Sendable {
         turn?.resume()
     }
 
-    /// Replaces the connection between two exchanges.
+    /// Replaces the current connection with the next one if that is ready. Called only while no exchange is running.
     ///
-    /// - Returns: The replaced connection.
+    /// - Returns: The old connection; `nil` if there was none or nothing was replaced.
     private static func takeOver(_ state: inout State) -> NWConnection? {
         guard state.isNextReady, let next = state.next else { return nil }
         let old = state.current

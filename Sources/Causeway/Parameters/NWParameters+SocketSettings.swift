@@ -59,7 +59,7 @@ extension NWParameters.Values {
             return SocketAddress(address, port: port.rawValue)
         case .hostPort(.ipv6(let address), let port):
             guard version == .v4 else { return SocketAddress(address, port: port.rawValue) }
-            // The unspecified address selects only a port, for both families.
+            // The unspecified address only selects a port. It is therefore also valid for IPv4.
             guard address.high == 0, address.low == 0 else { throw .posix(.EINVAL) }
             return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
         case .unix(let path):
@@ -133,7 +133,7 @@ extension NWProtocolTCP.Options.Values {
         static let keepaliveSeconds = 32_767
         static let keepaliveProbes = 127
         static let segmentSizes = 88...32_767
-        /// `TCP_USER_TIMEOUT` is a 31-bit number of milliseconds.
+        /// The maximum timeout in seconds: `TCP_USER_TIMEOUT` is a 31-bit number of milliseconds.
         static let timeoutSeconds = Int(Int32.max) / 1_000
     }
 
@@ -159,7 +159,9 @@ extension NWProtocolTCP.Options.Values {
         return settings
     }
 
-    /// Limits a value to the kernel's maximum. A larger value is not an error.
+    /// Returns the value, or the kernel's maximum if the value is larger.
+    ///
+    /// - Throws: `.posix(.EINVAL)` for a negative value.
     private func within(_ limit: Int, _ value: Int) throws(NWError) -> Int {
         guard value >= 0 else { throw .posix(.EINVAL) }
         return min(value, limit)

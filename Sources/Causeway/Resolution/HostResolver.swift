@@ -76,7 +76,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// Queries the program's server for the records of both IP versions.
+    /// Queries the DNS server that the program specified for the addresses of a name: for one IP version, or for both.
     private func addressRecords(of name: String, _ family: Family?) async throws(NWError) -> [Address] {
         var found: [Address] = []
         var failure: NWError?
@@ -135,7 +135,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// The address and port of the server, as text for `NameQuery`.
+    /// Returns the address and port of the server, as text for `NameQuery`; `nil` if the program specified no server.
     private func serverText() throws(NWError) -> String? {
         switch server {
         case nil: return nil

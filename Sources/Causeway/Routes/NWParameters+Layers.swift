@@ -15,7 +15,8 @@ extension NWParameters {
         try makeLayerMaker(to: endpoint, above: [])
     }
 
-    /// Like ``makeLayerMaker(to:)``, with the proxy steps between the transport and the stack.
+    /// Creates the factory as ``makeLayerMaker(to:)`` does, and inserts the proxy steps between the transport and the application
+    /// protocols.
     func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyStep]) throws(NWError) -> LayerMaker? {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }

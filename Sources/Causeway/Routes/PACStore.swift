@@ -58,8 +58,8 @@ final class PACStore: Sendable {
     private let fetcher: Fetcher
     private let state = LockedValue(State())
 
-    /// - Parameter fetcher: Fetches a script over a connection. The store cannot do this, because the connection classes are in a higher
-    ///   layer.
+    /// - Parameter fetcher: Fetches a script over a connection. The store cannot open connections itself, because the connection classes
+    ///   are in a higher layer.
     init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
     func forget(partition: UInt64) {

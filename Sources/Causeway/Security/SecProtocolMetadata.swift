@@ -35,7 +35,7 @@ package struct SecProtocolMetadataValues: Sendable {
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_metadata_t: Sendable {
     private let storage: LockedValue<SecProtocolMetadataValues>
-    /// Strings that functions returned. They stay valid as long as this object exists.
+    /// The strings that ``lend(_:)`` has returned. They stay valid as long as this object exists.
     private let lent = LockedValue<[String: BorrowedString]>([:])
 
     package init(_ values: SecProtocolMetadataValues = SecProtocolMetadataValues()) {

@@ -45,7 +45,7 @@ private let blockCount = Atomic<UInt64>(0)
 package struct SecProtocolBlock<Block>: Sendable, Equatable {
     package let block: Unchecked<Block>
     package let queue: DispatchQueue
-    /// A number that is unique in this process.
+    /// The number that identifies the block in the settings of the TLS engine. It is unique in this process.
     package let number: UInt64
 
     package init(_ block: Block, _ queue: DispatchQueue) {
@@ -70,7 +70,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var cipherSuiteGroups: [tls_ciphersuite_group_t] = []
     package var minimumVersion: tls_protocol_version_t?
     package var maximumVersion: tls_protocol_version_t?
-    /// Application protocols may be arbitrary bytes (RFC 7301 §3.1), but the C functions accept only strings.
+    /// The application protocols, as strings: RFC 7301 §3.1 allows arbitrary bytes, but the C functions accept only strings.
     package var applicationProtocols: [String] = []
     package var serverName: String?
     package var preSharedKeys: [PreSharedKey] = []

@@ -24,7 +24,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
     /// The negotiated parameters; `nil` before the handshake is complete.
     package var metadata: NWProtocolTLS.Metadata? { established.withLock { $0 } }
     var connectionMetadata: NWProtocolMetadata? { metadata }
-    /// The reason of a TLS failure, as text for users.
+    /// The reason for a TLS failure, as text for users.
     var failureReason: String? { failure.withLock { $0 } }
 
     package var callsProgram: Bool { keyLog != nil }

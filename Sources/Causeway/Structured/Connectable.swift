@@ -107,6 +107,8 @@ public struct Bonjour: BrowserProvider {
         /// The domain.
         public let domain: String
 
+        /// Creates the endpoint for a browse result.
+        ///
         /// - Throws: ``UnexpectedEndpointType`` for a result that is not a service.
         package init(_ result: NWBrowser.Result) throws(UnexpectedEndpointType) {
             guard case .service(let name, let type, let domain, _) = result.endpoint else {
