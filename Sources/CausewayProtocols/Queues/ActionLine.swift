@@ -19,8 +19,10 @@ package struct ActionLine<Action: Sendable>: Sendable {
 
     /// Removes and returns the next action. If the result is `nil`, the caller must stop performing actions.
     package mutating func next() -> Action? {
-        let action = waiting.popFirst()
-        if action == nil { isPerforming = false }
-        return action
+        if let action = waiting.popFirst() { return action }
+        isPerforming = false
+        // Releases the storage: most state machines are idle after their first actions.
+        waiting = InlineFirstQueue()
+        return nil
     }
 }

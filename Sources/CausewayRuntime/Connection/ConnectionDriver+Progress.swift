@@ -4,16 +4,6 @@ internal import CausewayTypes
 
 /// Changes to the record of a connection's establishment.
 extension ConnectionDriver.Progress {
-    mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
-        let action = actions.popFirst()
-        if action == nil {
-            isPerforming = false
-            // This releases the storage of the queue too: most connections have transitions only when they start and end.
-            actions = InlineFirstQueue()
-        }
-        return action
-    }
-
     /// Begins a new establishment. It keeps the totals, the route, the plan and the relay of the previous one. Requests stay queued in the
     /// protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {

@@ -8,39 +8,31 @@ extension ConnectionDriver {
     /// Like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only when `start` returns: a
     /// program may finish its set-up after that call, and the reports may arrive on a different queue.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress -> Bool in
-            for action in body(&progress) { progress.actions.append(action) }
-            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
-            progress.isPerforming = true
-            return true
-        }
-        guard mustPerform else { return }
-        while let action = progress.withLock({ progress in progress.nextAction() }) {
+        guard progress.withLock({ progress in progress.actions.add(body(&progress)) }) else { return }
+        while let action = progress.withLock({ progress in progress.actions.next() }) {
             guard action == .report(.ready), progress.withLock({ progress in progress.delivery != nil }) else {
                 perform(action)
                 continue
             }
             progress.withLock { progress in progress.isStarting = true }
-            flow.loop.execute { self.performBehindStart([action]) }
+            flow.loop.execute { self.performBehindStart(action) }
             // Clear the flag last, so that the loop waits: `execute` wakes the loop's thread, which may preempt this thread before `start`
             // returns.
             return progress.withLock { progress in progress.isStarting = false }
         }
     }
 
-    private func performBehindStart(_ actions: [Lifecycle.Action]) {
-        guard progress.withLock({ progress in progress.isStarting }) else { return performAll(actions) }
-        _ = flow.loop.schedule(after: .milliseconds(1)) { self.performBehindStart(actions) }
+    private func performBehindStart(_ action: Lifecycle.Action) {
+        guard progress.withLock({ progress in progress.isStarting }) else { return performActions(from: action) }
+        _ = flow.loop.schedule(after: .milliseconds(1)) { self.performBehindStart(action) }
     }
 
-    /// Performs the given actions, then all actions that transitions add in the meantime.
-    func performAll(_ first: [Lifecycle.Action]) {
-        for (index, action) in first.enumerated() {
-            if action == .report(.ready), awaitsModel(behind: Array(first[index...])) { return }
-            perform(action)
-        }
-        while let action = progress.withLock({ progress in progress.nextAction() }) {
-            if action == .report(.ready), awaitsModel(behind: [action]) { return }
+    /// Performs `first`, then all queued actions, including those that transitions add in the meantime.
+    func performActions(from first: Lifecycle.Action? = nil) {
+        var following = first
+        while let action = following ?? progress.withLock({ progress in progress.actions.next() }) {
+            following = nil
+            if action == .report(.ready), awaitsModel(before: action) { return }
             perform(action)
         }
     }
@@ -75,8 +67,8 @@ extension ConnectionDriver {
     private static let modelPatience = Duration.milliseconds(50)
 
     /// Returns whether the report of `ready` waits, because the program has path handlers and the network has not been read yet. In that
-    /// case the actions are performed when the monitor has read the network, or after ``modelPatience``.
-    private func awaitsModel(behind actions: [Lifecycle.Action]) -> Bool {
+    /// case `action` and the queued ones are performed when the monitor has read the network, or after ``modelPatience``.
+    private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let isOver = LockedValue(false)
         let goOn: @Sendable () -> Void = {
@@ -84,7 +76,7 @@ extension ConnectionDriver {
                 defer { isOver = true }
                 return !isOver
             }
-            if isFirst { self.performAllNow(actions) }
+            if isFirst { self.performNow(action) }
         }
         let watch = NetworkStateMonitor.shared.subscribe { _ in self.flow.loop.execute(goOn) }
         progress.withLock { progress in
@@ -95,10 +87,10 @@ extension ConnectionDriver {
         return true
     }
 
-    /// Performs the given actions without waiting for the network, then the queued ones.
-    private func performAllNow(_ actions: [Lifecycle.Action]) {
-        for action in actions { perform(action) }
+    /// Performs `action` without waiting for the network, then the queued actions.
+    private func performNow(_ action: Lifecycle.Action) {
+        perform(action)
         progress.withLock { progress in progress.takeWatch() }?.cancel()
-        performAll([])
+        performActions()
     }
 }

@@ -34,8 +34,7 @@ package final class ConnectionDriver: FlowOwner {
         /// Whether the program has sent content (`hasContent`), and whether establishment waits for content (`isHeld`).
         var hasContent = false
         var isHeld = false
-        var actions = InlineFirstQueue<Lifecycle.Action>()
-        var isPerforming = false
+        var actions = ActionLine<Lifecycle.Action>()
         /// At most one element; none for an accepted connection without further protocols. The element is on the heap, so that idle
         /// accepted connections need no memory for it.
         var establishments: [Establishment] = []
@@ -185,16 +184,8 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Transitions and their actions
 
     func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let first = progress.withLock { progress -> [Lifecycle.Action] in
-            let actions = body(&progress)
-            if !progress.isPerforming, !actions.isEmpty {
-                progress.isPerforming = true
-                return actions
-            }
-            for action in actions { progress.actions.append(action) }
-            return []
-        }
-        if !first.isEmpty { performAll(first) }
+        let mustPerform = progress.withLock { progress in progress.actions.add(body(&progress)) }
+        if mustPerform { performActions() }
     }
 
     func perform(_ action: Lifecycle.Action) {

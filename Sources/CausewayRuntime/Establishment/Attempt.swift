@@ -7,19 +7,23 @@ internal import FoundationEssentials
 final class Attempt: ReadinessHandler {
     private let candidate: Int
     private let address: SocketAddress
-    // SAFETY: The variables below are accessed on the connector's loop only.
-    nonisolated(unsafe) private weak var connector: Connector?
-    nonisolated(unsafe) private var fd: CInt?
-    nonisolated(unsafe) private var registration: Registration?
-    nonisolated(unsafe) private var timer: TimerID?
-    nonisolated(unsafe) private var beginning: (time: Duration, sentEarly: Int) = (.zero, 0)
+    private let state: LoopBound<State>
     private let loop: any EventLoop
+
+    private struct State {
+        weak var connector: Connector?
+        var fd: CInt?
+        var registration: Registration?
+        var timer: TimerID?
+        var started: Duration = .zero
+        var sentEarly = 0
+    }
 
     init(_ candidate: Int, _ address: SocketAddress, _ connector: Connector) {
         self.candidate = candidate
         self.address = address
-        self.connector = connector
         loop = connector.loop
+        state = LoopBound(State(connector: connector), to: connector.loop)
     }
 
     /// Starts to connect the socket.
@@ -27,7 +31,7 @@ final class Attempt: ReadinessHandler {
     /// - Returns: Whether the socket is already connected: `true` for datagram and local sockets, and for TCP sockets that connect with
     ///   their first write.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
-        beginning.time = System.now
+        state.value.started = System.now
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
@@ -37,11 +41,11 @@ final class Attempt: ReadinessHandler {
         }
         let isConnected = try connect(descriptor.rawValue, settings, early)
         if !isConnected {
-            registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
+            state.value.registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
         }
-        fd = descriptor.release()
+        state.value.fd = descriptor.release()
         if !isConnected, settings.tcp.connectionTimeoutSeconds > 0 {
-            timer = loop.schedule(after: .seconds(settings.tcp.connectionTimeoutSeconds)) { [weak self] in
+            state.value.timer = loop.schedule(after: .seconds(settings.tcp.connectionTimeoutSeconds)) { [weak self] in
                 self?.fail(Errno.timedOut)
             }
         }
@@ -49,10 +53,10 @@ final class Attempt: ReadinessHandler {
     }
 
     /// The start time of the attempt.
-    var started: Duration { beginning.time }
+    var started: Duration { state.value.started }
 
     /// The local address; `nil` once the socket is closed.
-    var source: SocketAddress? { fd.flatMap { Socket.localAddress($0) } }
+    var source: SocketAddress? { state.value.fd.flatMap { Socket.localAddress($0) } }
 
     private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {
         guard settings.usesFastOpen, address.family != .unix else { return try Socket.connect(fd, to: address) }
@@ -63,7 +67,7 @@ final class Attempt: ReadinessHandler {
                 Result { () throws(SystemError) in try Socket.connect(fd, to: address, sending: bytes) }
             }
             if let sent = try outcome.get() {
-                beginning.sentEarly = sent
+                state.value.sentEarly = sent
                 return false
             }
         }
@@ -71,29 +75,29 @@ final class Attempt: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        guard let fd, readiness.touches([.writable, .failed, .hangUp]) else { return }
+        guard let fd = state.value.fd, readiness.touches([.writable, .failed, .hangUp]) else { return }
         let code = Socket.takeError(fd)
-        if code == 0 { connector?.connected(candidate) } else { fail(code) }
+        if code == 0 { state.value.connector?.connected(candidate) } else { fail(code) }
     }
 
     private func fail(_ code: CInt) {
-        guard fd != nil else { return }
-        connector?.failed(candidate, code)
+        guard state.value.fd != nil else { return }
+        state.value.connector?.failed(candidate, code)
     }
 
     /// Transfers ownership of the socket to the returned winner; `nil` if the socket is closed.
     func win(_ facts: EstablishmentFacts, _ untried: [SocketAddress]) -> Connector.Winner? {
         stopTimer()
-        guard let fd = fd.take() else { return nil }
+        guard let fd = state.value.fd.take() else { return nil }
         return Connector.Winner(
-            fd: fd, registration: registration.take(), address: address, facts: facts, untried: untried,
-            sentEarly: beginning.sentEarly)
+            fd: fd, registration: state.value.registration.take(), address: address, facts: facts, untried: untried,
+            sentEarly: state.value.sentEarly)
     }
 
     func abandon() {
         stopTimer()
-        guard let fd = fd.take() else { return }
-        if let registration = registration.take() {
+        guard let fd = state.value.fd.take() else { return }
+        if let registration = state.value.registration.take() {
             loop.close(registration, Descriptor(adopting: fd))
         } else {
             Descriptor(adopting: fd).close()
@@ -101,6 +105,6 @@ final class Attempt: ReadinessHandler {
     }
 
     private func stopTimer() {
-        if let timer = timer.take() { loop.cancel(timer) }
+        if let timer = state.value.timer.take() { loop.cancel(timer) }
     }
 }

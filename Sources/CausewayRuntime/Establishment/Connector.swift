@@ -36,9 +36,14 @@ package final class Connector: Sendable {
     /// Called with the outcome and the history of the attempts.
     package typealias Completion = @Sendable (Outcome, EstablishmentFacts) -> Void
 
-    // SAFETY: Accessed on the loop's thread only. Every public method switches to it first.
-    nonisolated(unsafe) var progress: Progress
+    private let state: LoopBound<Progress>
     let loop: any EventLoop
+
+    /// Access only on the loop's thread.
+    var progress: Progress {
+        _read { yield state.value }
+        _modify { yield &state.value }
+    }
 
     struct Progress {
         var target: Target
@@ -71,11 +76,12 @@ package final class Connector: Sendable {
         early: Data = Data(), fallback: NWInterface? = nil, completion: @escaping Completion
     ) {
         self.loop = loop
-        progress = Progress(
+        var progress = Progress(
             target: target, settings: settings, resolver: resolver, early: early, completion: completion,
             race: AddressRace(awaiting: settings.ip.version.families))
         progress.fallbacks.isOne = fallback != nil
         if let fallback { progress.settings.requiredInterface = fallback }
+        state = LoopBound(progress, to: loop)
     }
 
     package func start() { loop.execute { self.begin() } }
