@@ -41,7 +41,8 @@ final class Attempt: ReadinessHandler {
         }
         let isConnected = try connect(descriptor.rawValue, settings, early)
         if !isConnected {
-            state.value.registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
+            state.value.registration = try loop.register(
+                descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
         }
         state.value.fd = descriptor.release()
         if !isConnected, settings.tcp.connectionTimeoutSeconds > 0 {
