@@ -14,8 +14,8 @@ public import FoundationEssentials
 /// transport.close()
 /// ```
 ///
-/// Cancellation: cancelling a task does not end a waiting call. ``close()`` does, from any task: `withTaskCancellationHandler { try await
-/// transport.next() } onCancel: { transport.close() }`.
+/// Cancellation: cancelling a task does not end a waiting call. Call ``close()`` from any task to end it: `withTaskCancellationHandler {
+/// try await transport.next() } onCancel: { transport.close() }`.
 public protocol LineTransport: Sendable {
     /// The peer's address and port, or its name, as text. A name chosen by the peer may contain any characters.
     var peer: String { get }

@@ -24,7 +24,8 @@ extension Stream {
 }
 
 extension Stream.PropertyKey {
-    /// A Boolean: whether closing the streams closes their socket. Set it at any time before closing. Only for streams of a socket.
+    /// A Boolean: whether closing the streams closes their socket. It can be set at any time before the streams are closed. Only for
+    /// streams of a socket.
     ///
     /// Counterpart: `kCFStreamPropertyShouldCloseNativeSocket`, macOS 10.2, iOS 2.
     public static let shouldCloseNativeSocket = Stream.PropertyKey(rawValue: "kCFStreamPropertyShouldCloseNativeSocket")

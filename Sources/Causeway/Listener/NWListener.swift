@@ -113,7 +113,7 @@ public final class NWListener: Sendable {
     /// The current state. May be read from any thread.
     public var state: State { State(driver.state) }
 
-    /// The local port after the listener has become ready; `nil` before, and for a local socket.
+    /// The local port after the listener has become ready; `nil` before, and for a Unix domain socket.
     public var port: NWEndpoint.Port? {
         guard let address = driver.address, address.family != .unix else { return nil }
         return NWEndpoint.Port(rawValue: address.port)
@@ -233,7 +233,7 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// Returns the endpoint of the peer. A local peer without a bound path gets an empty path.
+    /// Returns the endpoint of the peer. For a peer on a Unix domain socket that is not bound to a path, the path is empty.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
         .init(peer: peer ?? .unix(path: ""))
     }

@@ -40,7 +40,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     let storage: LockedValue<Values>
 
-    /// The protocol stack, a reference: changes of the stack or its options change these parameters.
+    /// The protocol stack. It is a reference: changes of the stack or its options change these parameters.
     public let defaultProtocolStack: NWParameters.ProtocolStack
 
     package init(stack: ProtocolStack, values: Values = Values()) {

@@ -106,7 +106,7 @@ extension NWProtocolTCP {
 
         /// The maximum time that the peer may keep its receive window closed, in seconds (RFC 6429 §5).
         ///
-        /// Sets `TCP_USER_TIMEOUT`, as ``connectionDropTime`` does. If both are set, the smaller value applies to both.
+        /// Sets `TCP_USER_TIMEOUT`, as ``connectionDropTime`` does. If both are set, the smaller value applies to both properties.
         public var persistTimeout: Int {
             get { storage.withLock { $0.persistTimeout } }
             set { storage.withLock { $0.persistTimeout = newValue } }
@@ -115,7 +115,7 @@ extension NWProtocolTCP {
         /// The maximum time that sent data may stay unacknowledged, in seconds (`TCP_USER_TIMEOUT`, RFC 5482 §2). After this time the
         /// connection fails.
         ///
-        /// If ``persistTimeout`` is set too, the smaller value applies to both.
+        /// If ``persistTimeout`` is set too, the smaller value applies to both properties.
         public var connectionDropTime: Int {
             get { storage.withLock { $0.connectionDropTime } }
             set { storage.withLock { $0.connectionDropTime = newValue } }

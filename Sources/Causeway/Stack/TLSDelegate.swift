@@ -9,7 +9,7 @@ internal import FoundationEssentials
 package final class TLSDelegate: StageDelegate, MetadataSource {
     private let values: SecProtocolOptionValues
     private let keyLog: (@Sendable (String) -> Void)?
-    /// The metadata object that the blocks receive. It is also used after the handshake.
+    /// The metadata object that the blocks receive. After the handshake, the metadata of the connection contains the same object.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
     private let failure = LockedValue<String?>(nil)

@@ -5,7 +5,7 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    // Disfavored, so that the compiler selects the faster sequence of UDP unless the program declares this type.
+    // Disfavored, so that the compiler selects the faster sequence of UDP unless the program declares the type `AsyncThrowingStream`.
     /// A sequence of received messages. It ends when the peer sends no more messages or an error occurs. Each step of the sequence receives
     /// one message.
     @_disfavoredOverload
