@@ -2,7 +2,7 @@
 ///
 /// The label packs its numbers from the least significant bit of the first byte on.
 extension FilterLayout {
-    /// Offset of the byte with the length.
+    /// The offset of the byte with the length of the signal unit; `nil` for other links.
     private var signalAt: Int? {
         switch linkType {
         case .mtp2: 2

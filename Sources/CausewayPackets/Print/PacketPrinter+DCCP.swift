@@ -11,7 +11,7 @@ extension PacketPrinter {
         static let (request, response, data, reset): (UInt8, UInt8, UInt8, UInt8) = (0, 1, 2, 7)
     }
 
-    /// Prints a packet with sequence numbers of 24 or 48 bits.
+    /// Prints a packet. Its sequence numbers have 24 or 48 bits.
     mutating func dccp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "dccp"
         let first = try p.u8(8)
@@ -51,7 +51,7 @@ extension PacketPrinter {
         out.put(Self.dccpTypes[Int(type)])
     }
 
-    /// Returns the number that ends at `end`.
+    /// Returns the sequence number that ends just before the offset `end`.
     private func dccpNumber(_ p: borrowing ByteView, _ end: Int, _ isExtended: Bool) throws(WireError) -> UInt64 {
         guard isExtended else { return UInt64(try p.u24(end - 3)) }
         return UInt64(try p.u16(end - 6)) << 32 | UInt64(try p.u32(end - 4))

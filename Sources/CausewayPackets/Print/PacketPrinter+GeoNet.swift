@@ -4,7 +4,7 @@ extension PacketPrinter {
     private static let geoNext: [StaticString] = ["Any", "BTP-A", "BTP-B", "IPv6"]
     private static let geoShapes: [StaticString] = ["Circle", "Rect", "Elipse"]
 
-    /// Prints the source, which is that of the frame. tcpdump does so for both protocols.
+    /// Prints the source, as tcpdump does for both protocols: the source address of the frame.
     private mutating func vehicle(_ name: StaticString, _ frame: borrowing ByteView) throws(WireError) {
         out.put(name)
         out.put(" src:")
@@ -39,7 +39,7 @@ extension PacketPrinter {
         if verbosity > 0 { unknown(p.from(2)) }
     }
 
-    /// Prints the common header, and the transport of messages that are not addressed by area.
+    /// Prints the common header. If the message is not addressed to an area, also prints the transport header.
     private mutating func geoNetworking(
         _ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView
     ) throws(WireError) {

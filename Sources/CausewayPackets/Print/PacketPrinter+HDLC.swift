@@ -53,7 +53,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a time in milliseconds.
+    /// Prints an uptime that is given in milliseconds.
     private mutating func slarpUptime(_ time: UInt32) {
         let seconds = time / 1000
         put(", link uptime=", seconds / 86_400, "d")

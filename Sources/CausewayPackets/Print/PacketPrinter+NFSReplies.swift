@@ -165,7 +165,7 @@ extension PacketPrinter {
         try fileAttributes(p, &offset, true, detail: verbosity)
     }
 
-    /// Prints the attributes before and after an operation: some from before, all from after (RFC 1813 §2.6 `wcc_data`).
+    /// Prints the size and the times of a file before an operation, and all its attributes after the operation (RFC 1813 §2.6 `wcc_data`).
     private mutating func change(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) {
         if verbosity > 1 { out.put(" PRE:") }
         let isThere = try p.u32(offset) != 0

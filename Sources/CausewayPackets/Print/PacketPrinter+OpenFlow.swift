@@ -31,7 +31,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the header of a message. Returns the length of the message, or `nil` if it is wrong or the segment ends inside the header.
+    /// Prints the header of a message. Returns the length of the message; `nil` if this length is wrong or the segment ends inside the
+    /// header.
     private mutating func openFlowMessage(
         _ p: borrowing ByteView, _ offset: Int, _ rest: Int
     ) throws(WireError) -> Int? {

@@ -1,4 +1,4 @@
-/// Prints the tags between the addresses and the type of a frame from the port of a switch, and IP over InfiniBand.
+/// Prints the tag that a switch inserts between the addresses and the type of a frame, and IP over InfiniBand.
 extension PacketPrinter {
     /// The tags of switches.
     enum SwitchTag {
@@ -20,7 +20,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the tag after the addresses. With the link layer, a comma follows it as it follows the addresses.
+    /// Prints the tag. If the link layer is printed too, a comma follows the addresses, and another comma follows the tag.
     mutating func switchTag(_ kind: SwitchTag, _ p: borrowing ByteView) throws(WireError) {
         if options.showsLink { out.put(", ") }
         switch kind {
@@ -109,7 +109,7 @@ extension PacketPrinter {
 
     private static let infinibandHeader = 44
 
-    /// Prints IP over InfiniBand: 40 bytes of addresses, then a type and 2 reserved bytes (RFC 4391 §6).
+    /// Prints IP over InfiniBand: 40 bytes of addresses, then a type and 2 reserved bytes (RFC 4391 §6). Returns the length of the header.
     mutating func infiniband(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
         part = "ipoib"
         try p.require(Self.infinibandHeader, at: 0)

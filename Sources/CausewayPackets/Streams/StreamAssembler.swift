@@ -41,7 +41,7 @@ public struct StreamAssembler: Sendable {
             start &+= 1
             if next == nil { next = start }
         }
-        // A capture that starts inside a connection: the stream begins with the first captured byte.
+        // If the capture starts inside a connection, the stream begins with the first captured byte.
         if next == nil, payload.count > 0 || header.flags.contains(.fin) { next = start }
         if header.flags.contains(.fin) { end = start &+ UInt32(truncatingIfNeeded: payload.count) }
         if payload.count > 0, let next, Self.distance(start, next) > -(1 << 30), Self.distance(start, next) < 1 << 30 {

@@ -183,7 +183,7 @@ extension LinkBridge {
         var locations: [DNSRecord] = []
         var texts: [DNSRecord] = []
         var phase = Phase.waiting
-        /// The registered records.
+        /// The records of the service that are registered on the other link.
         var told: [DNSRecord] = []
         /// The time of the planned registration; `nil` if none is planned.
         var start: Duration?

@@ -185,7 +185,7 @@ package struct ProtocolStack: Sendable {
         guard let index = places.firstIndex(where: { $0.id == id }), var stage = places[index].stage as? Stage else {
             return nil
         }
-        // Remove the stage from the array first: with a second reference, changing it would copy its buffers.
+        // Remove the stage from the array first: with a second reference to the stage, a change would copy its buffers.
         places[index].stage = VacantStage()
         nothingPending = NothingPending()
         defer { places[index].stage = stage }

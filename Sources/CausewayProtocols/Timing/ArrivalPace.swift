@@ -14,7 +14,7 @@ package struct ArrivalPace: Sendable {
 
     /// A read of fewer datagrams than this number is not worth the cost of a wake-up.
     private static let fewDatagrams = 64
-    /// A pause that collects fewer datagrams is useless.
+    /// A pause that collects fewer datagrams than this number is useless.
     private static let uselessDatagrams = 4
     /// If a pause collects at least this many datagrams, the next pause follows without polling. If it collects less than twice this
     /// number, the next pause is longer.

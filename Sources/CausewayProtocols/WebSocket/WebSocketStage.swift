@@ -18,7 +18,7 @@ package struct WebSocketMetadata: StageMetadata, Equatable {
 
 /// An event of a WebSocket stage: a question or a notification.
 package enum WebSocketStageEvent: StageEvent {
-    /// Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
+    /// A client requests an upgrade. Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
     case requested(UpgradeRequest)
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)

@@ -60,7 +60,7 @@ package struct ARPMessage: Hashable, Sendable {
         guard try reader.readInteger(as: UInt16.self) == Self.frameType else {
             throw .invalid("type of an ARP frame", at: Self.headerByteCount - 2)
         }
-        // Hardware type Ethernet, protocol type IPv4, and the lengths of their addresses.
+        // Check the hardware type (Ethernet), the protocol type (IPv4), and the lengths of their addresses.
         guard try reader.readInteger(as: UInt64.self) >> 16 == 0x0001_0800_0604 else {
             throw .invalid("hardware or protocol type of an ARP message", at: Self.headerByteCount)
         }

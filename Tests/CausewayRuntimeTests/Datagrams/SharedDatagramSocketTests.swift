@@ -69,7 +69,7 @@ extension Runtime {
             socket.stop()
         }
 
-        /// A train in its block, with a datagram of each size. All but the last have the same size.
+        /// Returns a train that shares one block, with a datagram of each size. All datagrams but the last have an equal size.
         private static func train(_ sizes: [Int]) throws -> DatagramBatch.Train {
             let receiver = try Socket.open(.ipv4, .datagram)
             try Socket.bind(receiver.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
