@@ -27,7 +27,7 @@ public final class MigratingConnection: Sendable {
 
     private let endpoint: NWEndpoint
     private let parameters: NWParameters
-    private let queue = DispatchQueue(label: "causeway.migrating")
+    private let queue = DispatchQueue(label: "causeway.migrating", target: .global())
     private let state = LockedValue(State())
     private let moved: @Sendable (NWPath?) -> Void
 
