@@ -9,7 +9,7 @@ struct PrinterMoreProtocolsTests {
 
     static func bytes(_ hex: String) -> [UInt8] { QUICVectors.bytes(hex.filter { $0 != " " }) }
 
-    /// A PTP message with port identity a0 00000000 01, port 3 and sequence number 4.
+    /// Returns a PTP message with port identity a0 00000000 01, port 3 and sequence number 4.
     static func ptp(
         _ type: String, version: String = "02", length: String, flags: String = "0000",
         correction: String = "0000000000000000", control: String = "00", _ body: String

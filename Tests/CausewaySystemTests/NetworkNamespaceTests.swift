@@ -8,7 +8,7 @@ import Testing
     "Namespace: the kernel's network state",
     .enabled(if: NetworkNamespace.isAvailable, "network namespaces need root and ip(8)"))
 struct NamespaceNetworkTests {
-    /// Two connected interfaces: `cw0`, which is tested, and its other end.
+    /// Runs `body` with two connected interfaces: `cw0`, which is tested, and its other end.
     private static func withPair(_ body: (NetworkNamespace) async throws -> Void) async throws {
         try await NetworkNamespace.with { namespace in
             try namespace.ip("link add cw0 type veth peer name cw1")

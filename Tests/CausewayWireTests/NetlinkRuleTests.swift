@@ -12,7 +12,7 @@ struct NetlinkRuleTests {
         var testDescription: String { name }
     }
 
-    /// `struct fib_rule_hdr` followed by attributes.
+    /// Returns a message with `struct fib_rule_hdr` followed by attributes.
     private static func rule(
         family: UInt8 = 2, destination: UInt8 = 0, source: UInt8 = 0, table: UInt8 = 254, action: UInt8 = 1,
         flags: UInt32 = 0, _ attributes: [UInt8]...

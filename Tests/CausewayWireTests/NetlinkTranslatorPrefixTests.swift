@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Netlink: translator prefixes in router advertisements (RFC 8781)")
 struct NetlinkTranslatorPrefixTests {
-    /// `struct nduseroptmsg`, options, and the router's address as an attribute.
+    /// Returns a message with `struct nduseroptmsg`, options, and the router's address as an attribute.
     static func message(
         family: UInt8 = 10, index: Int32 = 3, type: UInt8 = 134, length: UInt16? = nil, _ options: [UInt8]
     ) -> [UInt8] {

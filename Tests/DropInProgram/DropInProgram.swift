@@ -20,7 +20,7 @@ enum DropInProgram {
         }
     }
 
-    /// Each of these names belongs to the library: the drop-in modules export only their own names.
+    /// Prints the names. Each of these names belongs to the library: the drop-in modules export only their own names.
     static func printNames() {
         let socket = WebSocket(url: "ws://example.com")
         print(type(of: socket), socket.url, TCP.plain, UDP.plain, TLS.modern, Coder.self, Browser.self, Bonjour.self)

@@ -30,7 +30,7 @@ extension Interop {
                 try hosts.farIP("address add 169.254.7.2/16 dev \(Self.link) scope link")
             }
 
-            /// The prefixes of the near host's addresses. Avahi reports any one of them, zeroconf all, the newest first.
+            /// The prefixes of the near host's addresses. Avahi reports any one of them; zeroconf reports all of them, the newest first.
             var near: [String] {
                 switch self {
                 case .ipv6: [TwoHosts.near6, "fe80::"]

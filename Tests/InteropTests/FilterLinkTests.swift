@@ -156,7 +156,7 @@ extension Interop {
             [0x42, 0x42, 3, 0, 0, 0, 0, 0, 0, 0], [0xFE, 0xFE, 3, 0x81, 9, 9, 9, 9, 9, 9],
         ]
 
-        /// Every header with every payload, and copies with single bytes changed to significant values.
+        /// Returns every header with every payload, and copies with single bytes changed to significant values.
         private static func packets(_ link: Link) -> [[UInt8]] {
             var state: UInt64 = UInt64(link.number) &* 0x9E37_79B9_7F4A_7C15 | 1
             func next(_ bound: Int) -> Int {

@@ -96,7 +96,7 @@ extension Interop {
             }
         }
 
-        /// Port, state and reason of every line of a table, without the details that nmap adds to a reason.
+        /// Returns port, state and reason of every line of a table, without the details that nmap adds to a reason.
         private static func table(_ child: Child) -> [String] {
             String(decoding: child.output, as: UTF8.self).split(separator: "\n")
                 .map { $0.split(separator: " ", omittingEmptySubsequences: true) }

@@ -78,7 +78,7 @@ extension Interop {
                     host: "127.0.0.1", port: NWEndpoint.Port(integerLiteral: port), using: NWParameters(tls: options))
                 defer { connection.cancel() }
                 connection.stateUpdateHandler = { state in
-                    // A waiting connection would wait forever.
+                    // A connection in the waiting state would wait forever.
                     if case .waiting(let error) = state {
                         Issue.record("waiting: \(error)")
                         connection.cancel()

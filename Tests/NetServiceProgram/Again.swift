@@ -6,7 +6,7 @@ import Foundation
 enum Again {
     private static let type = "_nwagain._tcp"
 
-    /// Several listeners with one name.
+    /// Creates several listeners with one name.
     static func listen(_ name: String, count: Int) throws -> [NWListener] {
         try (0..<count).map { _ in
             let listener = try NWListener(using: .tcp)

@@ -95,7 +95,7 @@ package struct TextBuffer: Sendable {
         unsafe other.storage.withUnsafeBufferPointer { unsafe copy(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
     }
 
-    /// Most numbers are small: comparisons are cheaper than divisions.
+    /// Returns the number of decimal digits. Most numbers are small, so comparisons are cheaper than divisions.
     @inline(__always)
     private static func digitCount(_ value: UInt64) -> Int {
         if value < 10 { return 1 }

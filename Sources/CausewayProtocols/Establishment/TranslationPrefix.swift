@@ -77,12 +77,13 @@ package struct TranslationPrefix: Hashable, Sendable {
 
     // MARK: Translatable addresses
 
-    /// Loopback, link-local and multicast addresses must not be translated.
+    /// Whether the address may be translated. Loopback, link-local and multicast addresses must not be translated.
     private static func isTranslatable(_ bits: UInt32) -> Bool {
         bits >> 24 != 0 && bits >> 24 != 127 && bits >> 16 != 0xA9FE && bits >> 28 < 14
     }
 
-    /// Private and shared addresses (RFC 1918, RFC 6598) must not use the well-known prefix (RFC 6052 §3.1).
+    /// Whether the address may use the well-known prefix. Private and shared addresses (RFC 1918, RFC 6598) must not use it (RFC 6052
+    /// §3.1).
     private static func isGlobal(_ bits: UInt32) -> Bool {
         bits >> 24 != 10 && bits >> 20 != 0xAC1 && bits >> 16 != 0xC0A8 && bits >> 22 != 0x191
     }

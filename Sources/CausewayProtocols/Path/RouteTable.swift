@@ -69,7 +69,7 @@ extension NetlinkRoute.Preference {
 }
 
 extension InternetAddress {
-    /// `0.0.0.0` or `::`.
+    /// Returns the unspecified address of the family: `0.0.0.0` or `::`.
     static func unspecified(_ family: Family) -> InternetAddress {
         family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
     }

@@ -69,7 +69,8 @@ package struct RelayStage: ProtocolStage {
         return 3 + place
     }
 
-    /// If the destination is a name, only the proxy knows its address, so every source is accepted. Some proxies send zeros as the source.
+    /// Whether a datagram with this source may come from the destination. If the destination is a name, only the proxy knows its address,
+    /// so every source address is accepted. Some proxies send zeros as the source.
     private func comesFromDestination(_ source: TunnelDestination?) -> Bool {
         guard let source else { return false }
         guard source.port == destination.port || source.port == 0 else { return false }

@@ -38,7 +38,7 @@ package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, Cu
         self.password = password
     }
 
-    /// Never prints the name or the password.
+    /// A placeholder, so that neither the user name nor the password is printed.
     package var description: String { "(credential)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -102,7 +102,7 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// IPv4 comes before IPv6, because it needs no scope.
+    /// Whether the peer `left` comes before `right`. IPv4 comes before IPv6, because it needs no scope.
     private static func precedes(_ left: MulticastPeer, _ right: MulticastPeer) -> Bool {
         switch (left.address, right.address) {
         case (.ipv4(let left), .ipv4(let right)): left.bits < right.bits

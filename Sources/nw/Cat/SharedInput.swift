@@ -10,7 +10,7 @@ protocol RelayInput: Sendable {
 }
 
 extension StandardInput: RelayInput {
-    /// By default input continues: the peer may still receive.
+    /// Does nothing: by default, input continues, because the peer may still receive.
     func peerEnded() {}
 }
 

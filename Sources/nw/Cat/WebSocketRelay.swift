@@ -12,7 +12,7 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Returns when the peer has closed the connection, or when all input is sent and its end closes the connection.
+    /// Returns when the peer has closed the connection, or when all input is sent, if the end of input closes the connection.
     func run() async throws {
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {

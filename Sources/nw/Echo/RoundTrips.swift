@@ -120,7 +120,7 @@ struct RoundTrips {
         }
     }
 
-    /// Content that differs for every number and at every position of the message.
+    /// Returns content that differs for every number and at every position of the message.
     private static func content(number: Int, byteCount: Int) -> Data {
         var data = Data(capacity: byteCount)
         var word = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15

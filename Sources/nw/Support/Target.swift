@@ -30,7 +30,7 @@ func parsePort(_ text: String) throws -> NWEndpoint.Port {
     return port
 }
 
-/// TCP parameters without Nagle's algorithm, because the commands write whole messages.
+/// Returns TCP parameters without Nagle's algorithm, because the commands write whole messages.
 func makeTCPParameters(tls: NWProtocolTLS.Options? = nil, fastOpen: Bool = false) -> NWParameters {
     let options = NWProtocolTCP.Options()
     options.noDelay = true

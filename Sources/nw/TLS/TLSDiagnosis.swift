@@ -118,7 +118,7 @@ struct Presented {
         }
     }
 
-    /// Advice for a trust failure, the most likely first.
+    /// Returns advice for a trust failure, the most likely advice first.
     func remedies(for failure: TrustFailure?, host: String) -> [String] {
         guard let failure else { return [] }
         switch failure.rule {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stream socket")
 struct StreamSocketTests {
-    /// Both ends of a connection over loopback.
+    /// Returns both ends of a connection over loopback.
     static func connect(_ address: SocketAddress) throws -> (client: CInt, server: CInt, listener: CInt) {
         let listener = try Socket.open(address.family, .stream)
         try Socket.bind(listener.rawValue, to: address)

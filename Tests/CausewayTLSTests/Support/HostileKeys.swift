@@ -24,7 +24,8 @@ enum HostileKeys {
             DERWriter.bits(key))
     }
 
-    /// 3,072 bits with an exponent nearly as long: a signature check takes a hundred times as long as with the usual exponent.
+    /// Returns a key of 3,072 bits with an exponent nearly as long: a signature check takes a hundred times as long as with the usual
+    /// exponent.
     static func longExponent(_ seed: UInt64) -> [UInt8] {
         rsa(modulusBits: 3_072, exponent: number(bits: 3_070, seed + 1_000), seed: seed)
     }

@@ -15,7 +15,7 @@ private let goodResponse = [
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
 ]
 
-/// Returns the lines with one replaced, removed or added.
+/// Returns the lines after one line was replaced, removed or added.
 private func changed(_ lines: [String], _ change: (inout [String]) -> Void) -> [UInt8] {
     var lines = lines
     change(&lines)

@@ -45,7 +45,7 @@ extension MobilityScenario.Events {
         Self(monitor: monitor, connection: connection)
     }
 
-    /// Both networks work, and the connection uses one interface.
+    /// Returns the events when both networks work, and the connection uses one interface.
     static func opened(_ path: String = "path wifi0,cell0 46", over interface: String = "wifi0") -> Self {
         both([path], ["state preparing", "state ready", "path \(interface)", "viable true"])
     }

@@ -144,7 +144,8 @@ private struct PrintedEvent: Decodable {
     var value: String?
     var path: Path?
 
-    /// Examples: `path wifi0,cell0 46$` for a monitor, `path wifi0` for a connection; `viable true`; `state waiting: Network is down`.
+    /// Returns the event as text, for example `path wifi0,cell0 46$` for a monitor, `path wifi0` for a connection; `viable true`; `state
+    /// waiting: Network is down`.
     func text(ofMonitor: Bool) -> String {
         guard let path else { return "\(event) \(value ?? "")" }
         guard path.status == "satisfied" else { return "path none" }

@@ -115,7 +115,7 @@ extension Interop {
     }
 }
 
-/// Three hosts: the near one has only IPv6, the one behind the far one only IPv4.
+/// Three hosts: the near host has only IPv6, and the host behind the far host has only IPv4.
 struct TranslatedNetwork {
     static let isPossible = TwoHosts.isAvailable && tayga != nil && Unbound.path != nil && Peer.find("socat") != nil
     static let server4 = "10.77.20.2"

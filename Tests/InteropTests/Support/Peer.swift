@@ -31,7 +31,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         host.contains(":") ? "[\(host)]" : host
     }
 
-    /// Arguments to connect, copy both ways and half-close at the end of input.
+    /// Returns arguments to connect, copy both ways and half-close at the end of input.
     func connecting(to place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, .unix(let path)): ["-N", "-U", path]
@@ -44,7 +44,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Arguments to accept one connection, copy both ways and half-close at the end of input.
+    /// Returns arguments to accept one connection, copy both ways and half-close at the end of input.
     func listening(at place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, _): ["-l"] + connecting(to: place)
@@ -58,7 +58,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Arguments like ``connecting(to:)``, with datagrams.
+    /// Returns arguments like ``connecting(to:)``, with datagrams.
     func connectingDatagrams(host: String, port: UInt16) -> [String] {
         switch self {
         case .netcat: ["-u", host, "\(port)"]
@@ -68,7 +68,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Arguments like ``listening(at:)``, with datagrams from one peer.
+    /// Returns arguments like ``listening(at:)``, with datagrams from one peer.
     func listeningDatagrams(host: String, port: UInt16) -> [String] {
         switch self {
         case .netcat: ["-u", "-l", host, "\(port)"]

@@ -128,7 +128,7 @@ enum Built {
     }
 }
 
-/// Whether a program listens, according to the kernel.
+/// Queries the kernel whether a program listens.
 enum Sockets {
     static func waitForListener(at place: Place) async throws {
         switch place {

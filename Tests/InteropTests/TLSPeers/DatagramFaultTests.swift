@@ -70,7 +70,8 @@ extension Interop.TLSPeers {
             return false
         }
 
-        /// Both sides repeat their lines, because some are lost. Each line that arrives must have been sent, and arrives once.
+        /// Runs a conversation in which both sides repeat their lines, because some lines are lost. Each line that arrives must have been
+        /// sent, and arrives once.
         private static func converse(_ client: Child, _ server: Child) async throws {
             var count = 0
             func say() async throws -> Bool {

@@ -7,7 +7,8 @@ extension Interop.TLSPeers {
     /// DTLS 1.2 with OpenSSL and GnuTLS.
     @Suite("DTLS")
     struct Datagrams {
-        /// OpenSSL 3.0 has no DTLS cipher suite for an Ed25519 key, unless another key is configured too.
+        /// Returns the arguments for the keys. OpenSSL 3.0 has no DTLS cipher suite for an Ed25519 key, unless another key is configured
+        /// too.
         private func keys(_ key: TLSFiles.Key, _ files: TLSFiles) -> [String] {
             let own = [files.certificate(key.rawValue), files.key(key.rawValue)]
             guard key == .ed25519 else { return ["-cert", own[0], "-key", own[1]] }

@@ -48,7 +48,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        /// Echoes. Answers an asterisk with an endless stream, as fast as the client reads.
+        /// Echoes received data. Answers an asterisk with an endless stream, as fast as the client reads.
         private static func serve(_ connection: NWConnection, _ taken: Counter) {
             connection.receive(minimumIncompleteLength: 1, maximumLength: 1_024) { data, _, isComplete, error in
                 guard let data, error == nil else { return connection.cancel() }

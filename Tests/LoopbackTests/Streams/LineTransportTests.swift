@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Line transports")
     struct LineTransportTests {
-        /// Two ends of a line exchange, each over one kind of transport.
+        /// Runs `body` with two ends of a line exchange, each over one kind of transport.
         private static func with(
             _ client: LineTransportKind, _ server: LineTransportKind,
             _ body: (_ client: any LineTransport, _ server: any LineTransport) async throws -> Void

@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// Selects the engine for the tests: `CAUSEWAY_ENGINE=epoll` or `dispatch-source`.
 enum Backend {
-    /// Every test calls this before its first connection.
+    /// Selects the engine. Every test calls this method before its first connection.
     static func choose() { _ = chosen }
 
     private static let chosen: Engine.Backend = {

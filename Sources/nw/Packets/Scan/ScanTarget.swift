@@ -50,7 +50,7 @@ struct ScanTarget: Sendable {
         return await translated(targets)
     }
 
-    /// On an IPv6-only network with NAT64, replaces IPv4 addresses by their translations. The names stay the same.
+    /// Replaces IPv4 addresses by their translations on an IPv6-only network with NAT64. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
         // If there are several NAT64 prefixes, the first list of addresses is used, which is in the order of the targets.
