@@ -71,7 +71,7 @@ static int has_file(const char *directory, const char *name, const char *file) {
     return format_path(path, sizeof path, directory, name, file) && stat(path, &status) == 0;
 }
 
-// The ARPHRD_* value from the kernel; -1 on an error.
+// Returns the ARPHRD_* value from the kernel; -1 on an error.
 static int ask_link_type(const char *name) {
     int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -1;

@@ -32,7 +32,7 @@ static int release_program(struct dl_phdr_info *program, size_t size, void *cont
         uintptr_t first = (start + page - 1) / page * page, end = (start + part->p_memsz) / page * page;
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
     }
-    // Stops after the first entry, which is the program itself; libraries share their pages with other processes.
+    // Stop after the first entry, which is the program itself: libraries share their pages with other processes.
     return 1;
 }
 

@@ -201,7 +201,7 @@ int cw_arp_socket(uint32_t interface) {
 int cw_raw_ip_socket(bool is_ipv6) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
     if (fd < 0) return -errno;
-    // Allows a broadcast address as the destination in the packet's header.
+    // Allow a broadcast address as the destination in the packet's header.
     int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
     return fd;
@@ -293,7 +293,7 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
     return result < 0 ? -errno : result;
 }
 
-// Uses the wall clock, as the timestamp does. A clock change within these microseconds is unlikely.
+// Computes the age of a timestamp with the wall clock, which the timestamp also uses. A clock change within these microseconds is unlikely.
 static int64_t age_since(const struct timespec *stamp) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

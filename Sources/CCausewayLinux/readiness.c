@@ -64,7 +64,7 @@ static int wait_in_milliseconds(int epoll, struct epoll_event *raw, int capacity
     return epoll_wait(epoll, raw, capacity, (int)milliseconds);
 }
 
-// Timeouts below this use epoll_pwait2 with nanoseconds, if the kernel has it (5.11).
+// Timeouts below this number of nanoseconds use epoll_pwait2, if the kernel has it (5.11). Its timeout has a resolution of nanoseconds.
 enum { precise_ns = 10000000 };
 
 static int wait_for(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {

@@ -52,18 +52,18 @@ package enum System {
 
     private static let exits = LockedValue(ExitHandlers())
 
-    /// Makes the allocator return freed memory to the system, at a small cost in speed. For programs that are mostly idle.
+    /// Makes the allocator return freed memory to the system, at a small cost in speed. Use this in programs that are mostly idle.
     package static func keepMemorySmall() { cw_keep_memory_small() }
 
-    /// Makes the allocator keep some megabytes of freed memory, for programs that allocate and free large blocks all the time. Otherwise
-    /// the main heap is trimmed whenever its end is free, and the kernel zeroes each new page.
+    /// Makes the allocator keep some megabytes of freed memory. Use this in programs that allocate and free large blocks all the time.
+    /// Otherwise the main heap is trimmed whenever its end is free, and the kernel zeroes each new page.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
     /// Prefetches `byteCount` bytes of memory from `start` on into the processor's cache. This is only a hint.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
-    /// Returns free memory to the system and drops the program's code pages. The kernel reads pages that are needed again from the file.
-    /// Call it after a phase that does not repeat, such as startup.
+    /// Returns free memory to the system and drops the program's code pages. If a dropped page is needed again, the kernel reads it from
+    /// the file. Call this after a phase that does not repeat, such as startup.
     package static func releaseMemory() { cw_release_memory() }
 
     /// The number of processors that this process may run on.
@@ -117,7 +117,7 @@ package enum System {
         return numbers[0]...numbers[1]
     }
 
-    /// Yields the processor to other threads. Returns at once if none waits.
+    /// Yields the processor to other threads. Returns at once if no other thread waits for it.
     package static func giveWay() { _ = sched_yield() }
 
     /// Runs `body` on a new thread that blocks all signals.

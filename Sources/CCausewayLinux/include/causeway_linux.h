@@ -20,7 +20,7 @@ typedef struct cw_address {
 
 void cw_address_v4(cw_address *out, uint32_t address, uint16_t port);
 void cw_address_v6(cw_address *out, uint64_t high, uint64_t low, uint16_t port, uint32_t scope);
-/// A path that begins with a zero byte is in the abstract namespace.
+/// Creates the address of a Unix-domain socket. A path that begins with a zero byte is in the abstract namespace.
 int cw_address_unix(cw_address *out, const char *path, size_t length);
 /// Returns 4, 6, 1 (AF_UNIX), or 0 for another family.
 int cw_address_family(const cw_address *address);
@@ -47,7 +47,7 @@ int cw_local_address(int fd, cw_address *out);
 int cw_peer_address(int fd, cw_address *out);
 /// Returns the pending error of a socket as a positive errno, 0 if there is none.
 int cw_take_error(int fd);
-/// As cw_take_error. `behind_end` becomes 1 if the peer had ended its direction before the reset.
+/// Like cw_take_error. `behind_end` becomes 1 if the peer had ended its direction before the reset.
 int cw_take_loss(int fd, int *behind_end);
 /// Makes `close` send a reset and drop the queued data.
 int cw_abort_on_close(int fd);
@@ -55,7 +55,7 @@ int cw_abort_on_close(int fd);
 long cw_recv(int fd, void *buffer, size_t length);
 long cw_send(int fd, const void *buffer, size_t length);
 long cw_sendv(int fd, const struct iovec *pieces, int count);
-/// Connects with data in the SYN (TCP Fast Open). Returns bytes accepted or a negated errno.
+/// Connects with data in the SYN (TCP Fast Open). Returns the number of bytes accepted or a negated errno.
 long cw_send_fastopen(int fd, const struct iovec *pieces, int count, const cw_address *address);
 int cw_bytes_readable(int fd);
 int cw_bytes_unsent(int fd);
@@ -185,12 +185,14 @@ void cw_memory(uint64_t *peak, uint64_t *current);
 void cw_keep_memory_small(void);
 /// Makes the allocator keep up to some megabytes of freed memory.
 void cw_keep_freed_memory(void);
-/// Returns free memory to the system and drops the program's code pages; needed code is read from the file again.
+/// Returns free memory to the system and drops the program's code pages. If a dropped page is needed again, the kernel reads it from the
+/// file.
 void cw_release_memory(void);
 
 // MARK: Thread
 
-/// A block that belongs to the calling thread until its next call; freed when the thread ends.
+/// Size in bytes of a thread's scratch block. The block that `cw_scratch` returns belongs to the calling thread until its next call, and is
+/// freed when the thread ends.
 enum { CW_SCRATCH_SIZE = 262144 };
 void *cw_scratch(void);
 /// Transfers ownership of the block to the caller, who releases it with `free`.

@@ -54,7 +54,7 @@ int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way);
 int cw_ring_next(cw_ring *ring, cw_ring_packet *packet);
 /// Waits for packets, for at most the given time. Returns 1 if there are packets, 0 if not, or a negated errno.
 int cw_ring_wait(cw_ring *ring, int milliseconds);
-/// The number of packets seen and dropped since the last call.
+/// Writes the number of packets seen and dropped since the last call.
 int cw_ring_statistics(cw_ring *ring, uint32_t *seen, uint32_t *dropped);
 void cw_ring_close(cw_ring *ring);
 /// Returns the hardware type of an interface (ARPHRD_), or a negated errno.
@@ -110,7 +110,7 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
 /// Returns the number of bytes received or a negated errno. Pending errors are received first; for an error, the bytes are those of the
 /// packet that caused it.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
-/// As cw_receive_datagram, but receives only errors or only datagrams.
+/// Like cw_receive_datagram, but receives only errors or only datagrams.
 long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error);
 
 #endif

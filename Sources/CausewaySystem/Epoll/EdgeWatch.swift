@@ -14,7 +14,7 @@ package struct EdgeWatch: ~Copyable, Sendable {
     /// The descriptor to wait on.
     package var descriptor: CInt { epoll.rawValue }
 
-    /// Reports the current readiness again as a new edge.
+    /// Arms the descriptor again, so that epoll reports its current readiness as a new edge.
     package borrowing func renew(_ fd: CInt, _ interest: Readiness) {
         _ = cw_epoll_modify(epoll.rawValue, fd, 0, interest.rawValue)
     }

@@ -38,7 +38,7 @@ internal import CCausewayLinux
 package struct Epoll: ~Copyable, Sendable {
     private let epoll: Descriptor
     private let wake: Descriptor
-    /// The token of the wake-up descriptor. No other descriptor has it.
+    /// The token of the wake-up descriptor. No other descriptor has this token.
     private static let wakeToken = UInt64.max
 
     package init() throws(SystemError) {
@@ -86,8 +86,9 @@ package struct Epoll: ~Copyable, Sendable {
 
     /// Memory for one batch of events, allocated once per loop.
     ///
-    /// The loop first reads for all events of a batch, then handles them. The data of all connections in the batch should stay in the
-    /// processor's cache between these two steps: with 1,000 connections a batch of 32 takes an eighth less time than a batch of 256.
+    /// For each batch, the loop first reads from all descriptors, then handles the bytes. The data of all connections in the batch should
+    /// stay in the processor's cache between these two steps: with 1,000 connections a batch of 32 takes an eighth less time than a batch
+    /// of 256.
     package struct EventBuffer: ~Copyable {
         fileprivate let storage: UnsafeMutableBufferPointer<cw_event>
 

@@ -110,7 +110,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old one.
+            // A new socket is needed, because the remaining part of the interrupted reply may still arrive on the old one.
             if !isWhole { self = try NetlinkSocket() }
             attempt += 1
         }

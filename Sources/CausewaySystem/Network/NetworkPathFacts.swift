@@ -7,9 +7,10 @@ package import CausewayWire
 /// the calling thread's network namespace. If the kernel cannot be queried, the results are empty, because a missing description is no
 /// reason for a connection to fail.
 package enum NetworkPathFacts {
-    /// The interface to which the local address `address` is assigned. If `address` has a scope, its interface is returned without a query.
+    /// Returns the interface to which the local address `address` is assigned. If `address` has a scope, returns its interface without a
+    /// query.
     ///
-    /// `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
+    /// Returns `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
     package static func interface(holding address: IPv4Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         guard address.bits != 0 else { return nil }
@@ -18,18 +19,19 @@ package enum NetworkPathFacts {
         return address.bits >> 24 == 127 ? loopback : nil
     }
 
-    /// The interface to which the local address `address` is assigned. If `address` has a scope, its interface is returned without a query.
+    /// Returns the interface to which the local address `address` is assigned. If `address` has a scope, returns its interface without a
+    /// query.
     ///
-    /// An IPv4-mapped address is looked up as an IPv4 address. `nil` if no interface has the address, and for `::`.
+    /// An IPv4-mapped address is looked up as an IPv4 address. Returns `nil` if no interface has the address, and for `::`.
     package static func interface(holding address: IPv6Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         if address.isIPv4Mapped, let inner = address.asIPv4 { return interface(holding: inner) }
         return address.isAny ? nil : holder(of: .ipv6(address))
     }
 
-    /// The routers of the default routes through `interface`.
+    /// Returns the routers of the default routes through `interface`, in order of preference and without duplicates.
     ///
-    /// In order of preference, without duplicates. Empty for loopback and for tunnels.
+    /// The result is empty for loopback and for tunnels.
     package static func gateways(of interface: NWInterface) -> [InternetAddress] {
         guard interface.type != .loopback else { return [] }
         let routes = try? query { (socket) throws(SystemError) in try socket.listDefaultRoutes() }
@@ -37,7 +39,7 @@ package enum NetworkPathFacts {
         return NetworkSnapshot(defaultRoutes: found).gateways()
     }
 
-    /// The address families that `interface` can carry beyond its own link: those with a usable address.
+    /// Returns the address families that `interface` can carry beyond its own link: those with a usable address.
     ///
     /// A link-local IPv6 address alone does not count; on loopback every address counts.
     package static func families(of interface: NWInterface) -> Set<InternetAddress.Family> {
@@ -55,9 +57,9 @@ package enum NetworkPathFacts {
         return Set(reaching.map(\.address.family))
     }
 
-    /// Whether `address` belongs to this host or is on a directly attached link.
+    /// Returns whether `address` belongs to this host or is on a directly attached link.
     ///
-    /// `false` if the kernel cannot be queried.
+    /// Returns `false` if the kernel cannot be queried.
     package static func isLocal(_ address: InternetAddress) -> Bool {
         switch address {
         case .ipv4(let address) where address.isLoopback || address.isLinkLocal: return true

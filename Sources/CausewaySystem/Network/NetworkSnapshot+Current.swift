@@ -4,8 +4,8 @@ import CausewayWire
 extension NetworkSnapshot {
     /// Queries the kernel and reads the resolver's files. Blocks for about 0.1 ms on a host with few interfaces.
     ///
-    /// Links, addresses and routes are listed one after the other, so a change in between may appear in one of them only. Callers create a
-    /// new ``NetworkSnapshot`` after each change.
+    /// Links, addresses and routes are listed one after the other, so a change between two listings may appear in only one of them. Callers
+    /// create a new ``NetworkSnapshot`` after each change.
     ///
     /// - Throws: ``SystemError`` if the kernel cannot be queried. Missing resolver files are not an error.
     package static func current() throws(SystemError) -> NetworkSnapshot {
@@ -51,7 +51,7 @@ extension NetworkSnapshot {
         }
     }
 
-    /// The usable default routes, one entry for each next hop, sorted by preference.
+    /// Returns the usable default routes, one entry for each next hop, sorted by preference.
     static func defaultRoutes(_ routes: [NetlinkRoute], lookUp: (Int) -> NWInterface?) -> [DefaultRoute] {
         var found: [DefaultRoute] = []
         for route in routes where route.isDefault {
@@ -76,7 +76,7 @@ extension NetworkSnapshot {
 }
 
 extension NetlinkSocket {
-    /// The default routes of both families and all tables. Other routes are skipped, because full Internet tables are large.
+    /// Returns the default routes of both families and all tables. Other routes are skipped, because full Internet tables are large.
     mutating func listDefaultRoutes() throws(SystemError) -> [NetlinkRoute] {
         try list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, route.isDefault else { return nil }

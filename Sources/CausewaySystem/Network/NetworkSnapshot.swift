@@ -81,7 +81,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         interfaces.first { $0.interface.index == index }
     }
 
-    /// The routers of one interface, or of all interfaces, without duplicates.
+    /// Returns the routers of one interface, or of all interfaces, without duplicates.
     package func gateways(of interface: NWInterface? = nil) -> [InternetAddress] {
         var gateways: [InternetAddress] = []
         for route in defaultRoutes where interface == nil || route.interface.index == interface?.index {

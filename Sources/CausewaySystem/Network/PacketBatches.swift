@@ -35,7 +35,7 @@ package struct PacketBatch: Sendable {
 
     /// Sends the packets from index `first` on, as many as one system call takes.
     ///
-    /// - Returns: The number of packets that were sent: at least one, unless there are none.
+    /// - Returns: The number of packets that were sent; 0 only if there is no packet from `first` on.
     /// - Throws: The error of the first packet.
     package func send(_ fd: CInt, from first: Int) throws(SystemError) -> Int {
         guard first < count else { return 0 }

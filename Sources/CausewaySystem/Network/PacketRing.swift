@@ -58,12 +58,13 @@ package struct PacketRing: ~Copyable {
     /// Reads the next packet. Returns `false` if there is none.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
-    /// Waits until a packet is available, for at most the given time. Blocks its thread.
+    /// Waits until a packet is available, for at most the given time. Returns whether there is one. Blocks its thread.
     package mutating func wait(milliseconds: CInt) throws(SystemError) -> Bool {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }
 
-    /// The number of packets that passed the filter since the last call, and how many of them were dropped because the ring was full.
+    /// Returns the number of packets that passed the filter since the last call, and the number of these packets that were dropped because
+    /// the ring was full.
     package mutating func statistics() -> (seen: UInt32, dropped: UInt32) {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)
         _ = cw_ring_statistics(&ring, &seen, &dropped)

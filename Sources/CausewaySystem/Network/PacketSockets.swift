@@ -30,7 +30,7 @@ package enum PacketSockets {
         Descriptor(adopting: try check(cw_arp_socket(interface), "socket(AF_PACKET)"))
     }
 
-    /// Makes frames bypass the interface's queue, if the kernel supports it. A send then fails if the device has no room.
+    /// Makes the socket's frames bypass the interface's queue, if the kernel supports this. A send then fails if the device has no room.
     package static func sendAtOnce(_ fd: CInt) {
         // SOL_PACKET and PACKET_QDISC_BYPASS of <linux/if_packet.h>.
         var on: CInt = 1
@@ -98,10 +98,10 @@ package enum PacketSockets {
         try check(cw_set_hop_limit(fd, isIPv6, CInt(clamping: hops)), "setsockopt(IP_TTL)")
     }
 
-    /// The index of an interface; 0 if there is no interface of that name.
+    /// Returns the index of an interface; 0 if there is no interface of that name.
     package static func index(of interface: String) -> UInt32 { if_nametoindex(interface) }
 
-    /// The ARP hardware type of an interface's link.
+    /// Returns the ARP hardware type of an interface's link.
     package static func hardwareType(_ name: String) throws(SystemError) -> Int {
         Int(try check(cw_hardware_type(name), "ioctl(SIOCGIFHWADDR)"))
     }

@@ -16,7 +16,7 @@ package struct ResolverFiles: Sendable {
 
     package var paths: [String] { [configurationPath, hostsPath, orderPath] }
 
-    /// Maximum bytes read of the hosts file, which may contain long block lists. The rest is ignored.
+    /// Maximum number of bytes to read of the hosts file, which may contain long block lists. Further bytes are ignored.
     private static let longestHostsFile = 16 << 20
 
     /// Reads the hosts file. A missing file counts as empty.

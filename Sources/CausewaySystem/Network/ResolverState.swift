@@ -25,7 +25,7 @@ package struct ResolverState: Equatable, Sendable {
         guard !named.isEmpty, named.allSatisfy(forwarders.contains),
             let text = SmallFile.text(forwarderPath)
         else { return ResolverState(configuration: configuration, servers: named) }
-        // If the forwarder has no servers, the list stays empty, because the forwarder cannot answer queries.
+        // A forwarder without servers cannot answer queries, so the list is then empty.
         return ResolverState(
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }

@@ -5,7 +5,7 @@ enum SmallFile {
     /// Maximum number of bytes to read; the rest is ignored. Configuration files are usually shorter.
     static let limit = 64 * 1024
 
-    /// The file's text, with malformed UTF-8 replaced; `nil` if the file cannot be read.
+    /// Returns the file's text, with malformed UTF-8 replaced; `nil` if the file cannot be read.
     static func text(_ path: String, limit: Int = limit) -> String? {
         var number: CInt
         repeat { number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) } while number < 0 && errno == EINTR

@@ -11,14 +11,14 @@ package struct SourceAddress: Hashable, Sendable {
     // The query to the kernel runs under the lock and takes some microseconds; other callers wait for the same result.
     private static let memory = LockedValue(SourceAddressMemory())
 
-    /// The source address that the kernel selects for each destination; `nil` without a route. Sends no packets.
+    /// Returns the source address that the kernel selects for each destination; `nil` without a route. Sends no packets.
     ///
     /// - Parameter interface: The name of the only interface to use; `nil` for any.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {
         memory.withLock { $0.sources(toward: destinations, over: interface) }
     }
 
-    /// - Parameter destination: The address with a port: connect(2) needs one.
+    /// - Parameter destination: The address with a port, because connect(2) needs a port.
     static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
         // Connecting a datagram socket looks up the route and sends no packet.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
@@ -33,7 +33,7 @@ package struct SourceAddress: Hashable, Sendable {
         }
     }
 
-    /// The addresses of this host.
+    /// Returns the addresses of this host.
     static func assigned() -> [NetlinkAddress] {
         guard var socket = try? NetlinkSocket() else { return [] }
         let listed = try? socket.list(.addresses(.unspecified)) { message -> NetlinkAddress? in

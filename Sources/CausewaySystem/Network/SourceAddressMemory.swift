@@ -12,7 +12,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     /// Maximum number of cached destinations. The cache is cleared when it is full.
     private static let limit = 1_024
-    /// Maximum number of notifications to read at a time. If there are more, the cache is cleared anyway.
+    /// Maximum number of notifications to read at a time. If more are pending, the cache is cleared without regard to their content.
     private static let changeLimit = 16
 
     private var changes: NetlinkSocket?
@@ -22,7 +22,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     package init() {}
 
-    /// The cached or new result of ``SourceAddress/toward(_:over:)``.
+    /// Returns the cached or a new result of ``SourceAddress/toward(_:over:)``.
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in
@@ -55,7 +55,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
             case .truncated, .overrun: hasChanged = true
             case .nothing: return hasChanged
             case nil:
-                // The socket is closed; the next query opens a new one.
+                // Close the socket. The next query opens a new one.
                 changes = nil
                 return true
             }

@@ -5,7 +5,7 @@ package import CausewayWire
 ///
 /// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do not mount it.
 package enum WirelessInterfaces {
-    /// The indices of the wireless interfaces; empty if the kernel has no wireless subsystem.
+    /// Returns the indices of the wireless interfaces; an empty set if the kernel has no wireless subsystem.
     package static func current() -> Set<Int> {
         guard var socket = try? NetlinkSocket(generic: ()),
             let family = try? socket.family(named: WirelessInterface.familyName),

@@ -1,8 +1,8 @@
-/// Files of Unix-domain sockets.
+/// Removes the files of Unix-domain sockets.
 package enum LocalPath {
     package static func remove(_ path: String) { _ = unlink(path) }
 
-    /// Removes a socket file without a listener. Other kinds of files are kept.
+    /// Removes a socket file if no process listens on it. Other kinds of files are kept.
     package static func removeIfAbandoned(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

@@ -2,7 +2,7 @@ internal import CCausewayLinux
 
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page of a new block.
 enum PacketBlocks {
-    /// Maximum number of blocks in the pool, 5.3 MiB: the blocks of one inbox that waits for its program, and those of one reader.
+    /// Maximum number of blocks in the pool: enough for one inbox whose program is behind, and for one reader. Together they have 5.3 MiB.
     private static let limit = 64
     /// Bytes between the start offsets of consecutive packets of one call. With equal offsets all packets would use the same few cache
     /// lines.
@@ -14,7 +14,7 @@ enum PacketBlocks {
     }
     private static let spare = LockedValue(Spare())
 
-    /// The start offset of a packet in its block, by the packet's index.
+    /// Returns the start offset of a packet in its block, by the packet's index.
     static func offset(of index: Int) -> Int { index * stagger }
 
     /// Returns a block for a packet of any index; `nil` if allocation fails.

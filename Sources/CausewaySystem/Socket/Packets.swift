@@ -36,7 +36,7 @@ package struct ReceivedPacket: Sendable {
     }
 }
 
-/// Receives datagrams in batches into blocks. Created for one round of reading; not shared between threads.
+/// Receives datagrams in batches into blocks. A reader is created for one round of reading and is not shared between threads.
 package struct PacketReader: ~Copyable, Sendable {
     /// The maximum size of coalesced datagrams, in bytes.
     package static let blockByteCount = 65_536
@@ -75,7 +75,7 @@ package struct PacketReader: ~Copyable, Sendable {
             info: info(of: index), isTruncated: packet.truncated)
     }
 
-    /// The size of a packet, and of each of its coalesced datagrams except the last, in bytes.
+    /// Returns the size of a packet, and of each of its coalesced datagrams except the last, in bytes.
     package func shape(of index: Int) -> (byteCount: Int, segmentByteCount: Int) {
         let (length, segment) = (packets[index].length, Int(packets[index].segment))
         return (length, segment == 0 ? length : segment)
@@ -93,7 +93,7 @@ package struct PacketReader: ~Copyable, Sendable {
         return SocketAddress(pointer: peer)
     }
 
-    /// Whether two packets have the same sender. Faster than reading both addresses.
+    /// Returns whether two packets have the same sender. This is faster than reading both addresses.
     package func haveSamePeer(_ first: Int, _ second: Int) -> Bool {
         guard let start = packets.baseAddress else { return false }
         return cw_packet_has_peer_of(start + first, start + second)
@@ -121,7 +121,7 @@ package struct PacketReader: ~Copyable, Sendable {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
 
-    /// Copies the bytes of several packets, one after the other, into the block of the first. They must fit into one block.
+    /// Copies the bytes of several packets, one after the other, into the block of the first packet. The bytes must fit into one block.
     package mutating func join(_ range: Range<Int>) {
         guard let first = range.first, let block = packets[first].buffer else { return }
         for index in range.dropFirst() {
@@ -135,7 +135,7 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers ownership of a packet's bytes to the caller. The reader gets another block.
+    /// Transfers ownership of a packet's bytes to the caller. The reader takes another block for the next receive.
     package mutating func takeBlock(of index: Int) -> PacketBlock {
         let block = PacketBlock(packets[index].buffer, index)
         packets[index].buffer = nil
@@ -150,7 +150,8 @@ package struct PacketReader: ~Copyable, Sendable {
     }
 }
 
-/// The bytes of a received packet. They return to the pool with the last reference. Its owners use disjoint parts.
+/// The bytes of a received packet. The block returns to the pool when the last reference is released. Objects that share the block use
+/// disjoint parts of it.
 package final class PacketBlock: Sendable {
     private let address: UInt
     private let index: Int
@@ -160,7 +161,7 @@ package final class PacketBlock: Sendable {
         self.index = index
     }
 
-    /// The first byte.
+    /// The address of the first byte.
     package var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: address)! }
 
     deinit { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
@@ -168,7 +169,7 @@ package final class PacketBlock: Sendable {
 
 /// A datagram to send, or several datagrams of equal size that the kernel splits (GSO).
 package struct OutgoingPacket {
-    /// The bytes. Valid only during the send.
+    /// The bytes of the datagrams. They must stay valid only during the send.
     package var pieces: UnsafeBufferPointer<iovec>
     /// Bytes of each datagram except the last; 0 for a single datagram.
     package var segmentByteCount: Int

@@ -8,7 +8,7 @@ extension Socket {
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // The socket is still a member of the group, for example after the interface was down.
+        // These errors mean that the socket is still a member of the group, for example after the interface was down.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }
@@ -58,7 +58,7 @@ extension SocketAddress {
         }
     }
 
-    /// The address with another port, and for IPv6 with another scope.
+    /// Returns the address with another port, and for IPv6 with another scope.
     package func with(port: UInt16, scope: UInt32? = nil) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
@@ -67,7 +67,7 @@ extension SocketAddress {
         }
     }
 
-    /// Whether both addresses belong to the same host. Ports are ignored. Scopes are compared only if both are given.
+    /// Returns whether both addresses belong to the same host. Ports are ignored. Scopes are compared only if both are given.
     package func isSameHost(as other: SocketAddress) -> Bool {
         switch (self, other) {
         case (.ipv4(let one, _), .ipv4(let two, _)): one == two

@@ -117,8 +117,8 @@ package enum Socket {
         return Descriptor(adopting: result)
     }
 
-    /// Whether the backlog has another connection. If there is none, this costs a tenth of ``accept(_:peer:)``, because the kernel
-    /// allocates a socket before it looks for a connection.
+    /// Returns whether the backlog has another connection. If there is none, this call costs a tenth of ``accept(_:peer:)``, because the
+    /// kernel allocates a socket before it looks for a connection.
     package static func hasBacklog(_ fd: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
@@ -140,11 +140,11 @@ package enum Socket {
         try check(cw_shutdown_write(fd), "shutdown")
     }
 
-    /// The pending error as a positive errno; 0 if there is none. Reading clears it.
+    /// Returns the pending error as a positive errno; 0 if there is none. This call clears the error.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// The pending error, like ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that case, the
-    /// end of the stream can still be read.
+    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that
+    /// case, the end of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)
@@ -154,7 +154,7 @@ package enum Socket {
     /// Makes close send a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 
-    /// Whether the socket is a datagram socket.
+    /// Returns whether the socket is a datagram socket.
     package static func isDatagram(_ fd: CInt) -> Bool {
         var kind: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
@@ -171,9 +171,9 @@ package enum Socket {
         return cw_peer_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil
     }
 
-    /// Bytes received and not yet read.
+    /// Returns the number of bytes that were received and are not yet read.
     package static func bytesReadable(_ fd: CInt) -> Int { max(0, Int(cw_bytes_readable(fd))) }
 
-    /// Bytes written and not yet acknowledged.
+    /// Returns the number of bytes that were written and are not yet acknowledged.
     package static func bytesUnsent(_ fd: CInt) -> Int { max(0, Int(cw_bytes_unsent(fd))) }
 }

@@ -35,7 +35,7 @@ package enum SocketActivation {
         return Descriptor(adopting: number)
     }
 
-    /// The descriptor number for a name. An environment that names another process is ignored.
+    /// Returns the descriptor number for a name. An environment that names another process is ignored.
     package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
         guard environment.process.flatMap({ CInt($0) }) == process else { return nil }
         guard let count = environment.count.flatMap({ CInt($0) }), (1...1_024).contains(count) else { return nil }

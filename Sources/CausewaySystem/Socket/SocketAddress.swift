@@ -67,7 +67,7 @@ extension SocketAddress {
         return withUnsafeBytes(of: form.storage) { [UInt8]($0.prefix(Int(form.length))) }
     }
 
-    /// The address in the kernel's form.
+    /// Converts the address to the kernel's form.
     func kernelForm() throws(SystemError) -> cw_address {
         var out = cw_address()
         switch self {

@@ -16,18 +16,18 @@ package struct SocketOption: Sendable {
     package static let noDelay = SocketOption(CW_NO_DELAY, "TCP_NODELAY")
     package static let cork = SocketOption(CW_CORK, "TCP_CORK")
     package static let keepalive = SocketOption(CW_KEEPALIVE, "SO_KEEPALIVE")
-    /// Seconds.
+    /// The value is in seconds.
     package static let keepaliveIdle = SocketOption(CW_KEEP_IDLE, "TCP_KEEPIDLE")
-    /// Seconds.
+    /// The value is in seconds.
     package static let keepaliveInterval = SocketOption(CW_KEEP_INTERVAL, "TCP_KEEPINTVL")
     package static let keepaliveCount = SocketOption(CW_KEEP_COUNT, "TCP_KEEPCNT")
     package static let maximumSegment = SocketOption(CW_MAX_SEGMENT, "TCP_MAXSEG")
-    /// Milliseconds.
+    /// The value is in milliseconds.
     package static let userTimeout = SocketOption(CW_USER_TIMEOUT_MS, "TCP_USER_TIMEOUT")
     package static let quickAck = SocketOption(CW_QUICK_ACK, "TCP_QUICKACK")
     package static let fastOpenConnect = SocketOption(CW_FAST_OPEN_CONNECT, "TCP_FASTOPEN_CONNECT")
     package static let fastOpenQueue = SocketOption(CW_FAST_OPEN_QUEUE, "TCP_FASTOPEN")
-    /// Seconds.
+    /// The value is in seconds.
     package static let finTimeout = SocketOption(CW_LINGER2, "TCP_LINGER2")
     package static let ipv4TimeToLive = SocketOption(CW_V4_TTL, "IP_TTL")
     package static let ipv6HopLimit = SocketOption(CW_V6_HOPS, "IPV6_UNICAST_HOPS")
