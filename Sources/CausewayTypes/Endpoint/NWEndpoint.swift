@@ -10,7 +10,7 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     case service(name: String, type: String, domain: String, interface: NWInterface?)
     /// A Unix domain stream socket with the given path.
     case unix(path: String)
-    /// The host and port of a URL. Without a port, the scheme determines the port. Other parts are ignored.
+    /// The host and port of a URL. If the URL has no port, its scheme determines the port. Other parts of the URL are ignored.
     case url(_: URL)
     /// An endpoint that no other case can represent.
     case opaque(_: nw_endpoint_t)

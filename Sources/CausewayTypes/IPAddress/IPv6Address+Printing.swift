@@ -38,7 +38,8 @@ extension IPv6Address {
         return UInt16(truncatingIfNeeded: half >> UInt64(48 - 16 * (position & 3)))
     }
 
-    /// The groups to shorten to `::`: the longest run of at least two zero groups; of equal runs the first (RFC 5952 §4.2).
+    /// The groups to shorten to `::`: the longest run of at least two zero groups; the first one if several runs are equally long (RFC 5952
+    /// §4.2).
     private var longestRunOfZeros: Range<Int> {
         var longest = 0..<0
         var start = 0

@@ -1,6 +1,6 @@
 /// Text split at its last `%` into an address and an interface scope (RFC 4007 §11).
 struct ScopedLiteral {
-    /// The text before the `%`, or the whole text without one.
+    /// The text before the `%`; the whole text if there is no `%`.
     let address: Substring
     /// The interface with the name after the `%`, if this host has one.
     let interface: NWInterface?

@@ -72,8 +72,8 @@ public struct NWTXTRecord: Sendable {
     /// Adds a key, or replaces its value and the case of its letters.
     ///
     /// - Returns: `false`, without a change, if the key is invalid: empty, or with `=` or characters other than printable ASCII (RFC 6763
-    ///   §6.4). Also if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in another
-    ///   format.
+    ///   §6.4). Also `false` if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in
+    ///   another format.
     @discardableResult
     public mutating func setEntry(_ entry: NWTXTRecord.Entry, for key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }
@@ -126,8 +126,8 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
-    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Opaque records must have equal
-    /// bytes.
+    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Opaque records are equal if their
+    /// bytes are equal.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):
@@ -143,7 +143,7 @@ extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
         Dictionary(pairs.map { ($0.key.lowercased(), $0.entry) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entries as on the wire, or the size of bytes in another format.
+    /// The entries in the format of the wire; for a record in another format, its size in bytes.
     public var debugDescription: String {
         switch content {
         case .pairs(let pairs):

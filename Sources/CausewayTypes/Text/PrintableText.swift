@@ -6,7 +6,7 @@
 ///
 ///     let line: PrintableText = "+ \(name)  \(type) [\(interface)]"
 package struct PrintableText: Hashable, Sendable {
-    /// The escaped text. A second escaping changes nothing except the style sequences of literals.
+    /// The escaped text. Escaping it again would change only the style sequences that come from literals.
     package private(set) var text: String
 
     private init(trusted text: String) {
