@@ -62,7 +62,7 @@ struct CertificateFields: Sendable {
     }
 
     private static func extensions(_ body: inout DERReader, _ version: Int) throws(DERError) -> CertificateExtensions {
-        // The unique identifiers of subject and issuer, which are obsolete.
+        // Skip the unique identifiers of subject and issuer, which are obsolete.
         for tag: UInt8 in [0x81, 0x82] {
             guard try body.optional(tag) != nil else { continue }
             guard version > 1 else { throw DERError("unique identifiers are not allowed in version 1") }

@@ -1,6 +1,6 @@
 /// A public key for signature checks: its kind, its size, and the cost of a check.
 ///
-/// Parsed from the certificate without OpenSSL, so that no arithmetic happens with a key before the rules accept it.
+/// The key is parsed from the certificate without OpenSSL, so that OpenSSL computes nothing with it before the rules accept it.
 struct SigningKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case rsa(modulusBits: Int, exponent: UInt32)

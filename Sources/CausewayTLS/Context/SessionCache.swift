@@ -22,7 +22,7 @@ final class SessionCache: Sendable {
     }
 
     private static let maximumPeers = 256
-    /// A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
+    /// Maximum number of stored sessions of one peer. A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
     private static let maximumSessionsPerPeer = 4
 
     private let state = Mutex(State())

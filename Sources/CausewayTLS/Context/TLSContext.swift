@@ -51,8 +51,8 @@ package final class TLSContext: Sendable {
         if let found = shared.withLock({ $0.find(settings) }) { return found }
         let made = try TLSContext(settings)
         return shared.withLock { shared in
-            // Another thread may have created the context meanwhile. All connections must share one context, or resumable sessions would be
-            // lost.
+            // Another thread may have created the context in the meantime. All connections must share one context, or resumable sessions
+            // would be lost.
             if let found = shared.find(settings) { return found }
             shared.insert(made)
             return made

@@ -1,9 +1,9 @@
 internal import CCausewayOpenSSL
 
-// Callbacks that OpenSSL makes on the same thread, during the engine's methods. Only the key log callback calls the owner.
+// Callbacks that OpenSSL makes on the same thread, during the engine's methods. Only the key log callback calls the engine's owner.
 
 extension OpenSSLEngine {
-    /// Validates the peer's certificates, or asks the owner to do so. Returns 1 to continue.
+    /// Validates the peer's certificates, or requests the validation from the engine's owner. Returns 1 to continue.
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
         switch settings.judge {

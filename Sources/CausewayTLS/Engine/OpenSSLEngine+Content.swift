@@ -62,8 +62,8 @@ extension OpenSSLEngine {
         return .bytes(filled)
     }
 
-    /// Whether all received data has been read. This check is cheaper than another read call, which costs as much as reading a small
-    /// record.
+    /// Returns whether all received data has been read, and stores the result. This check is cheaper than another read call, which costs as
+    /// much as reading a small record.
     private func noteDryness() -> Bool {
         isDry = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
         return isDry

@@ -30,13 +30,13 @@ extension OpenSSLEngine {
         if earlyOutputSent < earlyOutput.count, let progress = sendEarly() { return progress }
         let result = cw_SSL_do_handshake(ssl)
         guard result == 1 else { return interpret(result) }
-        // A server's handshake may be complete before the owner has validated the client. Content must wait for the owner's result.
+        // A server's handshake may be complete before the engine's owner has validated the client. Content must wait for the result.
         if let trust = pendingTrust, verdict == nil {
             state = .awaitingTrust(trust)
             return .evaluateTrust(trust)
         }
         state = .established
-        // The message callback would now receive every record; remove it.
+        // Remove the message callback: only the handshake needs it, and OpenSSL would now call it for every record.
         cw_SSL_set_msg_callback(ssl, nil)
         repeatEarlyIfRefused()
         return .established

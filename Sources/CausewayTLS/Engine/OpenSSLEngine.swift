@@ -41,7 +41,7 @@ package final class OpenSSLEngine: TLSEngine {
     var accepted: (trust: PeerTrust, chain: [Certificate])?
     /// The certificates that the owner accepted.
     var ownersTrust: PeerTrust?
-    /// The first flight was sent, so the peer's certificates may be in the next input.
+    /// Whether the first flight was sent. The peer's certificates may then be in the next input.
     var hasSpoken = false
     /// The owner's decisions; `nil` or `false` until the owner decides.
     var verdict: Bool?
@@ -56,14 +56,15 @@ package final class OpenSSLEngine: TLSEngine {
     var isReadingEarly = false
     /// The final result of reading, which every further read returns.
     var readEnd: TLSReadResult?
-    /// All received data has been read.
+    /// Whether all received data has been read.
     var isDry = false
     var isClosed = false
-    /// The memory pipe uses the owner's buffer (`isLending`), or the owner uses the pipe's buffer (`isShowing`). The buffer must not move
-    /// while it is in use.
+    /// Whether the memory pipe uses the owner's buffer (`isLending`), and whether the owner uses the pipe's buffer (`isShowing`). A buffer
+    /// must not move while it is in use.
     var isLending = false
     var isShowing = false
-    /// Records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5); the key changes before that.
+    /// Number of records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5); the key changes before
+    /// that.
     var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
 
@@ -74,8 +75,7 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends.
-    ///     A name that the program sets only for TLS belongs here.
+    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends. If the program sets a separate name for TLS, pass that name.
     ///   - port: Distinguishes resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
@@ -108,7 +108,7 @@ package final class OpenSSLEngine: TLSEngine {
     }
 
     deinit {
-        // Without this, OpenSSL treats an abrupt end as an error and invalidates the session for all connections that could resume it.
+        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections that could resume it.
         cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
         cw_SSL_set_ex_data(ssl, 0, nil)
         cw_SSL_free(ssl)

@@ -2,7 +2,8 @@
 ///
 /// The owner always does the same steps. It passes in received bytes (``ciphertextArrived(_:_:)``), continues the handshake
 /// (``handshake()`` until the result is established, then ``read(into:)``), writes its content (``write(_:)``), and sends the resulting
-/// bytes (``sendCiphertext(_:)``). It sends after every call, because a handshake, a closure and a failure also produce bytes to send.
+/// bytes (``sendCiphertext(_:)``). The owner must send after every call, because a handshake, a closure and a failure also produce bytes to
+/// send.
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
@@ -56,7 +57,8 @@ package protocol TLSEngine: AnyObject {
     /// Number of bytes to send.
     var unsentCount: Int { get }
 
-    /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read again after each call.
+    /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read this value again after each call of the
+    /// engine.
     var timeout: Duration? { get }
     /// DTLS: retransmits if the timeout has passed. A call that is early or late is harmless.
     func timeoutElapsed() -> TLSProgress
@@ -71,22 +73,22 @@ package protocol TLSEngine: AnyObject {
 
 /// The state of the handshake.
 package enum TLSProgress: Sendable {
-    /// Waiting for the peer.
+    /// The handshake waits for bytes from the peer.
     case needsCiphertext
     /// The owner must validate the peer and call ``TLSEngine/trustEvaluated(isTrusted:)``. The handshake pauses until then.
     case evaluateTrust(PeerTrust)
     /// The owner must choose a local identity and call ``TLSEngine/identityChosen(_:)``. The handshake pauses until then.
     case chooseIdentity(TLSChallenge)
-    /// Complete: plaintext can be read and written.
+    /// The handshake is complete: plaintext can be read and written.
     case established
-    /// Failed. Every further call returns the same failure.
+    /// The handshake failed. Every further call returns the same failure.
     case failed(TLSFailure)
 }
 
 /// The result of a read.
 package enum TLSReadResult: Hashable, Sendable {
     case bytes(Int)
-    /// No data is available. Never returned for an empty buffer while data is available.
+    /// No data is available. A read into an empty buffer returns `bytes(0)` instead.
     case needsCiphertext
     /// The peer has closed, and all its content was read.
     case ended

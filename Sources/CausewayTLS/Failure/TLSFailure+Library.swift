@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
 extension TLSFailure {
-    /// Converts and empties this thread's OpenSSL error queue.
+    /// Converts this thread's OpenSSL errors to a failure, and empties the error queue.
     ///
     /// For a damaged record OpenSSL queues an error of the cipher and then an error of the protocol. The protocol error is used.
     static func takeFromLibrary(isInHandshake: Bool) -> TLSFailure {

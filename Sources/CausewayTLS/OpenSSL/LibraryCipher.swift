@@ -24,7 +24,7 @@ package enum LibraryCipher {
         }
     }
 
-    /// Verifies and decrypts with AES-128-GCM (RFC 5116 §5.1); `nil` if the tag, the last 16 bytes of `sealed`, is wrong.
+    /// Verifies and decrypts with AES-128-GCM (RFC 5116 §5.1). Returns `nil` if the tag, the last 16 bytes of `sealed`, is wrong.
     package static func openAES128GCM(
         key: [UInt8], nonce: [UInt8], authenticated: [UInt8], sealed: [UInt8]
     ) -> [UInt8]? {
@@ -56,7 +56,7 @@ package enum LibraryCipher {
         return result
     }
 
-    /// Encrypts or decrypts bytes; `nil` if the output has another length than the input.
+    /// Encrypts or decrypts bytes. Returns `nil` if the output has another length than the input.
     private static func update(_ context: OpaquePointer, _ bytes: [UInt8]) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: bytes.count + blockLength)
         var count: CInt = 0

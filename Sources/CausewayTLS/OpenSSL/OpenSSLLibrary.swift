@@ -32,7 +32,8 @@ package enum OpenSSLLibrary {
         return code == 0 ? "no reason given" : reason(code)
     }
 
-    /// Clears the error queue before a call whose errors matter. The queue is nearly always empty, and a peek is cheaper than clearing.
+    /// Clears the error queue before a call whose errors matter. The queue is nearly always empty, and looking at it is cheaper than
+    /// clearing it.
     static func forgetErrors() {
         if cw_ERR_peek_error() != 0 { cw_ERR_clear_error() }
     }

@@ -33,11 +33,11 @@ package struct TLSSettings: Hashable, Sendable {
     }
 
     package var side: Side
-    /// DTLS (RFC 6347): each record is in a datagram.
+    /// Whether to use DTLS (RFC 6347), which sends each record in a datagram.
     package var usesDatagrams = false
-    /// `nil` for the default: TLS 1.2, DTLS 1.2.
+    /// The minimum version; `nil` for the default: TLS 1.2 or DTLS 1.2.
     package var minimumVersion: TLSVersion?
-    /// `nil` for the highest version that OpenSSL supports.
+    /// The maximum version; `nil` for the highest version that OpenSSL supports.
     package var maximumVersion: TLSVersion?
     /// Cipher suite numbers in order of preference. Empty for the default: suites with forward secrecy and authenticated encryption; with a
     /// pre-shared key also the PSK suites.

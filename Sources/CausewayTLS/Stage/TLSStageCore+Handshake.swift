@@ -21,7 +21,7 @@ extension TLSStageCore {
         moveOn(stepping: true)
     }
 
-    /// Processes the result of a step that ran elsewhere. The stage may use the engine again.
+    /// Processes the result of a step that ran on a background thread. The stage may use the engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
         guard awaited == .step else { return }
         awaited = .peer

@@ -75,7 +75,8 @@ extension TLSStageCore {
         return .end
     }
 
-    /// Copies ciphertext that is already encrypted. If plaintext must still be encrypted, use ``nextOutbound(atMost:)``.
+    /// Copies the waiting ciphertext to `room`, if it fits. Copies nothing if plaintext must still be encrypted; use
+    /// ``nextOutbound(atMost:)`` in that case.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
         guard isOpenForContent, !usesDatagrams, outgoing.isEmpty, outgoingPiece.isEmpty else { return 0 }
         var taken = 0

@@ -62,7 +62,7 @@ struct TLSStageCore {
     /// Plaintext to encrypt. `outgoingPiece` comes first.
     var outgoing = ByteChain()
     var outgoingPiece: ArraySlice<UInt8> = []
-    /// The stage above has sent its last content.
+    /// Whether the stage above has sent its last content.
     var isFinishing = false
     var isClosing = false
     var wasClosureSent = false
@@ -148,7 +148,7 @@ struct TLSStageCore {
         events.append(event)
     }
 
-    /// Whether there are key log lines to report. `false` during a step elsewhere, because the step may be adding lines.
+    /// Whether there are key log lines to report. `false` while a step runs on a background thread, because the step may be adding lines.
     private var hasKeyLines: Bool { awaited != .step && !keyLines.waiting.isEmpty }
 
     private mutating func noteKeyLines() {

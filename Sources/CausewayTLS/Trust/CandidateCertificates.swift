@@ -1,4 +1,4 @@
-/// The certificates that may form a chain, by number. Number 0 is the peer's own certificate, the other certificates from the peer follow.
+/// The certificates that may form a chain. Each has a number: 0 for the peer's own certificate, then the other certificates from the peer.
 /// Anchors are added when their name is first looked up.
 ///
 /// Names and keys are compared once, when a certificate is added, not for each step of the search.

@@ -65,7 +65,7 @@ struct CertificateRules {
     private func objectionToLeaf(_ judged: JudgedCertificate, isAnchor: Bool) -> Objection? {
         let extensions = judged.fields.extensions
         if !isAnchor, extensions.basicConstraints?.isAuthority == true { return Objection(.authorityAsLeaf) }
-        // All default cipher suites sign the handshake (RFC 8446 §4.4.2.2).
+        // All default cipher suites sign the handshake, so the key usage must include digital signatures (RFC 8446 §4.4.2.2).
         if role != .any, let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {
             return Objection(.wrongPurpose, "key usage")
         }
@@ -85,7 +85,7 @@ struct CertificateRules {
 
     // MARK: The profile
 
-    /// Checks the requirements of RFC 5280 beyond the syntax of a certificate.
+    /// Returns the first violated requirement of RFC 5280 that the parser does not check, or `nil`.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
         if !fields.isAlgorithmConsistent { return "its two signature algorithm fields differ, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true

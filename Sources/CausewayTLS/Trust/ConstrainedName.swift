@@ -46,7 +46,8 @@ struct ConstrainedName: Sendable {
         return label.last == UInt8(ascii: ".") && !label.dropLast().contains(UInt8(ascii: "."))
     }
 
-    /// Comparison for email and URIs: `base` is a host, or a domain if it starts with a dot. A domain includes only its subdomains.
+    /// Compares the host of an email address or URI with a constraint: `base` is a host, or a domain if it starts with a dot. A domain
+    /// includes only its subdomains.
     func isOf(hostOrDomain base: [UInt8]) -> Bool {
         if base.isEmpty { return true }
         return base.first == UInt8(ascii: ".") ? isBelow(base.dropFirst()) : name == base

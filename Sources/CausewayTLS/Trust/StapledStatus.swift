@@ -33,7 +33,8 @@ enum StapledStatus: Equatable {
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("the OCSP response is too large") }
-        // OpenSSL decodes the responder's certificate together with the response.
+        // OpenSSL decodes the responder's certificate together with the response. Decoding explicit curve parameters is slow, so reject
+        // them first.
         guard !der.withUnsafeBytes({ CertificateMessage.definesCurve($0) }) else {
             return .unusable("the OCSP response has a key with explicit curve parameters")
         }
