@@ -26,7 +26,7 @@ extension LayerWalk {
         }
         guard try take(.ipv4, headerLength, &layers) else { return nil }
         layers.noteNetwork()
-        // A total length of 0 comes from segmentation by the network card: the packet takes all bytes.
+        // If the network card segments the packet, the total length is 0, and the packet takes all bytes.
         if total != 0 {
             if total < headerLength { layers.issues.insert(.badLength) } else { confine(total, from: start, &layers) }
         }

@@ -179,7 +179,7 @@ struct LayerWalk {
 
     private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
         switch type {
-        // Frames with a length instead of a type: the kernel marks those that contain LLC.
+        // The kernel uses this value for LLC frames, which have a length instead of a type.
         case 4: .llc
         case 0..<1536: unknown(&layers)
         default: .etherType(type)

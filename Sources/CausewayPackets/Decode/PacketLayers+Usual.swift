@@ -5,7 +5,8 @@ extension PacketLayers {
     /// - Returns: `false`, with nothing recorded, if the packet has another form.
     @inline(__always)
     mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
-        // The link header, the IPv4 header and the shortest transport header. Longer headers are checked where they are read.
+        // The packet must have the link header, the IPv4 header and the shortest transport header. Longer headers are checked where they
+        // are read.
         guard p.count >= 42 else { return false }
         var type = p.unchecked16(12)
         var at = 14

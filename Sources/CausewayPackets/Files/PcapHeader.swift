@@ -113,7 +113,7 @@ public struct PcapWriter: Sendable {
             same
             ? packet.time.fraction
             : UInt32(truncatingIfNeeded: isNanoseconds ? packet.time.nanoseconds : packet.time.microseconds)
-        // One append for the whole header: an append per field costs more.
+        // Append the whole header at once, because an append per field costs more.
         let header = (
             ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
             ordered(UInt32(truncatingIfNeeded: bytes.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))

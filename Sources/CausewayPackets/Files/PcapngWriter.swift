@@ -20,7 +20,7 @@ public struct PcapngWriter: Sendable {
         var options: [PcapngBlock.Option] = []
         if let name { options.append(.init(code: 2, value: Array(name.utf8))) }
         options.append(.init(code: 9, value: [9]))
-        // 0: the filter string is in the language of libpcap.
+        // The first byte is 0: the filter string is in the language of libpcap.
         if let filter { options.append(.init(code: 11, value: [0] + Array(filter.utf8))) }
         append(
             PcapngBlock(.interface(linkType: linkType, reserved: 0, snapLength: snapLength), options: options),

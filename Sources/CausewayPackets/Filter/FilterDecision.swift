@@ -42,7 +42,7 @@ struct FilterDecision: Hashable, Sendable {
             let byte = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
             base = Int(byte & 15) << 2
         }
-        // One bounds check for all loads below: no offset is negative, and no load ends after `reach`.
+        // Check the bounds once for all loads below: no offset is negative, and no load ends after `reach`.
         guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
         let first = unsafe bytes.unsafeLoadUnaligned(
             fromUncheckedByteOffset: base &+ Int(steps[place].firstAt), as: UInt64.self)

@@ -151,7 +151,7 @@ struct FilterGenerator {
         _ mask: UInt32, _ comparison: FilterComparison, _ value: UInt32, _ yes: Label, _ no: Label
     ) {
         if comparison == .equal, value == 0, mask != .max { return branch(Code.jumpAny, mask, no, yes) }
-        // A single bit: test it without changing the accumulator.
+        // Test a single bit without changing the accumulator.
         if comparison == .equal, value == mask, mask.nonzeroBitCount == 1 { return branch(Code.jumpAny, mask, yes, no) }
         if mask != .max { applyMask(mask) }
         branch(Self.code(comparison), value, yes, no)

@@ -57,7 +57,8 @@ enum FilterLinks {
 
     /// Offset of the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
-        // In this order: bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE over ATM.
+        // The link types are in this order: bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE
+        // over ATM.
         130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
     ]
 }

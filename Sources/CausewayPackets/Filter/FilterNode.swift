@@ -190,7 +190,7 @@ extension FilterNode {
             return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
         case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
         case .not(let node):
-            // Evaluate the operand once: otherwise each nested "not" would double the work.
+            // Evaluate the operand once, because otherwise each nested "not" would double the work.
             switch node.optimized {
             case .constant(let value): return .constant(!value)
             case .not(let inner): return inner

@@ -16,7 +16,7 @@ extension PacketPrinter {
         guard length >= 40 else { return broken("length", length, "<", 40) }
         let stated = Int(try p.u16(4))
         let next = try p.u8(6)
-        // A length of 0 without extension headers: the packet exceeds the length field.
+        // A length of 0 without a hop-by-hop header means that the packet is too large for the length field.
         let isBig = stated == 0 && next != 0 && next != 59 && length > 65535 + 40
         let payload = isBig ? length - 40 : stated
         if payload + 40 > length {

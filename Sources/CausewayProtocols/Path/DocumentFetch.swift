@@ -99,7 +99,7 @@ package struct DocumentFetch: Sendable {
 
     private mutating func begin(_ head: AnswerHead) -> Outcome? {
         switch head.status {
-        // An interim response: another response follows (RFC 9110 §15.2).
+        // After an interim response another response follows (RFC 9110 §15.2).
         case 100..<200:
             scanner = UpgradeHeadScanner()
             return nil

@@ -55,7 +55,7 @@ package struct ConnectHandshake: TunnelHandshake {
 
     private mutating func answer(_ response: ProxyResponse) -> TunnelStep {
         switch response.status {
-        // An interim response: another response follows (RFC 9110 §15.2).
+        // After an interim response another response follows (RFC 9110 §15.2).
         case 100..<200: return .wait
         case 200..<300: return .open
         case 407: return authenticate(response)

@@ -21,7 +21,7 @@ package struct ActionLine<Action: Sendable>: Sendable {
     package mutating func next() -> Action? {
         if let action = waiting.popFirst() { return action }
         isPerforming = false
-        // Releases the storage: most state machines are idle after their first actions.
+        // Release the storage, because most state machines are idle after their first actions.
         waiting = InlineFirstQueue()
         return nil
     }

@@ -112,7 +112,7 @@ package struct NetlinkAddress: Equatable, Sendable {
             case 1: address = try InternetAddress(parsing: &value, family: family)
             case 2: local = try InternetAddress(parsing: &value, family: family)
             case 3: label = try value.readText()
-            // struct ifa_cacheinfo: the creation time follows the preferred and the valid lifetime.
+            // In struct ifa_cacheinfo the creation time follows the preferred and the valid lifetime.
             case 6:
                 _ = try value.readHostInteger() as UInt64
                 created = try value.readHostInteger()

@@ -50,7 +50,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         switch self {
         case .links:
             var body = [UInt8](repeating: 0, count: 16)
-            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS: leaves out the counters, which make up most of an answer.
+            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS leaves out the counters, which make up most of an answer.
             body.append(attribute: 29, host: UInt32(8))
             return (NetlinkType.getLink, body)
         case .addresses(let family):

@@ -22,7 +22,8 @@ func describe(_ error: any Error) -> PrintableText {
     if let failure = error as? CommandFailure { return failure.message }
     guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
     let text = error.debugDescription
-    // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the text follows the last colon.
+    // The texts look like "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the message follows the last
+    // colon.
     guard let colon = text.lastIndex(of: ":") else { return PrintableText(foreign: text) }
     return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
 }
