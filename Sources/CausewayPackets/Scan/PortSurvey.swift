@@ -34,7 +34,7 @@ public struct PortSurvey: ~Copyable, Sendable {
     public struct Settings: Sendable {
         /// Maximum rate in probes per second; `nil` means no limit.
         public var maximumPerSecond: Double?
-        /// Maximum attempts per silent port. If its host has not answered at all, at most two.
+        /// Maximum number of attempts for a silent port. If the port's host has never answered, at most two attempts are made.
         public var attempts = 3
         /// Maximum number of probes that wait for an answer.
         public var maximumWaiting = 65_536

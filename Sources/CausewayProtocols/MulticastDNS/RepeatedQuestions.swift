@@ -31,7 +31,7 @@ struct RepeatedQuestions: Sendable {
         /// The tolerance for late timers and packet delay, in addition to one hundredth of the interval.
         private static let tolerance: Duration = .milliseconds(150)
 
-        /// The expected seconds between the last question and the next; `nil` if the last one belongs to no series.
+        /// The expected seconds between the last question and the next question; `nil` if the last question belongs to no series.
         private(set) var interval: Int64?
         /// Whether two consecutive intervals belong to one series. One interval alone may be chance.
         private(set) var isConfirmed = false

@@ -1,4 +1,4 @@
-/// Computes the path reports for a program: each change is reported once.
+/// Computes the path reports for a program: each change of the path is reported once.
 package struct PathTracker: Sendable {
     /// The reports to deliver, in this order.
     package struct Reports: Equatable, Sendable {

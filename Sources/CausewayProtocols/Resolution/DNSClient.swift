@@ -235,7 +235,7 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // A query that ends at once calls this method again. The loop below continues anyway.
+        // A query that ends at once calls this method again. Return then, because the loop below continues with the next query.
         guard !isResuming, !backlog.isEmpty else { return [] }
         isResuming = true
         defer { isResuming = false }

@@ -73,7 +73,7 @@ struct RegisterCommand: Subcommand {
             }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
-            // Startup needs more code pages than the rest of the run.
+            // Release memory, because the startup needs more code pages than the rest of the run.
             System.releaseMemory()
             try await untilInterrupted {
                 var isFirst = true

@@ -31,7 +31,7 @@ final class SharedInput: Sendable {
     }
 
     private struct State {
-        /// The number of pieces read. `piece` is the last one.
+        /// The number of pieces that were read; `piece` is the last of them.
         var number = 0
         var piece = Data()
         var isAtEnd = false

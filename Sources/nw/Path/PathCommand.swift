@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw path`: shows the interfaces and the default network path, once or at each change.
+/// `nw path`: shows the interfaces and the default network path, once or after each change.
 struct PathCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "path",
