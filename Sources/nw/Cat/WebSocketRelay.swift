@@ -12,7 +12,8 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Returns when the peer has closed the connection, or when all input is sent, if the end of input closes the connection.
+    /// Returns when the peer has closed the connection. If the options close the connection after the input, the relay sends a close frame
+    /// at the end of input, which the peer answers by closing.
     func run() async throws {
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {
