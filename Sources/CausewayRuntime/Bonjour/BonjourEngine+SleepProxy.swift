@@ -33,7 +33,7 @@ extension BonjourEngine {
 
     // MARK: Sleep
 
-    /// Transfers the records of a link to a sleep proxy. If there is none, sends goodbyes.
+    /// Transfers the records of a link to a sleep proxy. If the link has no sleep proxy, sends goodbyes.
     func fallAsleep(_ link: LinkDriver) {
         let records = link.machine.answeredRecords
         guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
@@ -42,7 +42,8 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Ends the proxy's service for the records: this host answers again, and the owner option in its messages informs the proxy.
+    /// Takes the records back from the sleep proxy when this host is awake again. The owner option in this host's messages informs the
+    /// proxy.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

@@ -8,7 +8,7 @@ extension BonjourEngine {
 
     /// Performs the actions of all links and sets the timer for their next deadline.
     func settle() {
-        // Handlers may call this method again. The outer call continues until no actions are left.
+        // A handler may call this method during the loop below. The outer call continues until no actions are left.
         guard !state.value.isPerforming else { return }
         state.value.isPerforming = true
         wakeUp()
@@ -29,7 +29,7 @@ extension BonjourEngine {
         setTimer()
     }
 
-    /// The time for which the caches are kept after the last question has ended. Programs often ask again soon.
+    /// The time for which the caches are kept after the last query has ended, because programs often query again soon.
     private static let lingering: Duration = .seconds(10)
 
     /// Closes the links after they were unused for some time and all goodbyes are sent.

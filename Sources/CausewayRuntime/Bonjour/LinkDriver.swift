@@ -37,7 +37,8 @@ final class LinkDriver {
     func adopt(
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) -> Bool {
-        // Deprecated addresses are not advertised, like removed ones.
+        // Compare the advertised records, not the addresses: an address that becomes deprecated is no longer advertised, like a removed
+        // address.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
@@ -114,7 +115,7 @@ final class LinkDriver {
 
     // MARK: Receiving
 
-    /// Processes a received message: queries at once, responses later; irrelevant messages are dropped.
+    /// Processes a received message. Queries are answered at once, responses are read later, and irrelevant messages are dropped.
     func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
         bytes.withMemoryRebound(to: UInt8.self) { bytes in

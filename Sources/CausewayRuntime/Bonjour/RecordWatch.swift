@@ -3,8 +3,8 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Follows the records of one name on the links of this host. Results are plain values for display and for programs that browse more than
-/// services.
+/// Monitors the records of one name on the links of this host. Results are plain values, for display and for programs that browse records
+/// other than services.
 package struct RecordWatch: Sendable {
     /// A record that was found.
     package struct Record: Sendable, Hashable {

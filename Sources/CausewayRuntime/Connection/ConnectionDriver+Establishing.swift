@@ -164,7 +164,7 @@ extension ConnectionDriver {
                 progress.establishments[0].disagreement = failure
                 return true
             }
-            // A client may try again, because the network or the peer's certificate may change. An accepted connection fails.
+            // An outbound connection may try again, because the network or the peer's certificate may change. An accepted connection fails.
             if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }

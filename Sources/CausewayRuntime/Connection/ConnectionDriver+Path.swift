@@ -34,7 +34,7 @@ extension ConnectionDriver {
             ? failure : Failure(errno: Errno.networkDown)
     }
 
-    /// Subscribes to network changes, and tries again when a change may let the connection succeed.
+    /// Subscribes to network changes, and starts new attempts when a change may let the connection succeed.
     func awaitNetwork() {
         guard case .waiting(let failure) = state else { return }
         let wait = NetworkWait(
@@ -56,7 +56,8 @@ extension ConnectionDriver {
             progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
             restart()
         case .retryOnce:
-            // The network may have come back while the attempt failed. If the retry fails too, the connection waits.
+            // The network may have become available again while the attempt failed, so retry at once. If the retry fails too, the
+            // connection waits.
             if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) { restart() }
         }
     }
@@ -160,7 +161,7 @@ extension ConnectionDriver.Progress {
 }
 
 extension Failure {
-    /// Whether the network may have come back between the failed attempt and the start of the period in which the connection waits.
+    /// Whether the network may have become available between the failed attempt and the start of the state `waiting`.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -184,7 +185,7 @@ extension Failure {
     }
 }
 
-/// One period in the state `waiting`.
+/// One period that the connection spends in the state `waiting`.
 private final class NetworkWait: Sendable {
     enum Verdict { case none, retry, retryOnce }
 

@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Changes to the record of a connection's establishment.
+/// Updates the record of a connection's establishment.
 extension ConnectionDriver.Progress {
-    /// Begins a new establishment. It keeps the totals, the route, the plan and the relay of the previous one. Requests stay queued in the
-    /// protocols above the transport.
+    /// Begins a new establishment, which keeps the totals, the route, the plan and the relay of the previous one. Requests stay queued in
+    /// the protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
         establishment.firstStarted = establishments.first?.firstStarted
@@ -19,7 +19,7 @@ extension ConnectionDriver.Progress {
         establishments = [establishment]
     }
 
-    /// Adds to the number of attempts. The facts of the establishment contain the number of attempts before the last one.
+    /// Adds to the number of attempts, and stores the number of attempts before the last one in the facts of the establishment.
     mutating func countAttempts(_ count: Int) {
         guard !establishments.isEmpty else { return }
         var last = establishments[0]

@@ -1,8 +1,8 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// The routes to one endpoint. Each route is tried after the previous one has failed, because of its addresses or because the proxy
-/// refused.
+/// Tries the routes to one endpoint. The next route is tried when the previous one has failed, because no address was reachable or because
+/// the proxy refused the request.
 extension ConnectionDriver {
     /// The current route; `nil` if the connection has no routes except the direct one.
     package var route: Route? {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Delays the report of `.ready` until `start` has returned and the network has been read, so that viability and path are reported with it.
 extension ConnectionDriver {
-    /// Like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only when `start` returns: a
-    /// program may finish its set-up after that call, and the reports may arrive on a different queue.
+    /// Makes a transition like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only after
+    /// `start` has returned: a program may finish its set-up after that call, and the reports may arrive on a different queue.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         guard progress.withLock({ progress in progress.actions.add(body(&progress)) }) else { return }
         while let action = progress.withLock({ progress in progress.actions.next() }) {
@@ -37,8 +37,8 @@ extension ConnectionDriver {
         }
     }
 
-    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete. Without protocols it is ready in
-    /// the next turn of the loop, or at once if it has no queue.
+    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete. Without protocols the connection is
+    /// ready in the next turn of the loop, or at once if it has no queue.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -62,12 +62,12 @@ extension ConnectionDriver {
 
     // MARK: The network
 
-    /// Maximum time that the report of `ready` waits for the first state of the network. Connections must work even if the kernel does not
-    /// answer queries about the network.
+    /// Maximum time that the report of `ready` waits until the state of the network is first read. Connections must work even if the kernel
+    /// does not answer queries about the network.
     private static let modelPatience = Duration.milliseconds(50)
 
-    /// Returns whether the report of `ready` waits, because the program has path handlers and the network has not been read yet. In that
-    /// case `action` and the queued ones are performed when the monitor has read the network, or after ``modelPatience``.
+    /// Returns whether the report of `ready` must wait because the program has path handlers and the network has not been read yet. In that
+    /// case `action` and the queued actions are performed when the monitor has read the network, or after ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let isOver = LockedValue(false)

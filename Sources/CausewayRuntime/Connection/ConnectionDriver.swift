@@ -5,8 +5,8 @@ package import Dispatch
 
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
-/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released. If a second thread
-/// makes a transition in the meantime, the first thread performs its actions too.
+/// Transitions happen under one lock. One thread at a time performs the actions of the transitions, in order and with the lock released. If
+/// a second thread makes a transition in the meantime, the first thread also performs the resulting actions.
 package final class ConnectionDriver: FlowOwner {
     package typealias Lifecycle = ConnectionLifecycle
     package typealias State = Lifecycle.State
@@ -29,25 +29,25 @@ package final class ConnectionDriver: FlowOwner {
         var observer: (any ConnectionObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
-        /// Whether a thread is in ``start(on:observer:)``.
+        /// Whether a call of ``start(on:observer:)`` is in progress.
         var isStarting = false
         /// Whether the program has sent content (`hasContent`), and whether establishment waits for content (`isHeld`).
         var hasContent = false
         var isHeld = false
         var actions = ActionLine<Lifecycle.Action>()
-        /// At most one element; none for an accepted connection without further protocols. The element is on the heap, so that idle
-        /// accepted connections need no memory for it.
+        /// The state of the current establishment: at most one element. The array is empty for an accepted connection without further
+        /// protocols, and keeps the element on the heap, so that idle accepted connections need no memory for it.
         var establishments: [Establishment] = []
     }
 
-    /// The state of one establishment, under way or complete.
+    /// The state of one establishment, in progress or complete.
     struct Establishment: Sendable {
         var connector: Connector?
-        /// Set while the connection waits for the network, or delays `ready` until the network has been read.
+        /// The subscription while the connection waits for the network, or delays the report of `ready` until the network has been read.
         var watch: NetworkStateMonitor.Subscription?
-        /// Set while the connection is ready and its path is monitored.
+        /// The subscription while the connection is ready and its path is monitored.
         var pathWatch: NetworkStateMonitor.Subscription?
-        /// Whether the connection was retried at once, because the network that the attempt lacked is now available.
+        /// Whether the connection was retried at once because the network that the failed attempt needed had become available.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
         /// Facts of the last failed establishment.
@@ -59,19 +59,19 @@ package final class ConnectionDriver: FlowOwner {
         var route = 0
         /// The association with a proxy that relays datagrams, if the route uses one.
         var association: (any DatagramRelay)?
-        /// Why the handshake of the protocols above the transport failed.
+        /// The reason why the handshake of the protocols above the transport failed.
         var disagreement: Failure?
-        /// Whether the transport has failed while received content waits for the program.
+        /// Whether the transport has failed while the program has not received all content that arrived.
         var isLost = false
-        /// Start of the first establishment, and the number of attempts in all establishments.
+        /// The start of the first establishment, and the number of attempts in all establishments.
         var firstStarted: Duration?
         var attemptCount = 0
     }
 
     package let flow: Flow
-    /// The protocols above the transport, if there are any; requests go through them. One channel serves all attempts.
+    /// The channel of the protocols above the transport, if there are any; requests go through it. One channel serves all attempts.
     package let channel: StackChannel?
-    /// The flow, if there are no protocols above it; else `nil`.
+    /// The flow if there are no protocols above it; otherwise `nil`.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
@@ -144,11 +144,11 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Whether establishment may wait for content. If so, the caller must call ``contentCame()`` when there is content.
+    /// Whether establishment may wait for content. If so, the caller must call ``contentCame()`` when it has content.
     package var isContentAwaited: Bool { frozen.connectsWithContent }
 
-    /// Notes that there is content to send, and starts an establishment that waits for it. If the parameters allow this, the content leaves
-    /// with the first packet.
+    /// Records that there is content to send, and starts an establishment that waits for content. If the parameters allow this, the first
+    /// packet carries the content.
     package func contentCame() {
         guard isContentAwaited else { return }
         transition { progress in
@@ -232,7 +232,7 @@ package final class ConnectionDriver: FlowOwner {
         } else if hasStarted {
             observer.connectionChanged(to: state)
         }
-        // Only `cancelled` can follow, and the caller of `cancel` passes the observer again.
+        // Only the state `cancelled` can follow, and the caller of `cancel` passes the observer again.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }
@@ -245,14 +245,14 @@ package final class ConnectionDriver: FlowOwner {
         guard let observer else { return }
         let last: @Sendable () -> Void = {
             if hasStarted { observer.connectionChanged(to: .cancelled) }
-            // The handlers are released after the last report, because they may retain objects that the program expects to be released.
+            // The handlers are released after the last report, because they may retain objects that the program expects to be deallocated.
             observer.connectionReleased()
         }
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// Attaches an accepted socket or datagram peer to the flow. Such a connection is connected from the beginning, but is attached only
-    /// when the program starts it.
+    /// Attaches an accepted socket or datagram peer to the flow. Such a socket is connected from the beginning, but is attached only when
+    /// the program starts the connection.
     func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// One connection attempt with its socket. Confined to its connector's loop.
+/// One connection attempt with its socket. Confined to the loop of its connector.
 final class Attempt: ReadinessHandler {
     private let candidate: Int
     private let address: SocketAddress
@@ -35,7 +35,7 @@ final class Attempt: ReadinessHandler {
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        // Parameters that are shared with a listener have the listener's path as their local address. Do not bind the socket to it.
+        // Parameters that are shared with a listener have the listener's path as their local address. Do not bind the socket to that path.
         if address.family != .unix || settings.localAddress != address {
             try settings.bindLocal(descriptor.rawValue, address.family)
         }
@@ -56,7 +56,7 @@ final class Attempt: ReadinessHandler {
     /// The start time of the attempt.
     var started: Duration { state.value.started }
 
-    /// The local address; `nil` once the socket is closed.
+    /// The local address of the socket; `nil` once the socket is closed.
     var source: SocketAddress? { state.value.fd.flatMap { Socket.localAddress($0) } }
 
     private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {

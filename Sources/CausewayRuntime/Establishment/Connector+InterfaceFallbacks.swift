@@ -28,7 +28,7 @@ extension Connector {
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// Whether the outcome can depend on changes of the network. This is so for TCP, except to loopback and local addresses.
+    /// Whether the outcome can depend on changes of the network: `true` for TCP, except to loopback and local addresses.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, progress.settings.transport == .tcp, progress.completion != nil else {
             return false
@@ -138,7 +138,7 @@ extension Connector {
         for var attempt in facts.attempts {
             attempt.started += offset
             if let ended = attempt.ended { attempt.ended = ended + offset }
-            // The candidate number belongs to the other race.
+            // The candidate number belongs to the other race, so it has no meaning here.
             attempt.candidate = -1
             progress.facts.attempts.append(attempt)
         }

@@ -39,7 +39,7 @@ package final class Connector: Sendable {
     private let state: LoopBound<Progress>
     let loop: any EventLoop
 
-    /// Access only on the loop's thread.
+    /// The state of the race. Access it only on the loop's thread.
     var progress: Progress {
         _read { yield state.value }
         _modify { yield &state.value }
@@ -96,7 +96,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Calls `body` on the loop's thread with the history so far, including pending attempts.
+    /// Calls `body` on the loop's thread with the history of the race so far, including pending attempts.
     package func report(_ body: @escaping @Sendable (EstablishmentFacts) -> Void) {
         loop.execute {
             self.noteOnlyAttempt()
@@ -104,7 +104,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Stops without calling the completion.
+    /// Stops the race without calling the completion.
     package func cancel() {
         loop.execute {
             self.progress.completion = nil

@@ -4,13 +4,13 @@ package import CausewayTypes
 ///
 /// Confined to a loop except for ``cancel()``.
 package protocol DatagramRelay: AnyObject, Sendable {
-    /// The history of the connection to the proxy, also if it failed.
+    /// The history of the connection to the proxy, whether it succeeded or failed.
     var facts: EstablishmentFacts { get }
 
     /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
 
-    /// Calls `ended` when the proxy stops relaying; at once if it has already stopped.
+    /// Calls `ended` when the proxy stops relaying, or at once if the proxy has already stopped.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void)
 
     /// Closes the connection to the proxy, and with it the relay. Can be called from any thread.

@@ -3,8 +3,8 @@ package import CausewayTypes
 
 /// Determines the routes to an endpoint if this needs more than the parameters, such as a PAC script.
 package protocol RoutePlanner: Sendable {
-    /// Determines the routes and calls `completion` once on any thread, unless it is cancelled first. A success contains at least one
-    /// route.
+    /// Determines the routes and calls `completion` once on any thread, unless the planning is cancelled first. A successful result
+    /// contains at least one route.
     func plan(
         on loop: any EventLoop, _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
     ) -> any RoutePlanning

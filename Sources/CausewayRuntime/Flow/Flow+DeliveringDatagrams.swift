@@ -32,7 +32,7 @@ extension Flow {
         return count
     }
 
-    /// Returns the next datagram and its header fields if one is waiting and no other receive is ahead. Takes one lock and does not
+    /// Returns the next datagram and its header fields if one is waiting and no earlier receive waits for it. Takes one lock and does not
     /// suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in

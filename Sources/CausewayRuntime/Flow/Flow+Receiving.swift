@@ -36,7 +36,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Queues a request if no other request is ahead and no content is available for it. Returns whether the request was queued.
+    /// Queues a request if no earlier request is waiting and no content is available for it. Returns whether the request was queued.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false

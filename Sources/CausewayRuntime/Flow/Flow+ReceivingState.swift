@@ -81,7 +81,7 @@ extension Flow.State {
         }
     }
 
-    /// Ends the claim of a read if one receive takes everything that arrived and no other content is ahead. The caller completes the
+    /// Ends the claim of a read if one receive takes everything that was read and no earlier content is waiting. The caller completes the
     /// receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
@@ -94,8 +94,8 @@ extension Flow.State {
     }
 
     private mutating func noteRead(_ count: Int, _ length: Int) {
-        // After a large read more content has often arrived, and one more read costs little in comparison. A flow whose arrival reports are
-        // off must always try again.
+        // A large read suggests that more content has arrived, and one more read costs little in comparison. A flow whose arrival reports
+        // are off must always read again.
         if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
             isReadable = true
         }
@@ -111,7 +111,7 @@ extension Flow.State {
         return true
     }
 
-    /// Lends the content to the protocols above if no other content is ahead of it.
+    /// Lends the content to the protocols above if no earlier content is waiting.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,

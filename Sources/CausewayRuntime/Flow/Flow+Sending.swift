@@ -23,7 +23,7 @@ extension Flow {
         if entry.deadline != nil { armExpiry() }
     }
 
-    /// Writes content without queueing it if no other content is ahead. Returns whether it did.
+    /// Writes content without queueing it if no earlier content is queued. Returns whether the content was written.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -79,7 +79,7 @@ extension Flow {
         armExpiry()
     }
 
-    /// Writes on the caller's thread if no other content is ahead. Not inlined, so that its locals do not enlarge the frame of every
+    /// Writes on the caller's thread if no earlier content is queued. Not inlined, so that its locals do not enlarge the frame of every
     /// suspended task.
     @inline(never)
     package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
@@ -174,7 +174,8 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues the rest of an immediate write ahead of all other content, releases the claim and waits for room.
+    /// Queues the remaining bytes of an immediate write before all other content, releases the claim and waits until the transport has
+    /// room.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -245,7 +246,7 @@ extension Flow {
         case .none: break
         case .lost: examineLoss()
         case .later:
-            // The kernel has no memory for the packet (ENOBUFS or ENOMEM). It reports no edge when memory is free again, so retry after a
+            // The kernel has no memory for the packet (ENOBUFS or ENOMEM). It does not report when memory is free again, so retry after a
             // delay.
             _ = loop.schedule(after: .milliseconds(2)) { self.ready(for: .writable) }
         case .whenWritable:

@@ -107,7 +107,7 @@ extension Flow.State {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// Returns the time at which the next message expires, unless a timer fires by then anyway.
+    /// Returns the time at which the next message expires; `nil` if a timer that is already set fires by then.
     mutating func takeExpiryTime() -> Duration? {
         guard phase != .closed, let next = backlog?.nextDeadline, expiryTimes.allSatisfy({ next < $0 }) else {
             return nil

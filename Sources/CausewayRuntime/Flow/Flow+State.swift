@@ -96,7 +96,7 @@ extension Flow {
 
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received bytes that no waiting request has taken, at most one read-ahead.
+        /// Received bytes that no request has taken yet; at most the length of one read-ahead.
         var leftover = Data()
         /// One element for datagram flows, empty for streams. The array keeps this state on the heap, so that streams need no memory for
         /// it.

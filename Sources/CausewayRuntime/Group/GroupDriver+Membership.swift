@@ -32,7 +32,7 @@ extension GroupDriver {
     }
 
     private func currentInterfaces() -> GroupInterfaces {
-        // If the kernel does not answer, there is no interface to join on. The next change reads the interfaces again.
+        // If the kernel does not answer, the list of interfaces is empty. The interfaces are read again at the next change of the network.
         guard let snapshot = try? NetworkSnapshot.current() else { return GroupInterfaces() }
         return GroupInterfaces(snapshot, for: plan.settings.value)
     }
@@ -82,7 +82,8 @@ extension SocketSettings {
     /// does not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self
-        // Each membership selects its interface, and an interface may come back with another index, so the socket is not bound to one.
+        // Do not bind the socket to an interface: each membership selects its interface, and an interface may be created again with another
+        // index.
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue

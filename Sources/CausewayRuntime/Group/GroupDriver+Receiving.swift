@@ -7,7 +7,7 @@ extension GroupDriver {
     /// Maximum number of datagrams that one block on the program's queue delivers.
     private static let drainBudget = 64
 
-    /// Queues the datagrams from peers that have no connection of their own, and schedules their delivery. Runs on the loop.
+    /// Queues the datagrams from senders without a connection of their own, and schedules their delivery. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.hasEnded else { return nil }

@@ -32,7 +32,7 @@ struct GroupTransmission: Sendable {
         case done(Failure?)
         /// Continue when this socket is writable.
         case blocked(SharedDatagramSocket)
-        /// The kernel is out of buffers. It does not report when it has buffers again, so continue after a delay.
+        /// The kernel has no buffers left. It does not report when buffers are free again, so continue after a delay.
         case short
     }
 

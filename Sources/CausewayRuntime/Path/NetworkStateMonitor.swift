@@ -78,7 +78,7 @@ package final class NetworkStateMonitor: Sendable {
     /// Runs a block on the loop later, never inside a call to a subscriber.
     package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
-    /// Subscribes to changes before the first snapshot, so that no change in between is missed.
+    /// Subscribes to changes before the first snapshot, so that no later change is missed.
     private func begin() {
         let subscription = changes.subscribe { [weak self] in self?.changed(mayBringManagers: true) }
         let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
@@ -141,7 +141,7 @@ package final class NetworkStateMonitor: Sendable {
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // Keep the last model and try again later, because there is no notification when the kernel can be queried again.
+            // Keep the last model and try again later, because the kernel sends no notification when it can be queried again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }

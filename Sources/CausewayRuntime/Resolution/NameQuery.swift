@@ -55,7 +55,7 @@ package struct NameQuery: Sendable {
 
     package init() {}
 
-    /// Looks up a host as a connection would, and sorts its addresses.
+    /// Looks up a host in the same way as a connection, and sorts its addresses.
     ///
     /// Cancellation: ends the lookup; the result contains the addresses found so far.
     package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameQuery {

@@ -168,7 +168,7 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if it was answered at once.
+    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if the cache has answered the query at once.
     func question(
         _ name: DNSName, _ type: DNSRecordType, _ scope: ResolutionScope, _ partition: UInt64,
         allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void

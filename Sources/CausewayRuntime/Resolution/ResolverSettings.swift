@@ -70,7 +70,7 @@ final class ResolverSettings: Sendable {
         // The delay is needed because programs often write a file in several steps. It uses the loop's timer: a Dispatch timer needs
         // descriptors, and ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
-            // The watch starts before the files are read, so that no change in between is missed. It is created again each time, because a
+            // The watch starts before the files are read, so that no later change is missed. A new watch is created each time, because a
             // path may be a link that now leads to another file.
             let watch = openWatch()
             reload()

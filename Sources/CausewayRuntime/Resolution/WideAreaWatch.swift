@@ -65,7 +65,7 @@ final class WideAreaWatch: Sendable {
             let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
             wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
-        // A negative answer also counts as an answer.
+        // A negative answer also shows that a server answers.
         case .noSuchName, .noSuchRecord:
             adopt([])
             wait(Self.usualPause)

@@ -47,7 +47,7 @@ extension SocketSettings {
         }
         try? Socket.set(.sendBuffer, to: 1 << 20, on: fd)
         try? Socket.set(.receiveOffload, to: 1, on: fd)
-        // A program that sends to a broadcast address does so on purpose, so this is always permitted.
+        // Always permit sending to a broadcast address: a program that uses such an address does so on purpose.
         if family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: fd) }
         if noChecksum, family == .ipv4 { try? Socket.set(.noChecksum, to: 1, on: fd) }
         try? Socket.set(.receiveIPv4TrafficClass, to: 1, on: fd)

@@ -50,8 +50,8 @@ extension StackChannel.State {
     /// arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts `bytes` directly into the result of the oldest receive, without a buffer in between. Possible if the stack has a single
-    /// protocol and no earlier content or result is pending.
+    /// Decrypts `bytes` directly into the result of the oldest receive, without a copy. This is possible if the stack has a single protocol
+    /// and no earlier content or result is pending.
     ///
     /// - Returns: Whether the bytes were taken.
     private mutating func deliver(

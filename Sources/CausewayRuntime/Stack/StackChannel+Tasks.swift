@@ -172,7 +172,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes a piece to the stack if no other content is ahead. Returns whether the stack took it.
+    /// Passes a piece to the stack if no earlier content is waiting. Returns whether the stack took it.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {

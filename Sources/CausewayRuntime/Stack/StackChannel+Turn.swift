@@ -61,7 +61,7 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn that consists of one read. Returns `nil` if there is no read, or if there is also other work.
+    /// Begins a turn that consists of one read. Returns `nil` if the stack needs no read, or if the turn has other work too.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = takeRead(&state) else { return nil }
         guard state.isQuiet else {

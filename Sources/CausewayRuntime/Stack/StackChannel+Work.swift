@@ -64,7 +64,7 @@ extension StackChannel {
         case write(loan: Int)
         case perform(Action)
         case read(Read)
-        /// The state changed; look again.
+        /// The state has changed, so the turn must look for the next step again.
         case again
         case nothing
     }

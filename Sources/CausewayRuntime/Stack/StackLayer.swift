@@ -42,7 +42,8 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Calls `body` with the stage under the stack's lock, then performs the work that this enables. `body` may call only the stage.
+    /// Calls `body` with the stage under the stack's lock, then performs the work that the call made possible. `body` may call only the
+    /// stage.
     ///
     /// - Parameter isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls do not
     ///   extend the time; otherwise a peer that sends one byte at a time could keep a handshake open without end.
