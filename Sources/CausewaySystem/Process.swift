@@ -31,7 +31,8 @@ package enum System {
     /// Makes the process ignore a signal.
     package static func ignore(_ number: CInt) { _ = signal(number, SIG_IGN) }
 
-    /// The signals with which a user ends a program. `SIGHUP` is not included if it was ignored at start, as with `nohup`.
+    /// The signals with which a user ends a program. `SIGHUP` is not included if the process ignored it at the start, for example because
+    /// of `nohup`.
     package static let endingSignals: [CInt] = {
         let previous = signal(SIGHUP, SIG_IGN)
         let isIgnored = unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)

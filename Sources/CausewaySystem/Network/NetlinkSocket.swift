@@ -25,9 +25,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// The result of one receive.
     package enum Reception: Equatable, Sendable {
-        /// A datagram of this many bytes is in the buffer.
+        /// A datagram with this number of bytes is in the buffer.
         case datagram(Int)
-        /// The datagram has this many bytes, more than the buffer. The rest is lost.
+        /// The datagram has this number of bytes, more than the buffer. The remaining bytes are lost.
         case truncated(Int)
         /// The socket's receive buffer overflowed: some datagrams are lost.
         case overrun

@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// Packets of one size to several peers, collected and sent with few system calls.
+/// Collects packets of one size to several peers, and sends them with few system calls.
 package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]

@@ -56,7 +56,7 @@ package enum PacketSockets {
                 refusals = 0
                 continue
             }
-            // A device that is down never has room, so sending fails after one second.
+            // A device that is down never has room, so give up after one second.
             guard -result == ENOBUFS || -result == EAGAIN, refusals < 1000 else {
                 throw SystemError(errno: -result, call: "sendmmsg")
             }

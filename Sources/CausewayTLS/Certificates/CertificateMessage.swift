@@ -22,7 +22,7 @@ enum CertificateMessage {
     /// Returns the number of certificates. In a malformed message, counts the certificates before the error.
     private static func count(in body: UnsafeRawBufferPointer, hasContext: Bool) -> Int {
         var offset = hasContext ? 1 + Int(body.first ?? 0) : 0
-        // Skip the length of the list, which is the rest of the message.
+        // Skip the length of the list: the list extends to the end of the message.
         offset += 3
         var count = 0
         while offset + 3 <= body.count {

@@ -85,7 +85,7 @@ struct SigningKey: Hashable, Sendable {
         return content.drop { $0 == 0 }
     }
 
-    /// Cost of one signature check in microseconds, on a processor of 2023 with OpenSSL 3.0. Used for the verification budget.
+    /// Cost of one signature check in microseconds, on a processor of 2023 with OpenSSL 3.0. The value is used for the verification budget.
     var verificationCost: Int {
         switch kind {
         // RSA: one squaring for each bit of the exponent, and one multiplication for each bit that is set. Each of these operations costs

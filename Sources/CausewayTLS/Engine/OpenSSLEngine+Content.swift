@@ -121,7 +121,7 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Counts a record: each successful write produces one. TLS 1.2 cannot change keys.
+    /// Counts a record, because each successful write produces one. TLS 1.2 cannot change keys.
     private func countRecord() {
         recordsUntilKeyUpdate -= 1
         guard recordsUntilKeyUpdate <= 0 else { return }

@@ -75,7 +75,8 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends. If the program sets a separate name for TLS, pass that name.
+    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends.
+    ///     If the program sets a separate name for TLS, pass that name.
     ///   - port: Distinguishes resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {

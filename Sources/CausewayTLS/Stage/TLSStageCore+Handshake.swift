@@ -63,7 +63,7 @@ extension TLSStageCore {
 
     /// Runs one handshake step with the received ciphertext.
     ///
-    /// - Returns: The new state; `nil` if the step runs elsewhere.
+    /// - Returns: The new state; `nil` if the step runs on a background thread.
     private mutating func step(on piece: ArraySlice<UInt8>?) -> TLSProgress? {
         guard let home, engine.mayJudgePeer else { return TLSHandshakeStep.take(engine, on: piece) }
         note(.step(TLSHandshakeStep(home, piece)))

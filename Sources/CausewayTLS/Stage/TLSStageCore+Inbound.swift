@@ -95,7 +95,7 @@ extension TLSStageCore {
         while !hasFailed, !hasPeerClosed {
             let room = plaintextRoom
             guard room > 0 else { return }
-            // First read bytes that the engine kept because there was no room for the rest of a piece.
+            // First read the bytes that the engine kept because there was no room for their plaintext.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
             }

@@ -23,7 +23,7 @@ struct TLSStageCore {
         case peer
         /// The owner's result or identity.
         case answer
-        /// A handshake step that runs elsewhere. The core must not use the engine until the step has ended.
+        /// A handshake step that runs on a background thread. The core must not use the engine until the step has ended.
         case step
     }
 
@@ -59,7 +59,7 @@ struct TLSStageCore {
     var hasPeerClosed = false
     var wasEndDelivered = false
 
-    /// Plaintext to encrypt. `outgoingPiece` comes first.
+    /// Plaintext to encrypt: first `outgoingPiece`, then `outgoing`.
     var outgoing = ByteChain()
     var outgoingPiece: ArraySlice<UInt8> = []
     /// Whether the stage above has sent its last content.

@@ -36,7 +36,7 @@ struct NameConstraints: Sendable {
         }
     }
 
-    /// Maximum number of bytes to compare in one validation, for all chains that it tries: about two milliseconds.
+    /// Maximum number of bytes to compare while validating one peer, for all chains together. This takes about two milliseconds.
     static let maximumWork = 2_000_000
     /// Fixed cost of a comparison, in bytes.
     private static let comparisonCost = 16

@@ -90,7 +90,7 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// Parses the other certificates from the peer, without duplicates. A malformed one matters only if the chain needs it.
+    /// Parses the other certificates from the peer, without duplicates. A malformed certificate matters only if the chain needs it.
     private func readOthers(except own: JudgedCertificate) -> ([JudgedCertificate], TrustFailure?) {
         var others: [JudgedCertificate] = []
         var unreadable: TrustFailure?

@@ -4,7 +4,7 @@
 /// processor of 2023.
 struct VerificationBudget {
     enum Expense {
-        /// One more certificate in a chain.
+        /// The extension of a chain by one certificate.
         case step
         /// One signature check over a certificate of `byteCount` bytes.
         case signature(SigningKey, byteCount: Int)
