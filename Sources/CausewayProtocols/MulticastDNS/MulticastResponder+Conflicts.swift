@@ -27,6 +27,7 @@ extension MulticastResponder {
         guard let registration = registrations[id], record.timeToLive > 0 else { return }
         let own = registration.records.filter { $0.name == record.name && $0.flushesCache }
         guard !own.isEmpty, !own.contains(where: { $0.type == record.type && $0.data == record.data }) else { return }
+        guard !starts.copies.isCopy(record, arrival, at: now) else { return }
         switch registration.phase {
         case .probing(let sent, _):
             // Another host has the name. Responses before the first probe are ignored, because they cannot be replies to a probe. But if

@@ -15,6 +15,7 @@ struct ProbeStarts: Sendable {
     private var isStorm = false
     /// The time of the first probe of all registrations that begin together, so that they share probes.
     private var common: Duration = .zero
+    var copies = ConflictCopies()
 
     /// Notes a conflict: another host has a record for a name that this host probes or defends.
     mutating func conflicted(at now: Duration) {
