@@ -7,7 +7,7 @@ internal import Synchronization
 extension Flow {
     /// The maximum number of pieces and bytes in one gathered send.
     static var gatherPieceLimit: Int { 32 }
-    static var gatherByteLimit: Int { 1 << 20 }
+    package static var gatherByteLimit: Int { 1 << 20 }
 
     // MARK: Requests
 

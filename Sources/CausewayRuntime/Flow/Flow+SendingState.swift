@@ -14,6 +14,7 @@ extension Flow.State {
             phase == .open, failure == nil, !sendingHasEnded, inFlight.isEmpty, backlog == nil, let transport
         else { return nil }
         isWriting = true
+        writtenEntryCount = 0
         // Clear the flag before the call, so that an edge during the call is not lost.
         isWritable = false
         return transport
@@ -142,13 +143,15 @@ extension Flow.State {
         // Clear the flag before the call, so that an edge during the call is not lost.
         isWritable = false
         if kind == .datagram {
+            writtenEntryCount = .max
             return WritePlan(transport: transport, content: .datagrams(planDatagrams()))
         }
+        writtenEntryCount = 1
         if head.outbound.remaining == 0 { return WritePlan(transport: transport, content: .end) }
         return planStream(transport, head)
     }
 
-    private func planStream(_ transport: Transport, _ head: InFlight) -> WritePlan {
+    private mutating func planStream(_ transport: Transport, _ head: InFlight) -> WritePlan {
         var byteCount = head.outbound.remaining
         if head.outbound.endsStream || (inFlight.count < 2 || inFlight[1].outbound.remaining == 0) {
             let content = WritePlan.Content.single(head.outbound.data, from: head.outbound.offset)
@@ -163,6 +166,7 @@ extension Flow.State {
             byteCount += entry.outbound.remaining
             if entry.outbound.endsStream { break }
         }
+        writtenEntryCount = UInt8(contents.count)
         let content = WritePlan.Content.gathered(contents, from: head.outbound.offset)
         return WritePlan(transport: transport, content: content, byteCount: byteCount)
     }

@@ -77,6 +77,8 @@ extension Flow {
 
         var isWritable = true
         var isWriting = false
+        /// The number of entries of `inFlight`, from the first, that the active write may read.
+        var writtenEntryCount: UInt8 = 0
         var isCorked = false
         /// The number of immediate writes since the last suspension.
         var burst: UInt8 = 0

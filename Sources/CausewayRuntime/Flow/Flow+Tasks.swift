@@ -250,8 +250,9 @@ extension Flow.State {
         for index in inFlight.indices {
             guard case .task(id, let waiter) = inFlight[index].outbound.waiter else { continue }
             let entry = inFlight[index]
+            let isBeingWritten = isWriting && index < Int(writtenEntryCount)
             // An active write may have read the content already. An end of stream stays queued: nothing can be sent after it.
-            if isWriting || entry.outbound.offset > 0 || entry.outbound.endsStream {
+            if isBeingWritten || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 inFlight[index].outbound.waiter = .nobody
             } else {
                 inFlight.remove(at: index)

@@ -207,6 +207,26 @@ extension Runtime {
             for task in tasks { await task.value }
         }
 
+        @Test(
+            "Content that is cancelled during a write of other content is withdrawn, and content of the write is not",
+            arguments: [(firstCount: Flow.gatherByteLimit, isWithdrawn: true), (firstCount: 4, isWithdrawn: false)])
+        func cancelDuringWrite(firstCount: Int, isWithdrawn: Bool) async {
+            let stage = Stage(room: 0)
+            let contents = [Data(repeating: 97, count: firstCount), Data("bbbb".utf8), Data("cccc".utf8)]
+            let tasks = contents.enumerated().map { number, content in
+                stage.task { [stage] in stage.log.note(Stage.line("\(number)", await stage.flow.send(content))) }
+            }
+            stage.kernel.duringWrites { _ in tasks[1].cancel() }
+            stage.addRoom(2)
+            stage.kernel.duringWrites(nil)
+            #expect(stage.log.all == ["1 error \(ECANCELED)"])
+            stage.addRoom(2 << 20)
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "0 sent", "2 sent"])
+            let rest = String(decoding: stage.kernel.written.dropFirst(firstCount), as: UTF8.self)
+            #expect(rest == (isWithdrawn ? "cccc" : "bbbbcccc"))
+            for task in tasks { await task.value }
+        }
+
         @Test("A cancelled task still sends what fits, and does not wait for the rest")
         func sendWhenCancelled() async {
             let stage = Stage(room: 3)
