@@ -1,21 +1,29 @@
 internal import CausewayTLS
 internal import CausewayTypes
+internal import FoundationEssentials
 
 extension Exercise {
     /// Parses bytes as certificates and keys in all file formats. A parsed certificate is printed completely, encoded to the same value,
     /// and evaluated twice with the same result.
     ///
     /// Does nothing if the TLS library is missing.
-    public static func certificates(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of certificates.
+    @discardableResult
+    public static func certificates(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         let form = choices.next()
         let rest = form & 4 == 0 ? choices.rest : Self.damaged(made[Int(form % 4)], &choices)
-        switch form % 4 {
-        case 0: if let one = try? Certificate(der: rest) { judge([one]) }
-        case 1: if let all = try? Certificate.all(pem: rest) { judge(all) }
-        case 2: if let identity = try? TLSIdentity(certificates: rest, key: rest) { judge(identity.certificates) }
-        default: if let identity = try? TLSIdentity(pkcs12: rest, password: "") { judge(identity.certificates) }
-        }
+        let parsed =
+            switch form % 4 {
+            case 0: (try? Certificate(der: rest)).map { [$0] }
+            case 1: try? Certificate.all(pem: rest)
+            case 2: (try? TLSIdentity(certificates: rest, key: rest))?.certificates
+            default: (try? TLSIdentity(pkcs12: rest, password: ""))?.certificates
+            }
+        guard let parsed else { return 0 }
+        judge(parsed)
+        return parsed.count
     }
 
     /// A valid example of each format. Mutations of these reach the inner structures.
@@ -23,8 +31,16 @@ extension Exercise {
         let template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
         guard let identity = try? template.issue() else { return [[], [], [], []] }
         let der = identity.certificates[0].der
-        return [der, der, identity.privateKeyDER, identity.pkcs12(password: "")]
+        let certificate = pem("CERTIFICATE", der)
+        let key = pem("EC PRIVATE KEY", identity.privateKeyDER)
+        return [der, certificate, certificate + key, identity.pkcs12(password: "")]
     }()
+
+    /// The textual encoding (RFC 7468 §2).
+    private static func pem(_ label: String, _ der: [UInt8]) -> [UInt8] {
+        let content = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Array("-----BEGIN \(label)-----\n\(content)\n-----END \(label)-----\n".utf8)
+    }
 
     private static func damaged(_ bytes: [UInt8], _ choices: inout Choices) -> [UInt8] {
         var result = bytes

@@ -4,11 +4,15 @@ internal import CausewayTypes
 extension Exercise {
     /// Runs a framer stage with arbitrary actions of a framer, a peer and a program. Bytes must be delivered once and in order, calls must
     /// not overlap, and cleanup must be the last call.
-    public static func framer(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of delivered bytes.
+    @discardableResult
+    public static func framer(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         var subject = FramerSubject()
         while !choices.isEmpty { subject.act(&choices) }
         subject.finish()
+        return subject.delivered.count
     }
 }
 
@@ -25,7 +29,7 @@ private struct FramerSubject {
     private var hasEnd = false
     /// The bytes that must be delivered after all input was received.
     private var expected: [UInt8] = []
-    private var delivered: [UInt8] = []
+    private(set) var delivered: [UInt8] = []
     private var sawFinal = false
     private var now = Duration.zero
     private var isEnding = false

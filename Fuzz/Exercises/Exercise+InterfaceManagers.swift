@@ -3,19 +3,26 @@ internal import CausewayWire
 
 extension Exercise {
     /// Parses bytes as a D-Bus message. A valid message is encoded and parsed again to the same value.
-    public static func busMessage(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: Whether the message is valid.
+    @discardableResult
+    public static func busMessage(_ bytes: [UInt8]) -> Bool {
         _ = try? DBusMessage.byteCount(of: bytes.span)
-        guard let message = try? DBusMessage(parsing: bytes.span) else { return }
+        guard let message = try? DBusMessage(parsing: bytes.span) else { return false }
         // The encoded size may differ, because padding depends on the order of the fields.
         let written = message.encoded
-        guard written.count <= DBusMessage.byteLimit else { return }
+        guard written.count <= DBusMessage.byteLimit else { return true }
         precondition(
             (try? DBusMessage(parsing: written.span)) == message, "the encoded message is parsed to another value")
+        return true
     }
 
     /// Handles bytes as messages of an authenticated bus, in one piece and in two. Both give the same result, and the number of requests is
     /// bounded.
-    public static func interfaceManagers(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of bytes that were sent to the bus.
+    @discardableResult
+    public static func interfaceManagers(_ bytes: [UInt8]) -> Int {
         let content = Array("OK 0\r\n".utf8) + bytes
         var whole = InterfaceManagers(user: 0)
         var halves = InterfaceManagers(user: 0)
@@ -24,6 +31,8 @@ extension Exercise {
         halves.receive(Array(content[..<cut]))
         halves.receive(Array(content[cut...]))
         precondition(whole.facts == halves.facts && (whole.end == nil) == (halves.end == nil), "pieces")
-        precondition(whole.takeOutput().count <= 4_096 + 64 * bytes.count, "questions")
+        let sentCount = whole.takeOutput().count
+        precondition(sentCount <= 4_096 + 64 * bytes.count, "questions")
+        return sentCount
     }
 }

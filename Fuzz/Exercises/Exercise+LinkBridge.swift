@@ -6,16 +6,21 @@ extension Exercise {
     /// Runs a bridge between two links with arbitrary records at arbitrary times, and with impossible registration events. The bridge must
     /// send a bounded number of queries and registrations, withdraw only its own registrations, and not announce a service on the link
     /// where it was found.
-    public static func linkBridge(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of queries.
+    @discardableResult
+    public static func linkBridge(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         var life = BridgeLife(isBoth: choices.next() & 1 == 0)
         while !choices.isEmpty { life.step(&choices) }
+        return life.queryCount
     }
 }
 
 private struct BridgeLife: ClockedLife {
     private static let limit = 4
     private var bridge: LinkBridge
+    private(set) var queryCount = 0
     var now = Duration.seconds(1)
     private let sources: Set<LinkBridge.Side>
     private var questions: [LinkBridge.Side: Set<DNSQuestion>] = [.near: [], .far: []]
@@ -94,6 +99,7 @@ private struct BridgeLife: ClockedLife {
             switch action {
             case .ask(let question, let side):
                 precondition(questions[side, default: []].insert(question).inserted, "queried twice: \(question)")
+                queryCount += 1
             case .stop(let question, let side):
                 precondition(
                     questions[side, default: []].remove(question) != nil,

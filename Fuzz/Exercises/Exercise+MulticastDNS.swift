@@ -5,31 +5,40 @@ internal import CausewayWire
 
 extension Exercise {
     /// Parses bytes as a DNS message. A valid message that fits is encoded and parsed again to the same value.
-    public static func dnsMessage(_ bytes: [UInt8]) {
-        guard let message = try? DNSMessage(parsing: bytes.span) else { return }
+    ///
+    /// - Returns: Whether that was done.
+    @discardableResult
+    public static func dnsMessage(_ bytes: [UInt8]) -> Bool {
+        guard let message = try? DNSMessage(parsing: bytes.span) else { return false }
         // Record data that is kept as bytes may change its meaning at another position: it may contain compression pointers.
-        guard !message.answers.contains(where: \.isBroken) else { return }
+        guard !message.answers.contains(where: \.isBroken) else { return false }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
             message.answers.allSatisfy({ writer.add($0, to: .answer) })
-        else { return }
+        else { return false }
         guard let again = try? DNSMessage(parsing: writer.finish().span) else {
             preconditionFailure("the encoded message is parsed to another value")
         }
         precondition(again.questions == message.questions && again.answers == message.answers)
+        return true
     }
 
     /// Runs a multicast DNS link with arbitrary messages of any host at arbitrary times. It must send a bounded amount, and its deadlines
     /// must be in the future.
-    public static func multicastLink(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of sent messages.
+    @discardableResult
+    public static func multicastLink(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         var life = LinkLife(seed: choices.next())
         while !choices.isEmpty { life.step(&choices) }
+        return life.sentCount
     }
 }
 
 private struct LinkLife: ClockedLife {
     private var link: MulticastLink
+    private(set) var sentCount = 0
     var now = Duration.seconds(1)
     private let type = DNSName(labels: ["_t", "_tcp", "local"].map { Array($0.utf8) }) ?? .root
 
@@ -71,6 +80,7 @@ private struct LinkLife: ClockedLife {
             }
         }
         precondition(said <= 64, "\(said) messages at once")
+        sentCount += said
     }
 
     private mutating func hear(_ bytes: [UInt8], _ order: UInt8) {

@@ -5,7 +5,10 @@ internal import CausewayWire
 
 extension Exercise {
     /// Runs a sleep proxy client with arbitrary messages of any host. It must send a bounded amount, end once, and send no query twice.
-    public static func sleepProxyClient(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of queries and sent registrations.
+    @discardableResult
+    public static func sleepProxyClient(_ bytes: [UInt8]) -> Int {
         for start in bytes.indices.prefix(8) {
             let value = Array(bytes[start...].prefix(24))
             for code in [DNSOwner.optionCode, DNSLease.optionCode] {
@@ -17,11 +20,13 @@ extension Exercise {
         var choices = Choices(bytes)
         var life = ProxyLife(seed: choices.next())
         while !choices.isEmpty { life.step(&choices) }
+        return life.askedCount
     }
 }
 
 private struct ProxyLife {
     private var client: SleepProxyClient
+    private(set) var askedCount = 0
     private var now = Duration.seconds(1)
     private var questions: Set<DNSQuestion> = []
     private var isAsleep = false
@@ -80,7 +85,9 @@ private struct ProxyLife {
         var (sent, ends) = (0, 0)
         for action in client.takeActions() {
             switch action {
-            case .ask(let question): precondition(questions.insert(question).inserted, "queried twice: \(question)")
+            case .ask(let question):
+                precondition(questions.insert(question).inserted, "queried twice: \(question)")
+                askedCount += 1
             case .stop(let question):
                 precondition(questions.remove(question) != nil, "stopped a query that was not started: \(question)")
             case .send(let bytes, _):
@@ -91,6 +98,7 @@ private struct ProxyLife {
                 precondition(isAsleep, "a result without a registration")
             }
         }
+        askedCount += sent
         precondition(sent <= 1 && ends <= 1 && questions.count <= 1 + 16 + 32)
     }
 }

@@ -7,12 +7,16 @@ extension Exercise {
     /// equal the sent data, in order and without duplicates, as far as it arrives. If the transfer is not modified, all data must arrive.
     ///
     /// Does nothing if the TLS library is missing.
-    public static func tls(_ bytes: [UInt8]) {
-        guard let parties = TLSParties.shared else { return }
+    ///
+    /// - Returns: The numbers of bytes that both sides sent and received. `nil` if the TLS library is missing.
+    @discardableResult
+    public static func tls(_ bytes: [UInt8]) -> (sent: Int, received: Int)? {
+        guard let parties = TLSParties.shared else { return nil }
         var choices = Choices(bytes)
-        guard var conversation = TLSConversation(parties, choices.next()) else { return }
+        guard var conversation = TLSConversation(parties, choices.next()) else { return nil }
         while !choices.isEmpty { conversation.step(&choices) }
         conversation.finish()
+        return conversation.byteCounts
     }
 }
 
@@ -80,6 +84,10 @@ private struct TLSConversation {
         client.stage.start(at: now)
         server.stage.start(at: now)
         collect()
+    }
+
+    var byteCounts: (sent: Int, received: Int) {
+        (client.sent + server.sent, client.received + server.received)
     }
 
     // MARK: Steps

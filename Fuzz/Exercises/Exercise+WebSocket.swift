@@ -5,8 +5,12 @@ internal import CausewayWire
 extension Exercise {
     /// Checks that frame headers are encoded as they were parsed, that masking twice gives the original, and that UTF-8 validation agrees
     /// with the standard library.
-    public static func webSocketFrames(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of frames.
+    @discardableResult
+    public static func webSocketFrames(_ bytes: [UInt8]) -> Int {
         var reader = ByteReader(bytes.span)
+        var frameCount = 0
         while !reader.isAtEnd {
             let start = reader.offset
             guard let header = try? WebSocketFrameHeader(parsing: &reader) else { break }
@@ -19,6 +23,7 @@ extension Exercise {
             header.mask?.apply(to: &payload)
             header.mask?.apply(to: &payload)
             precondition(payload == plain)
+            frameCount += 1
         }
         checkText(bytes)
         if let closing = try? WebSocketClosing(parsing: bytes),
@@ -26,6 +31,7 @@ extension Exercise {
         {
             precondition(closing.payload == bytes)
         }
+        return frameCount
     }
 
     private static func checkText(_ bytes: [UInt8]) {
@@ -40,15 +46,21 @@ extension Exercise {
 
     /// Checks that the end of an HTTP head does not depend on how the input is split, that requests are encoded as they were parsed, and
     /// that values of a program cannot add a field.
-    public static func upgradeHead(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: Whether the bytes contain a whole head.
+    @discardableResult
+    public static func upgradeHead(_ bytes: [UInt8]) -> Bool {
         var scanner = UpgradeHeadScanner()
+        var isWhole = false
         if (try? scanner.take(bytes[...])) != nil, scanner.isComplete {
             var drip = UpgradeHeadScanner()
             for byte in bytes { _ = try? drip.take([byte]) }
             precondition(drip == scanner)
             checkHead(scanner.head)
+            isWhole = true
         }
         checkWriting(bytes)
+        return isWhole
     }
 
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -89,7 +101,10 @@ extension Exercise {
 
     /// Runs a WebSocket machine with arbitrary bytes. Its events must not depend on how the input is split, it must end once, and its peer
     /// must be able to parse its output.
-    public static func webSocketMachine(_ bytes: [UInt8]) {
+    ///
+    /// - Returns: The number of events.
+    @discardableResult
+    public static func webSocketMachine(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         let options = choices.next()
         let seed = UInt64(choices.next())
@@ -107,6 +122,7 @@ extension Exercise {
         }
         pieces.finish()
         precondition(one.told == pieces.told)
+        return one.told.count
     }
 }
 

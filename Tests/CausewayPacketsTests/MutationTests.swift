@@ -105,7 +105,20 @@ struct MutationTests {
                 time: CaptureTime(seconds: 0, microseconds: 0), originalCount: bytes.count + Int(seed % 3),
                 capturedCount: bytes.count, linkType: type)
             Self.exercise(packet, bytes, &printers, &json)
+            var line = json.line(packet, ByteView(bytes.span))
+            #expect((try? JSONSerialization.jsonObject(with: Data(line))) is [String: Any])
+            #expect(line.popLast() == UInt8(ascii: "\n") && Self.isPrintable(line))
+            for index in printers.indices {
+                var text: [UInt8] = []
+                printers[index].append(packet, ByteView(bytes.span), to: &text)
+                #expect(text.last == UInt8(ascii: "\n") && Self.isPrintable(text))
+            }
         }
+    }
+
+    /// Whether the text contains no control characters except line breaks and tabs.
+    static func isPrintable(_ text: [UInt8]) -> Bool {
+        text.allSatisfy { (0x20..<0x7F).contains($0) || $0 >= 0x80 || $0 == 0x0A || $0 == 0x09 }
     }
 
     @Test("Random filter texts", arguments: 0..<200)

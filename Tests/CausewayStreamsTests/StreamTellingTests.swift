@@ -61,9 +61,11 @@ struct StreamTellingTests {
     func released() async {
         let listener = Listener()
         let (telling, changing) = (DispatchQueue(label: "telling"), DispatchQueue(label: "changing"))
+        var streams: [WeakStream] = []
         for round in 0..<6_000 {
             let pipe = BytePipe(capacity: 16)
             let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
+            streams.append(WeakStream(stream: stream))
             stream.delegate = listener
             stream.core.schedule(on: telling)
             stream.open()
@@ -73,7 +75,12 @@ struct StreamTellingTests {
         }
         await withCheckedContinuation { changed in changing.async { changed.resume() } }
         await withCheckedContinuation { told in telling.async { told.resume() } }
+        #expect(streams.allSatisfy { $0.stream == nil })
     }
+}
+
+private struct WeakStream {
+    weak var stream: PipedInputStream?
 }
 
 /// A link that does nothing.

@@ -184,7 +184,8 @@ struct TunnelTests {
         let words = (0..<4).map { _ in
             (0..<Int.random(in: 0...40, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
         }
-        _ = play(SOCKSHandshake(to: name, credential: credential), words, pieces: 3)
-        _ = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), words, pieces: 3)
+        let socks = play(SOCKSHandshake(to: name, credential: credential), words, pieces: 3)
+        let connect = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), words, pieces: 3)
+        for outcome in [socks, connect] { #expect(outcome.status != .ready && outcome.rest.isEmpty) }
     }
 }

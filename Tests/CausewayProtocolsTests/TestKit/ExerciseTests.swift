@@ -9,6 +9,7 @@ struct ExerciseTests {
     @Test("WebSocket with mutated frames", arguments: 0..<40)
     func webSocket(seed: Int) {
         let opcodes: [UInt8] = [0, 1, 2, 8, 9, 10]
+        var (eventCount, frameCount) = (0, 0)
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<50 {
             var bytes = random.bytes(2)
@@ -19,9 +20,11 @@ struct ExerciseTests {
                     opcode, random.bytes(random.integer(in: 0...150)), fin: random.chance(oneIn: 2), mask: mask)
             }
             if random.chance(oneIn: 2) { bytes[random.integer(in: 0...(bytes.count - 1))] ^= 1 << UInt8(seed & 7) }
-            Exercise.webSocketMachine(bytes)
-            Exercise.webSocketFrames(Array(bytes.dropFirst(2)))
+            eventCount += Exercise.webSocketMachine(bytes)
+            frameCount += Exercise.webSocketFrames(Array(bytes.dropFirst(2)))
         }
+        // Each run reports at least its end.
+        #expect(eventCount >= 50 && frameCount > 0)
     }
 
     @Test("The upgrade with random heads", arguments: 0..<20)
@@ -32,19 +35,23 @@ struct ExerciseTests {
             "Sec-WebSocket-Key",
             "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version", "13", " ", ",", "\u{0}", "/", "HTTP/1.1 101 x",
         ]
+        var wholeCount = 0
         for _ in 0..<200 {
             var bytes: [UInt8] = []
             for _ in 0..<random.integer(in: 0...25) {
                 bytes += Array(words[random.integer(in: 0...(words.count - 1))].utf8)
             }
-            Exercise.upgradeHead(bytes)
+            if Exercise.upgradeHead(bytes) { wholeCount += 1 }
         }
+        #expect(wholeCount > 0)
     }
 
     @Test("Framers with any order of calls", arguments: 0..<200)
     func framers(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        for _ in 0..<20 { Exercise.framer(random.bytes(random.integer(in: 0...300))) }
+        var deliveredCount = 0
+        for _ in 0..<20 { deliveredCount += Exercise.framer(random.bytes(random.integer(in: 0...300))) }
+        #expect(deliveredCount > 0)
     }
 
     @Test("Mutated DNS messages, sent to multicast DNS links", arguments: 0..<40)
@@ -56,6 +63,8 @@ struct ExerciseTests {
             + [0, 12, 0, 1, 0, 0, 17, 148, 0, 4, 1, 66, 0xc0, 12]
             + [0xc0, 0x25, 0, 33, 0x80, 1, 0, 0, 0, 120, 0, 9, 0, 0, 0, 0, 0, 80, 1, 104, 0]
             + [0xc0, 0x25, 0, 16, 0x80, 1, 0, 0, 17, 148, 0, 4, 3, 97, 61, 98]
+        #expect(Exercise.dnsMessage(answer))
+        var sentCount = 0
         for _ in 0..<50 {
             var bytes = answer
             for _ in 0..<random.integer(in: 0...3) {
@@ -67,20 +76,22 @@ struct ExerciseTests {
                 life += [UInt8(random.integer(in: 0...127)) << 1, UInt8(bytes.count)] + bytes
                 life += [UInt8(random.integer(in: 0...15)) << 4 | 1, UInt8(random.integer(in: 0...255))]
             }
-            Exercise.multicastLink(life)
+            sentCount += Exercise.multicastLink(life)
         }
+        // Each link queries and probes at its start.
+        #expect(sentCount >= 50)
     }
 
     @Test("A bridge between two links with any events at any time", arguments: 0..<50)
     func linkBridge(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        Exercise.linkBridge((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
+        #expect(Exercise.linkBridge((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) }) > 0)
     }
 
     @Test("A sleep proxy client with any messages at any time", arguments: 0..<50)
     func sleepProxyClient(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        Exercise.sleepProxyClient((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
+        #expect(Exercise.sleepProxyClient((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) }) > 0)
     }
 
     @Test(
@@ -99,12 +110,14 @@ struct ExerciseTests {
         (signal.sender, signal.interface, signal.member) = (":1.1", "org.freedesktop.NetworkManager", "DeviceAdded")
         signal.body = [.objectPath("/a/b")]
         messages += signal.encoded
+        #expect(Exercise.busMessage(signal.encoded))
         for _ in 0..<100 {
             var bytes = messages
             for _ in 0..<random.integer(in: 0...3) {
                 bytes[random.integer(in: 0...(bytes.count - 1))] = UInt8(random.integer(in: 0...255))
             }
-            Exercise.interfaceManagers(bytes)
+            // The greeting is sent before the first message is read.
+            #expect(Exercise.interfaceManagers(bytes) > 0)
             Exercise.busMessage(signal.encoded.map { random.chance(oneIn: 30) ? $0 ^ 1 : $0 })
         }
     }
