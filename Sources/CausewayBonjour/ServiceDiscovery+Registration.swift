@@ -48,7 +48,12 @@ extension ServiceDiscovery {
     ///
     /// Without this call, only a process that exits normally sends goodbyes. The signal still ends the process: immediately, or on a busy
     /// host after at most two seconds. Do not use this for signals that the program handles itself.
-    public static func sayGoodbye(before signal: CInt) { BonjourEngine.farewell(before: signal) }
+    ///
+    /// - Returns: Whether goodbyes will be sent. `false` if the process has no free file descriptors.
+    @discardableResult
+    public static func sayGoodbye(before signal: CInt) -> Bool {
+        (try? BonjourEngine.farewell(before: signal)) != nil
+    }
 
     /// Registers the advertised services with a sleep proxy on the link while the host sleeps. The proxy answers for the host and wakes it
     /// when a client needs it.

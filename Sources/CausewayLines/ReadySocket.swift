@@ -17,7 +17,7 @@ final class ReadySocket: Sendable {
             // Disables Nagle's algorithm, because each write is a complete line.
             try Socket.set(.noDelay, to: 1, on: socket.descriptor.rawValue)
             if try !Socket.connect(socket.descriptor.rawValue, to: address) {
-                await socket.writable()
+                try await socket.writable()
                 let code = Socket.takeError(socket.descriptor.rawValue)
                 if code != 0 { throw NWError(errno: code) }
             }
@@ -44,7 +44,7 @@ final class ReadySocket: Sendable {
                     try Task.checkCancellation()
                     var peer: SocketAddress?
                     if let accepted = try Socket.accept(number, peer: &peer) { return (ReadySocket(accepted), peer) }
-                    await listener.readable()
+                    try await listener.readable()
                 }
             } onCancel: {
                 listener.shutDown()
@@ -60,7 +60,7 @@ final class ReadySocket: Sendable {
             let (result, content) = readNow(limit)
             switch result {
             case .moved: return content
-            case .wouldBlock: await readable()
+            case .wouldBlock: try await readable()
             case .failed(let code): throw NWError(errno: code)
             }
         }
@@ -79,7 +79,7 @@ final class ReadySocket: Sendable {
         while !rest.isEmpty {
             switch rest.withUnsafeBytes({ Socket.send(descriptor.rawValue, $0) }) {
             case .moved(let count): rest = rest.dropFirst(count)
-            case .wouldBlock: await writable()
+            case .wouldBlock: try await writable()
             case .failed(let code): throw NWError(errno: code)
             }
         }
@@ -96,12 +96,18 @@ final class ReadySocket: Sendable {
     /// Shuts down both directions: waiting calls return.
     func shutDown() { _ = shutdown(descriptor.rawValue, Int32(SHUT_RDWR)) }
 
-    private func readable() async {
+    private func readable() async throws {
+        try checkRoom()
         await wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
     }
 
-    private func writable() async {
+    private func writable() async throws {
+        try checkRoom()
         await wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
+    }
+
+    private func checkRoom() throws {
+        do throws(SystemError) { try System.checkRoomForSource() } catch { throw NWError(errno: error.errno) }
     }
 
     private func wait(for source: some DispatchSourceProtocol) async {

@@ -128,8 +128,11 @@ final class ConnectionLink: StreamLink {
         }
         guard isAlone, let connection else { return }
         if isReady, outbound.failure == nil {
-            queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak connection] in
-                connection?.forceCancel()
+            // Without descriptors for a timer there is no limit.
+            if (try? System.checkRoomForSource()) != nil {
+                queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak connection] in
+                    connection?.forceCancel()
+                }
             }
             endWhenSent()
         } else {

@@ -80,7 +80,8 @@ final class SocketLink: StreamLink {
         case .output: outbound.finish()
         }
         pump()
-        guard isAlone else { return }
+        // Without descriptors for a timer there is no limit.
+        guard isAlone, (try? System.checkRoomForSource()) != nil else { return }
         queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in self?.end() }
     }
 
@@ -197,9 +198,11 @@ final class SocketLink: StreamLink {
         tellSent()
     }
 
-    /// Waits until the source reports that the descriptor is ready, then continues the transfer.
-    private func wait(for source: any DispatchSourceProtocol, _ side: Side) {
-        let source = Unchecked(source)
+    /// Waits until the source reports that the descriptor is ready, then continues the transfer. Fails the streams if too few descriptors are
+    /// free for a source.
+    private func wait(for makeSource: @autoclosure () -> any DispatchSourceProtocol, _ side: Side) {
+        do throws(SystemError) { try System.checkRoomForSource() } catch { return fail(error.errno) }
+        let source = Unchecked(makeSource())
         state.withLock { $0.waits[side] = { source.value.cancel() } }
         source.value.setEventHandler { source.value.cancel() }
         // Dispatch calls this handler after it has released the descriptor. Until then the handler retains the link.

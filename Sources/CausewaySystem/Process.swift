@@ -101,7 +101,14 @@ package enum System {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Checks that this process can still open `count` files. Dispatch traps if it cannot open the descriptors of a source.
+    /// Checks that Dispatch can open the descriptors of one more source: epoll, wake-up, three clocks and a signal. Without them it traps.
+    ///
+    /// Call it before creating a source or calling `asyncAfter`.
+    ///
+    /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
+    package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }
+
+    /// Checks that this process can still open `count` files.
     ///
     /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
     package static func checkRoom(forFiles count: Int) throws(SystemError) {

@@ -50,7 +50,8 @@ enum Program {
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async { isStarted.signal() }
+        // Dispatch opens the files in another thread. When a timer fires, they are open.
+        DispatchQueue.global().asyncAfter(deadline: .now()) { isStarted.signal() }
         isStarted.wait()
     }
 

@@ -60,10 +60,14 @@ extension Interop {
                 ["cat", "127.0.0.1", "1"], ["cat", "-l", "0"], ["serve", "echo", "--port", "0"],
                 ["resolve", "localhost"],
                 ["path"], ["browse", "_none._tcp"], ["connect", "127.0.0.1", "1", "--timeline"],
+                ["serve", "echo", "--port", "0", "--style", "async", "--advertise", "x"],
+                ["serve", "echo", "--port", "0", "--style", "dispatch-source"],
+                ["serve", "echo", "--port", "0", "--udp"],
+                ["chat", "-l", "0", "--transport", "sockets"],
             ])
         func fewDescriptors(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
-                for limit in [4, 5, 6, 7, 8, 10, 12] {
+                for limit in [4, 5, 6, 7, 8, 10, 11, 12] {
                     // Close inherited descriptors: they would count towards the limit.
                     let shell =
                         "for fd in /proc/self/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done;"

@@ -1,4 +1,4 @@
-internal import CausewaySystem
+package import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
@@ -23,7 +23,11 @@ extension BonjourEngine {
     private static let endings = LockedValue<Set<CInt>>([])
 
     /// Sends goodbyes when a signal would end the process. After that, the signal ends the process as usual.
-    package static func farewell(before number: CInt) {
+    ///
+    /// - Throws: `EMFILE` or `ENFILE` if too few descriptors are free. The signal then ends the process without goodbyes.
+    package static func farewell(before number: CInt) throws(SystemError) {
+        guard !endings.withLock({ $0.contains(number) }) else { return }
+        try System.checkRoomForSource()
         guard endings.withLock({ $0.insert(number).inserted }) else { return }
         System.ignore(number)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

@@ -46,8 +46,16 @@ package final class DispatchLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
+    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left for Dispatch, which would trap.
+    package static func checked(name: String?) throws(SystemError) -> DispatchLoop {
+        try System.checkRoomForSource()
+        return DispatchLoop(name: name ?? "causeway")
+    }
+
     package init(name: String) {
         queue = DispatchQueue(label: name, target: .global())
+        // Dispatch opens the descriptor of its clock for the first timer and keeps it, so later timers need none.
+        queue.asyncAfter(deadline: .now()) {}
         queue.setSpecific(key: key, value: true)
         executorStorage = LoopExecutor { [unowned self] job in
             self.queue.async {
@@ -64,6 +72,7 @@ package final class DispatchLoop: EventLoop {
     package func register(
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration {
+        try System.checkRoomForSource()
         let entry = Entry(handler)
         let token = shared.withLock { shared in
             shared.lastToken += 1

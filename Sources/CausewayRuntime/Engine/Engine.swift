@@ -101,14 +101,14 @@ package enum Engine {
     ///
     /// - Throws: The system error if no descriptors or memory are left. Dispatch would abort the process in that case.
     private static func watchingLoop(_ backend: Backend, name: String?) throws(SystemError) -> any EventLoop {
-        guard backend == .epoll else { return DispatchLoop(name: name ?? "causeway") }
+        guard backend == .epoll else { return try DispatchLoop.checked(name: name) }
         do throws(SystemError) {
             return try EpollLoop(name: name)
         } catch {
             switch error.errno {
             case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noMemory, Errno.noBuffers: throw error
             // If epoll is not permitted, Dispatch may still have a working backend.
-            default: return DispatchLoop(name: name ?? "causeway")
+            default: return try DispatchLoop.checked(name: name)
             }
         }
     }

@@ -25,7 +25,9 @@ final class DatagramServers: Sendable {
     private let places: ConnectionPlaces
     private let peers = Mutex<[ObjectIdentifier: Peer]>([:])
 
-    init(_ listener: NWListener, echoes: Bool, on queue: DispatchQueue, log: PeerLog) {
+    /// - Throws: ``NWError`` with `EMFILE` or `ENFILE` if no descriptors are left for a timer.
+    init(_ listener: NWListener, echoes: Bool, on queue: DispatchQueue, log: PeerLog) throws {
+        try checkRoomForSource()
         self.listener = listener
         self.echoes = echoes
         self.queue = queue

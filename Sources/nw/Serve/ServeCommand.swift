@@ -143,7 +143,10 @@ struct ServeCommand: Subcommand {
             if isStructured { return try await serveStructured() }
             guard isOfTasks else { return try await ServeSession(self).run() }
             // On a signal, withdraw the service first, so that browsers remove it immediately.
-            if advertise != nil { for number in System.endingSignals { BonjourEngine.farewell(before: number) } }
+            if advertise != nil {
+                try checkRoomForSource()
+                for number in System.endingSignals { try BonjourEngine.farewell(before: number) }
+            }
             try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }
     }

@@ -49,7 +49,7 @@ final class ServeSession: Sendable {
             if command.servesDatagrams {
                 let log = makeLog("udp")
                 let wanted = shared ?? command.port
-                let running = try start(on: wanted, isDatagram: true) { self.makeAcceptor(of: $0, log) }
+                let running = try start(on: wanted, isDatagram: true) { try self.makeAcceptor(of: $0, log) }
                 let port = try await running.port(label: "UDP port \(wanted)")
                 log.tellListening(on: port, isSecond: command.servesStreams)
                 group.addTask { try await running.follow(label: "UDP port \(port)") }
@@ -62,21 +62,21 @@ final class ServeSession: Sendable {
         PeerLog(transport: transport, isVerbose: command.verbose, isJSON: command.json)
     }
 
-    private func makeAcceptor(of listener: NWListener, _ log: PeerLog) -> @Sendable (NWConnection) -> Void {
+    private func makeAcceptor(of listener: NWListener, _ log: PeerLog) throws -> @Sendable (NWConnection) -> Void {
         if command.kind == .datagramSink {
             return CallbackServers(command.kind, queues: command.queues, log: log).accept
         }
         let queue = DispatchQueue(label: "nw.serve.datagrams", target: .global())
-        return DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
+        return try DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
     }
 
     private func start(
-        on port: UInt16, isDatagram: Bool, accept: (NWListener) -> @Sendable (NWConnection) -> Void
+        on port: UInt16, isDatagram: Bool, accept: (NWListener) throws -> @Sendable (NWConnection) -> Void
     ) throws -> RunningListener {
         let listener = try command.makeListener(on: port, isDatagram: isDatagram)
         let (states, feed) = AsyncStream<NWListener.State>.makeStream()
         listener.stateUpdateHandler = { feed.yield($0) }
-        listener.newConnectionHandler = accept(listener)
+        listener.newConnectionHandler = try accept(listener)
         listeners.withLock { $0.append(listener) }
         listener.start(queue: DispatchQueue(label: "nw.serve.listener", target: .global()))
         return RunningListener(listener: listener, states: states)

@@ -10,10 +10,7 @@ import FoundationEssentials
 ///
 /// - Throws: The error of `body`; `ExitCode` 128 + the signal's number after a signal, as in shells.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    // A dispatch source needs descriptors, and Dispatch ends the process if none are available.
-    do { try System.checkRoom(forFiles: 6) } catch {
-        throw NWError.posix(POSIXErrorCode(rawValue: error.errno) ?? .EMFILE)
-    }
+    try checkRoomForSource()
     let (signals, feed) = AsyncStream<Int32>.makeStream()
     let sources = System.endingSignals.map { number in
         _ = signal(number, SIG_IGN)
@@ -33,6 +30,15 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
         }
         defer { group.cancelAll() }
         try await group.next()
+    }
+}
+
+/// Checks that Dispatch can open the descriptors of one more source or timer. Without them it ends the process.
+///
+/// - Throws: ``NWError`` with `EMFILE` or `ENFILE`.
+func checkRoomForSource() throws {
+    do { try System.checkRoomForSource() } catch {
+        throw NWError.posix(POSIXErrorCode(rawValue: error.errno) ?? .EMFILE)
     }
 }
 
