@@ -86,7 +86,7 @@ typedef struct cw_tcp_info {
 } cw_tcp_info;
 int cw_tcp_information(int fd, cw_tcp_info *out);
 
-/// One TCP connection of a Multipath TCP connection (RFC 8684).
+/// Maximum number of subflows that one call returns. A subflow is one TCP connection of a Multipath TCP connection (RFC 8684).
 enum { CW_SUBFLOWS = 8 };
 typedef struct cw_subflow {
     cw_address local, remote;

@@ -26,7 +26,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// The owner option for a link. It identifies this host and describes how to wake it.
+    /// Returns the owner option for a link. It identifies this host and describes how to wake it.
     private func owner(on link: LinkDriver) -> DNSOwner? {
         link.hardwareAddress.map { DNSOwner(sequence: state.value.wakeups, primary: $0) }
     }

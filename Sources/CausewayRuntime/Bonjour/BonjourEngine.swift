@@ -99,7 +99,7 @@ package final class BonjourEngine: Sendable {
         state = LoopBound(State(hostLabel: hostLabel), to: loop)
     }
 
-    /// The first label of the system's host name.
+    /// Returns the first label of the system's host name; `linux` if there is no usable name.
     package static func systemHostLabel() -> String {
         let label = SystemHost.name.prefix { $0 != "." }
         return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))

@@ -36,13 +36,13 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// A single record, under its own name.
+    /// Creates a description of a single record, which keeps its own name.
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
         self.init(records: [record], interfaceIndex: interfaceIndex)
         name = record.name.description
     }
 
-    /// Any records, each under its own name.
+    /// Creates a description of any records, each of which keeps its own name.
     package init(records: [DNSRecord], interfaceIndex: Int?) {
         name = ""
         content = .records(records)

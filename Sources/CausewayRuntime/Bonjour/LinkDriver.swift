@@ -19,7 +19,7 @@ final class LinkDriver {
     private var inbox = MulticastInbox()
     /// The maximum number of responses read in one turn of the loop.
     private static let readingBudget = 128
-    /// Whether the host's own name is registered here.
+    /// Whether the host's own name is registered on this interface.
     var hasHost = false
     /// The hardware address of the interface; `nil` if it has none.
     let hardwareAddress: LinkAddress?

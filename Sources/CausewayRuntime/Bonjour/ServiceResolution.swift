@@ -60,7 +60,7 @@ package final class ServiceResolution: Sendable {
         return resolution
     }
 
-    /// Ends without calling the completion handler.
+    /// Ends the resolution without calling the completion handler.
     package func cancel() {
         engine.loop.execute { _ = self.end() }
     }
@@ -114,7 +114,8 @@ package final class ServiceResolution: Sendable {
 }
 
 extension SocketAddress {
-    /// The order of addresses: those with larger scope first; between equal scopes IPv6 first (RFC 6724 §6).
+    /// The rank of the address; lower ranks come first. Addresses with larger scope are preferred, and between equal scopes IPv6 addresses
+    /// (RFC 6724 §6).
     fileprivate var preference: Int {
         switch self {
         case .ipv6(let high, _, _, _): high >> 54 == 0x3FA ? 2 : 0

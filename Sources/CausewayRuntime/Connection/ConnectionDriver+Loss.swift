@@ -36,7 +36,8 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// Time without a receive after which a connection whose transport has failed is failed too, although received content is left.
+    /// Maximum time that a connection with a failed transport waits for the program to receive the content that is left. After that, the
+    /// connection fails.
     ///
     /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives. A program that
     /// never receives must get the failure too, so the delay has a limit.

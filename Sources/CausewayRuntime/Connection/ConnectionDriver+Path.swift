@@ -27,7 +27,7 @@ extension ConnectionDriver {
     /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // This is cheap if other connections already wait for the network, which is usual when the network is down.
+        // Reading the model is cheap if other connections already wait for the network, which is usual when the network is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing

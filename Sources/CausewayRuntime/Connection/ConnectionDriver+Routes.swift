@@ -50,7 +50,7 @@ extension ConnectionDriver {
 
     // MARK: Datagram relay
 
-    /// Retains an association until the transport that uses it has ended.
+    /// Retains the association with a proxy until the transport that uses it has ended.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard !progress.lifecycle.isEnding else { return association }

@@ -117,7 +117,7 @@ package final class EpollLoop: EventLoop {
     }
 
     private func forget(_ token: UInt64) {
-        // This may release the last reference to the handler, which must not happen under the lock.
+        // The result may be the last reference to the handler, which must not be released under the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }

@@ -75,7 +75,7 @@ package protocol EventLoop: AnyObject, Sendable {
 extension EventLoop {
     package func resumeAfterBatch(_ task: OffLoopTask) { task.resume() }
 
-    /// The default for loops that close a descriptor without delay.
+    /// Closes the descriptor, then calls `completion` at once. This is the default for loops that close a descriptor without delay.
     package func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void
     ) {

@@ -1,6 +1,6 @@
 /// A value that only the thread of one loop accesses.
 ///
-/// Such a value needs no lock. Only this type uses `nonisolated(unsafe)` to declare that to the compiler.
+/// Such a value needs no lock. This type declares that to the compiler, so that its users need no `nonisolated(unsafe)`.
 final class LoopBound<Value: ~Copyable>: Sendable {
     // SAFETY: the object that owns this value accesses it only within `loop.execute` and in handlers of its loop. In debug builds `value`
     // asserts this, so the tests of that object check it.

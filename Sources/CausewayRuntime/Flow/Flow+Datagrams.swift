@@ -91,7 +91,7 @@ extension PacketReader {
 }
 
 extension PacketBlock {
-    /// Bytes of the block, without a copy. They keep the block.
+    /// Returns bytes of the block without a copy. The returned data retains the block.
     func data(_ start: Int, _ count: Int) -> Data {
         Data(bytesNoCopy: bytes + start, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
     }

@@ -100,8 +100,8 @@ extension Flow {
         var waiters = InlineFirstQueue<ReceiveWaiter>()
         /// Received bytes that no request has taken yet; at most the length of one read-ahead.
         var leftover = Data()
-        /// One element for datagram flows, empty for streams. The array keeps this state on the heap, so that streams need no memory for
-        /// it.
+        /// Contains one element for a datagram flow, and none for a stream. The array keeps this state on the heap, so that streams need no
+        /// memory for it.
         var datagrams: [DatagramSide] = []
 
         /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
@@ -121,7 +121,7 @@ extension Flow {
         }
 
         struct DatagramSide: Sendable {
-            /// Received datagrams that wait for a receive.
+            /// Received datagrams that the program has not received yet.
             var inbox = DatagramInbox()
             /// The error for an earlier datagram that a host or router on the path refused; no receive has reported it yet.
             var refusal: Failure?

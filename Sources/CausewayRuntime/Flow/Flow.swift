@@ -29,7 +29,7 @@ package final class Flow: ReadinessHandler {
 
     /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream reports a write edge only after a write found no room; a datagram socket reports one for each datagram.
+        // A stream socket reports a writable edge only after a write found no room; a datagram socket reports one for each sent datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
@@ -87,7 +87,7 @@ package final class Flow: ReadinessHandler {
         return content
     }
 
-    /// Allows use of the transport. Readiness reports can arrive before this call.
+    /// Permits transfers over the attached transport. Readiness reports can arrive before this call.
     package func begin() {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
@@ -202,7 +202,8 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // The program's closures run on its queue, so the read is done on that queue. A task is resumed here.
+            // The program's closures run on its queue, so the read is done on that queue. If a task waits, this thread does the read and
+            // resumes the task.
             if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.postRead(self, on: delivery) { posted = delivery }
             } else if mustRead {

@@ -53,7 +53,7 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter earlier: Datagrams read since the wake-up.
+    /// - Parameter earlier: The number of datagrams that were read since the loop reported arrivals.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)

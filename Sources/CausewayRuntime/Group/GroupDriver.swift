@@ -162,7 +162,7 @@ extension GroupDriver.Progress {
         }
     }
 
-    /// Removes all unsent messages and returns them with the reason.
+    /// Removes all unsent messages and returns them with the failure to report.
     mutating func takeUnsent() -> [(GroupOutbound, Failure?)] {
         let reason = refusal ?? Failure(errno: Errno.cancelled)
         let entries = (passage.take().map { [$0.entry] } ?? []) + outbox.removeAll()

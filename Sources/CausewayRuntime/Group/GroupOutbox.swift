@@ -28,7 +28,7 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// All datagrams were tried. The failure belongs to a group that the message did not reach over any interface.
+        /// All datagrams were tried. The value is the failure of a group that the message did not reach over any interface.
         case done(Failure?)
         /// Continue when this socket is writable.
         case blocked(SharedDatagramSocket)

@@ -19,7 +19,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         case lost(IPv4Address, to: LinkAddress)
         /// The address was removed from the interface because the link is down or the driver was stopped.
         case released(IPv4Address)
-        /// Whether new connections should use the address.
+        /// Reports whether new connections should use the address.
         case preferred(IPv4Address, Bool)
         /// The driver has stopped because of an error. No event follows.
         case failed(SystemError)
@@ -176,7 +176,7 @@ package final class LinkLocalDriver: ReadinessHandler {
                 let request = NetlinkRequest.putLinkLocal(address, on: interface.index, isPreferred: isPreferred)
                 if change(request) { tell(.preferred(address, isPreferred)) }
             case .release(let address, let reason):
-                // The address may already be gone, with the interface or by an administrator's command.
+                // Ignore an error: the interface may have been removed, or an administrator may have removed the address.
                 try? request(.takeLinkLocal(address, from: interface.index))
                 if case .conflict(let other) = reason {
                     tell(.lost(address, to: other))

@@ -35,7 +35,7 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether ``PACTurns`` lets the script run and its process is being started.
+        /// Whether ``PACTurns`` has let the script run and its process is being started.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?

@@ -53,7 +53,7 @@ final class AdvertisedTranslators: ReadinessHandler {
                 switch message {
                 case .translatorPrefix(let word): isNews = heard.heard(word, at: System.now) || isNews
                 case .link(let link), .linkRemoved(let link):
-                    // The next network on this interface has different routers.
+                    // Discard the prefixes of this interface, because its next network has different routers.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }

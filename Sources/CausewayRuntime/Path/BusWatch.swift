@@ -14,8 +14,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// Maximum number of reads in one turn of the loop, so that the loop can handle other events after them; and the number of bytes per
-    /// read.
+    /// Maximum number of reads in one turn of the loop, so that other events are not delayed; and the number of bytes per read.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 

@@ -76,7 +76,8 @@ package final class NetworkChangeMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: Subscription.ID) {
-        // Release the removed objects after the lock: a body may own the last reference to a subscription, whose deinit calls this method.
+        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription, whose deinit calls this
+        // method.
         let (body, watch) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else { return (body, nil as (any Watch)?) }
@@ -87,10 +88,10 @@ package final class NetworkChangeMonitor: Sendable {
         _ = body
     }
 
-    /// Starts to monitor the kernel if there are subscribers and no watch. Returns whether it did.
+    /// Starts to monitor the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
     /// The system calls run under the lock, because otherwise a second subscriber could return before the first one's socket exists. They
-    /// take some microseconds, and only for the first subscriber.
+    /// take some microseconds and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }

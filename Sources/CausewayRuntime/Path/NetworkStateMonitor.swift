@@ -91,7 +91,8 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // Release the removed objects after the lock: a body may own the last reference to a subscription.
+        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription, whose deinit calls this
+        // method.
         let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
@@ -191,7 +192,7 @@ extension NetworkModel {
     /// An empty model, for the case that the kernel cannot be queried.
     package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
 
-    /// The current state of the kernel and of the resolver's files; `nil` if the kernel cannot be queried.
+    /// Reads the current state of the kernel and of the resolver's files. Returns `nil` if the kernel cannot be queried.
     ///
     /// - Parameters:
     ///   - last: The previous model. Unchanged interfaces keep their identity and need no access to the file system.

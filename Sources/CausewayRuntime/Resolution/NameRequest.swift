@@ -40,7 +40,7 @@ package struct ResolutionScope: Hashable, Sendable {
 
     var isUnlimited: Bool { self == ResolutionScope() }
 
-    /// The socket settings for these limits.
+    /// Returns the socket settings for these limits.
     func settings(toward server: SocketAddress) -> SocketSettings {
         var settings = SocketSettings(transport: .udp)
         // A server on this host is reachable only over loopback.

@@ -35,13 +35,13 @@ extension SocketSettings {
         ip.configure(fd, family)
     }
 
-    /// Receive buffer size in bytes. The kernel doubles it to account for its own headers. It holds 7,000 datagrams of 1,200 bytes, which
-    /// is a third of a second at 20,000 datagrams per second.
+    /// Receive buffer size in bytes. The kernel doubles the value to account for its own headers. The buffer holds 7,000 datagrams of 1,200
+    /// bytes, which is a third of a second at 20,000 datagrams per second.
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A buffer of the default size holds about a hundred datagrams. A fast peer sends that many while the program waits for the
-        // processor once.
+        // A buffer of the default size holds about a hundred datagrams. A fast peer can send that number before the program's thread runs
+        // again.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }

@@ -47,7 +47,7 @@ extension StackChannel {
         var attempt: UInt64
     }
 
-    /// The work to do while the lock is released once.
+    /// The work to do before the turn takes the lock again.
     struct Work: ~Copyable, Sendable {
         /// The number of output bytes in the thread's scratch block. They are written before any other work on this thread.
         var loan = 0
@@ -59,7 +59,7 @@ extension StackChannel {
         var action: Action?
     }
 
-    /// The result of looking for work.
+    /// The next step of a turn.
     enum Step: ~Copyable {
         case write(loan: Int)
         case perform(Action)

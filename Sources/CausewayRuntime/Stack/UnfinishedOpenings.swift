@@ -24,7 +24,7 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// The numbers of the handshakes, oldest first. A number stays after its entry is removed, and is skipped later.
+        /// The numbers of the handshakes, oldest first. After a handshake is removed, its number stays in this list and is skipped later.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }

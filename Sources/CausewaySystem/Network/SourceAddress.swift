@@ -8,7 +8,7 @@ package struct SourceAddress: Hashable, Sendable {
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The query to the kernel runs under the lock and takes some microseconds; other callers wait for the same result.
+    // The query to the kernel runs under the lock and takes some microseconds. Other callers wait until it has ended.
     private static let memory = LockedValue(SourceAddressMemory())
 
     /// Returns the source address that the kernel selects for each destination; `nil` without a route. Sends no packets.

@@ -11,7 +11,7 @@ struct ChainSearch {
     private var budget = VerificationBudget()
     /// Results of signature checks, by the numbers of both certificates.
     private var checked: [Link: Bool] = [:]
-    /// The names of certificates that were compared with name constraints.
+    /// The names that were compared with name constraints, by the number of the certificate.
     private var comparableNames: [Int: [ComparableName]] = [:]
     private var worst: (rank: Rank, failure: TrustFailure)?
 

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The trust anchors: the program's, the system's, or both.
 package struct TrustStore: Sendable {
     private let own: [JudgedCertificate]
-    /// Returns the system's anchors; `nil` if they are not trusted.
+    /// A closure that returns the system's anchors; `nil` if the settings do not trust them.
     private let system: (@Sendable () -> SystemAnchors)?
 
     /// Creates a store. Cheap: the system's authorities are loaded only for validation.
