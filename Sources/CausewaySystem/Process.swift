@@ -101,9 +101,10 @@ package enum System {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Checks that Dispatch can open the descriptors of one more source: epoll, wake-up, three clocks and a signal. Without them it traps.
+    /// Checks that Dispatch can open the descriptors of one more source: epoll, wake-up, three clocks and a signal. If it cannot open them,
+    /// Dispatch traps.
     ///
-    /// Call it before creating a source or calling `asyncAfter`.
+    /// Call this function before you create a source or call `asyncAfter`.
     ///
     /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
     package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }

@@ -120,7 +120,7 @@ extension NetworkSnapshot {
         }
     }
 
-    /// Whether the interface is a bridge to containers or virtual machines on this host. Services are not advertised there.
+    /// Returns whether the interface is a bridge to containers or virtual machines on this host. Services are not advertised there.
     private static func isVirtualBridge(_ name: String) -> Bool {
         ["docker", "br-", "virbr", "podman", "cni"].contains { name.hasPrefix($0) }
     }

@@ -29,7 +29,7 @@ extension BonjourEngine {
         if state.value.isAsleep { for link in state.value.links.values { link.flush(all: true) } }
     }
 
-    /// After sleep, sends all queries, probes and announcements again, because the links may have changed (RFC 6762 §8, §10.3).
+    /// Sends all queries, probes and announcements again after sleep, because the links may have changed (RFC 6762 §8, §10.3).
     func wakeUp() {
         let slept = System.sleepTime
         defer { state.value.slept = slept }

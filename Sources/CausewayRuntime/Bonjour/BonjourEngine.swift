@@ -21,7 +21,7 @@ package final class BonjourEngine: Sendable {
         /// The scope of an engine that represents this host, on all its links.
         package static let host = Scope()
 
-        /// The scope of an agent that answers for other hosts, on the given interfaces.
+        /// Returns the scope of an agent that answers for other hosts, on the given interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 

@@ -11,7 +11,7 @@ extension BonjourNames {
         return result
     }
 
-    /// Whether the text is a valid instance name: not empty and without control characters (RFC 6763 §4.1.1).
+    /// Returns whether the text is a valid instance name: not empty and without control characters (RFC 6763 §4.1.1).
     static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }

@@ -14,7 +14,7 @@ final class MulticastSocket: ReadinessHandler {
         func receivedBatch()
     }
 
-    /// The multicast group of the link, 224.0.0.251 or ff02::fb (RFC 6762 §3).
+    /// Returns the multicast group of the link, 224.0.0.251 or ff02::fb (RFC 6762 §3).
     static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
         family == .ipv4
             ? .ipv4(bits: 0xE000_00FB, port: MulticastDNS.port)

@@ -41,7 +41,7 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether packets of the connection can no longer arrive.
+    /// Returns whether packets of the connection can no longer arrive.
     func hasLostPath(in model: NetworkModel) -> Bool {
         state.withLock { state in !state.known.isEmpty && !model.path(of: state.known).isViable }
     }

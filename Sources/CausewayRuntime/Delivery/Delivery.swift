@@ -39,8 +39,8 @@ package final class Delivery: Sendable {
     /// Whether the queue is serial, so that calls never overlap.
     var isSerial: Bool { !isConcurrent }
 
-    /// Whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues have a
-    /// fixed prefix.
+    /// Returns whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues
+    /// have a fixed prefix.
     static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
 
     /// The delivery for flows to which the program has given no queue.

@@ -13,7 +13,7 @@ enum Prefetch {
         System.fetch(Unmanaged.passUnretained(handler).toOpaque(), byteCount: handlerByteCount)
     }
 
-    /// A job is a single pointer. For the job of a task, it points to the task.
+    /// Prefetches the task of a job. A job is a single pointer. If the job belongs to a task, it points to that task.
     static func fetch(_ job: UnownedJob) {
         let address = withUnsafeBytes(of: job) { word in word.load(as: UnsafeRawPointer.self) }
         System.fetch(address, byteCount: taskByteCount)

@@ -15,7 +15,7 @@ package struct YieldPolicy {
 
     package init() {}
 
-    /// Whether the loop should yield at the end of a turn with `eventCount` events.
+    /// Returns whether the loop should yield at the end of a turn with `eventCount` events.
     package func isDue(eventCount: Int, at now: Duration) -> Bool {
         eventCount >= Self.minimumEvents && now >= nextTime
     }

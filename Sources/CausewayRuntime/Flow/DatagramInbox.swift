@@ -62,7 +62,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Whether the inbox holds more than `mark`, so that the reader must stop.
+    /// Returns whether the inbox holds more than `mark`, so that the reader must stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
     /// Begins a hold: the reader stops until the content has fallen to half of `mark`. Returns false if the content is not above `mark`.

@@ -114,8 +114,8 @@ extension Flow.State {
         }
     }
 
-    /// Whether the error code means that the kernel cannot segment this train. All other errors, such as a refusal by the peer's host,
-    /// would occur for a single datagram as well.
+    /// Returns whether the error code means that the kernel cannot segment this train. All other errors, such as a refusal by the peer's
+    /// host, would occur for a single datagram as well.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

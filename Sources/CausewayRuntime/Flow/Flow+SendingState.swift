@@ -213,8 +213,8 @@ extension Flow.State {
         deferred.resume(.ended(owner))
     }
 
-    /// Whether the reader must report the failure of a write. The kernel reports the reason of a broken connection to one call only; later
-    /// writes get EPIPE. If a read is active, that read may have received the reason.
+    /// Returns whether the reader must report the failure of a write. The kernel reports the reason of a broken connection to one call
+    /// only; later writes get EPIPE. If a read is active, that read may have received the reason.
     mutating func leavesToReader(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         isPipeBroken = true

@@ -23,7 +23,8 @@ extension GroupDriver {
         if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
 
-    /// Whether the group accepts the datagram. The kernel filters multicast datagrams; this filters the unicast datagrams to this host.
+    /// Returns whether the group accepts the datagram. The kernel filters multicast datagrams; this function filters the unicast datagrams
+    /// to this host.
     private func welcomes(_ arrival: DatagramArrival, _ interfaces: GroupInterfaces) -> Bool {
         if let source = plan.source, !source.isSameHost(as: arrival.peer) { return false }
         if plan.isUnicastDisabled, !(arrival.info.destination?.isMulticast ?? false) { return false }
@@ -76,7 +77,7 @@ extension GroupDriver {
         return ConnectionDriver(.peer(datagram.socket, datagram.peer), plan.settings, flow: flow)
     }
 
-    /// Whether the connection was extracted from this group and has not ended.
+    /// Returns whether the connection was extracted from this group and has not ended.
     package func holds(_ connection: ConnectionDriver) -> Bool {
         progress.withLock { progress in progress.sockets }.contains { $0.socket.holds(connection.flow) }
     }

@@ -146,7 +146,7 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// The local address that the program requires, if it belongs to `family`.
+    /// Returns the local address that the program requires, if it belongs to `family`.
     fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
         localHost.flatMap { $0.family == family ? $0 : nil }
     }

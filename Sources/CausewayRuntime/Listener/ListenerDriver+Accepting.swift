@@ -63,7 +63,7 @@ extension ListenerDriver {
         return true
     }
 
-    /// Whether the program permits the interface that has the connection's local address.
+    /// Returns whether the program permits the interface that has the connection's local address.
     private func isPermitted(_ local: @autoclosure () -> SocketAddress?) -> Bool {
         let constraints = settings.value.pathConstraints
         guard constraints.excludesInterfaces, let address = local()?.internetAddress else { return true }

@@ -196,7 +196,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Whether the text is a server address, with an optional port.
+    /// Returns whether the text is a server address, with an optional port.
     package static func isServer(_ text: String) -> Bool { server(text) != nil }
 
     /// Returns the reverse name of an address; `nil` if the text is not an address.

@@ -33,7 +33,7 @@ extension StackChannel {
         /// Whether an accepted peer has sent nothing yet. When the timer fires, such a peer gets no more time.
         var isSilent: Bool { isAccepted && lastHeard == nil }
 
-        /// The time since the peer last sent something.
+        /// Returns the time since the peer last sent something.
         func silence(at now: Duration) -> Duration { now - (lastHeard ?? start) }
     }
 

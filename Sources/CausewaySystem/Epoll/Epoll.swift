@@ -20,7 +20,7 @@ internal import CCausewayLinux
     @inlinable @inline(__always) package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
     @inlinable @inline(__always) package static var ending: Readiness { [.peerClosed, .hangUp] }
 
-    /// The current error events of a descriptor, which poll(2) reports even if they are not requested.
+    /// Returns the current error events of a descriptor. poll(2) reports these events even if they are not requested.
     package static func troubles(of fd: CInt) -> Readiness {
         var entry = pollfd(fd: fd, events: 0, revents: 0)
         guard poll(&entry, 1, 0) > 0 else { return [] }

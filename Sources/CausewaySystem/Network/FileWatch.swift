@@ -42,7 +42,7 @@ package struct FileWatch: ~Copyable, Sendable {
     /// Reads the pending events. Returns whether a watched file may have changed.
     package borrowing func drain() -> Bool { Self.drain(descriptor.rawValue, names) }
 
-    /// Like ``drain()``, for a caller that owns the descriptor.
+    /// Reads the pending events like ``drain()``, for a caller that owns the descriptor.
     package static func drain(_ fd: CInt, _ names: [String]) -> Bool {
         let copies = names.map { strdup($0) }
         defer { for copy in copies { free(copy) } }

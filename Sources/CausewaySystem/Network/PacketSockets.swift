@@ -6,7 +6,7 @@ package struct PacketArrival: Sendable {
     package var peer: SocketAddress?
     /// The TTL (hop limit).
     package var hops: Int?
-    /// The errno of an error, 0 for a datagram. For an error the bytes are those of the packet that caused it.
+    /// The errno of an error; 0 for a datagram. After an error, the received bytes are those of the packet that caused the error.
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8

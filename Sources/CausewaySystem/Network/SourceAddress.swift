@@ -45,7 +45,7 @@ package struct SourceAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// The socket address of a DNS server.
+    /// Creates the socket address of a DNS server.
     package init(_ address: InternetAddress, port: UInt16) {
         switch address {
         case .ipv4(let address): self.init(address, port: port)

@@ -38,7 +38,7 @@ enum CertificateMessage {
     /// Object identifier prefix of finite fields (ANSI X9.62): 1.2.840.10045.1. Only explicit curve parameters contain it.
     private static let field: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x01]
 
-    /// Whether `bytes` contain explicit curve parameters.
+    /// Returns whether `bytes` contain explicit curve parameters.
     static func definesCurve(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= field.count else { return false }
         for start in 0...(bytes.count - field.count) where bytes[start] == field[0] && bytes[start + 1] == field[1] {

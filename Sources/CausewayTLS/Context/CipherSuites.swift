@@ -12,7 +12,7 @@ enum CipherSuites {
     /// ECDHE with AES-CBC and SHA-1, the best suites before TLS 1.2. They are used only if the program explicitly allows such a version.
     static let forOldVersions: [UInt16] = [0xc009, 0xc013, 0xc00a, 0xc014]
 
-    /// Whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).
+    /// Returns whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).
     static func isForTLS13(_ number: UInt16) -> Bool { number >> 8 == 0x13 }
 
     /// Returns OpenSSL's names for the suites, in the same order, separated by colons. Skips unknown suites.

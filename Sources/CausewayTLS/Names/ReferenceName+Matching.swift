@@ -12,7 +12,7 @@ extension ReferenceName {
     /// Maximum number of names of one certificate to compare, which limits the work that a peer can cause.
     static let nameLimit = 2_048
 
-    /// Whether a certificate with these names belongs to this peer (RFC 9525 §6).
+    /// Returns whether a certificate with these names belongs to this peer (RFC 9525 §6).
     ///
     /// DNS names match only DNS names, and addresses match only addresses. The subject is ignored.
     package func matches(_ names: [SubjectAlternativeName]) -> Bool {

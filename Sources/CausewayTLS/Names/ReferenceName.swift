@@ -53,8 +53,8 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
         return name.utf8.count <= 253 ? name : nil
     }
 
-    /// Whether `text` is a label of 1 to 63 letters, digits and hyphens (RFC 1034 §3.5). The underscore is also allowed, because names in
-    /// use contain it.
+    /// Returns whether `text` is a label of 1 to 63 letters, digits and hyphens (RFC 1034 §3.5). The underscore is also allowed, because
+    /// names in use contain it.
     private static func isLabel(_ text: String) -> Bool {
         guard (1...63).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return false }
         return text.utf8.allSatisfy { byte in

@@ -12,7 +12,7 @@ package enum OpenSSLLibrary {
         if let problem { throw TLSFailure(.libraryMissing, problem) }
     }
 
-    /// The version text, such as `OpenSSL 3.0.19 27 Jan 2026`.
+    /// Returns the version text, such as `OpenSSL 3.0.19 27 Jan 2026`.
     package static func version() throws(TLSFailure) -> String {
         try load()
         return String(cString: cw_OpenSSL_version(0))

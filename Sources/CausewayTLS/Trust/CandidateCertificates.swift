@@ -36,7 +36,7 @@ struct CandidateCertificates {
     func isAnchor(_ number: Int) -> Bool { facts[number].isAnchor }
     func isKnownAsAnchor(_ number: Int) -> Bool { facts[number].isKnownAsAnchor }
 
-    /// Whether both certificates have the same subject and the same key. Issuers and validity periods may differ.
+    /// Returns whether both certificates have the same subject and the same key. Issuers and validity periods may differ.
     func haveSameHolder(_ a: Int, _ b: Int) -> Bool {
         facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
     }

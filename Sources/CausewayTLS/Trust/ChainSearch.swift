@@ -17,7 +17,7 @@ struct ChainSearch {
 
     private struct Link: Hashable { let child, issuer: Int }
 
-    /// How far a path came before it failed. The search reports the failure of the path that came furthest.
+    /// The progress of a path before it failed. The search reports the failure of the path that made most progress.
     private enum Rank: Int { case noIssuer, unreadable, badIssuer, wholeChain, gaveUp }
 
     /// Maximum number of authorities between the peer's certificate and the anchor.
@@ -35,7 +35,7 @@ struct ChainSearch {
     /// Runs the search.
     ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
-    /// - Throws: The failure of the path that came furthest.
+    /// - Throws: The failure of the path that made most progress.
     mutating func run() throws(TrustFailure) -> [JudgedCertificate] {
         // A peer certificate that is itself an anchor needs no issuer.
         if certificates.isKnownAsAnchor(0) {
@@ -74,8 +74,8 @@ struct ChainSearch {
         return nil
     }
 
-    /// Whether certificate `number` was allowed to sign, and did sign, the last certificate of `path`. Checks the signature last, because
-    /// that is expensive.
+    /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate of `path`. The signature is checked
+    /// last, because that check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
         let (depth, isAnchor) = (path.count, certificates.isAnchor(number))

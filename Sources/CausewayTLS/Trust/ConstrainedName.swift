@@ -35,10 +35,10 @@ struct ConstrainedName: Sendable {
 
     // The bases below are in lower case: see `NameSubtree`.
 
-    /// Whether the name is `base` or a subdomain of it. For a wildcard: whether this holds for all matching names.
+    /// Returns whether the name is `base` or a subdomain of it. For a wildcard, this must be true of all names that it matches.
     func lies(in base: [UInt8]) -> Bool { base.isEmpty || name == base || isBelow(base) }
 
-    /// Whether the name is `base` or a subdomain of it. For a wildcard: whether this holds for any matching name.
+    /// Returns whether the name is `base` or a subdomain of it. For a wildcard, it is enough if this is true of any name that it matches.
     func mayLie(in base: [UInt8]) -> Bool {
         if lies(in: base) { return true }
         guard isWildcard, base.count > name.count + 1, base.suffix(name.count).elementsEqual(name) else { return false }

@@ -99,7 +99,7 @@ struct NameSubtree: Sendable {
 
     // MARK: Comparison
 
-    /// Whether the name, or any name that its wildcard matches, is in the subtree.
+    /// Returns whether the name, or any name that its wildcard matches, is in the subtree.
     func excludes(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.mayLie(in: base)
@@ -107,7 +107,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? true
     }
 
-    /// Whether the name, or every name that its wildcard matches, is in the subtree.
+    /// Returns whether the name, or every name that its wildcard matches, is in the subtree.
     func permits(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.lies(in: base)
@@ -115,7 +115,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? false
     }
 
-    /// Whether the name is in the subtree; `nil` if the two cannot be compared.
+    /// Returns whether the name is in the subtree; `nil` if the two cannot be compared.
     private func contains(_ name: ComparableName) -> Bool? {
         switch (name.form, base) {
         case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)

@@ -19,7 +19,7 @@ package struct TrustStore: Sendable {
         own.filter { $0.fields.subject == name } + (system?().anchors(named: name) ?? [])
     }
 
-    /// Whether exactly this certificate is an anchor.
+    /// Returns whether exactly this certificate is an anchor.
     func contains(_ judged: JudgedCertificate) -> Bool {
         anchors(named: judged.fields.subject).contains { $0.der == judged.der }
     }

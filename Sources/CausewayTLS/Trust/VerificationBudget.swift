@@ -1,7 +1,7 @@
 /// Limits the work of validating one peer's certificates.
 ///
-/// The peer is not authenticated during validation, so each kind of work that it can cause has a limit: in total about 20 milliseconds on a
-/// processor of 2023.
+/// The peer is not authenticated during validation, so each kind of work that the peer can cause has a limit: in total about 20
+/// milliseconds on a processor of 2023.
 struct VerificationBudget {
     enum Expense {
         /// The extension of a chain by one certificate.

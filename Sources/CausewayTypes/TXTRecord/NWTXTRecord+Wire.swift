@@ -30,7 +30,7 @@ extension NWTXTRecord {
         return data
     }
 
-    /// Whether a key is valid: at least one character, only printable ASCII without `=` (RFC 6763 §6.4).
+    /// Returns whether a key is valid: at least one character, only printable ASCII without `=` (RFC 6763 §6.4).
     static func isValid(key: String) -> Bool {
         !key.isEmpty && key.utf8.count <= maximumStringByteCount
             && key.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "=") }

@@ -142,7 +142,7 @@ extension PrintableText {
         return result
     }
 
-    /// Whether to escape a character: C0 and C1 controls (ESC, and the single-character CSI U+009B), line separators, and invisible
+    /// Returns whether to escape a character: C0 and C1 controls (ESC, and the single-character CSI U+009B), line separators, and invisible
     /// characters that change the text direction.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
