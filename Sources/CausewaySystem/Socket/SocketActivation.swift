@@ -23,7 +23,8 @@ package enum SocketActivation {
         }
     }
 
-    /// Takes ownership of the socket with the given name. `nil` if no such socket was passed to this process, or if it was taken before.
+    /// Takes ownership of the socket with the given name. Returns `nil` if no such socket was passed to this process, or if it was taken
+    /// before.
     package static func takeDescriptor(named name: String) -> Descriptor? {
         guard let number = number(named: name, in: .current, process: getpid()) else { return nil }
         guard taken.withLock({ taken in taken.insert(number).inserted }) else { return nil }

@@ -43,7 +43,7 @@ package struct CertificateTemplate: Sendable {
 
     /// Generates a key and issues a certificate for it, signed by `issuer` or self-signed.
     ///
-    /// - Parameter holder: An identity. If present, the certificate is for its key, and no key is generated.
+    /// - Parameter holder: An identity. If it is set, the certificate is for the key of this identity, and no key is generated.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func issue(
         by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil

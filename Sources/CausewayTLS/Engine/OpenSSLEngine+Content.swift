@@ -69,7 +69,7 @@ extension OpenSSLEngine {
         return isDry
     }
 
-    /// Returns the reason why a read returned no data. Stores it for further reads, unless it is temporary.
+    /// Returns the reason why a read returned no data. If the reason is permanent, stores it for further reads.
     private func endOfRead(_ result: CInt) -> TLSReadResult {
         switch Int(cw_SSL_get_error(ssl, result)) {
         case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE:

@@ -18,8 +18,8 @@ package protocol TLSEngine: AnyObject {
 
     /// Continues the handshake as far as possible.
     func handshake() -> TLSProgress
-    /// Whether the next ``handshake()`` may decode and validate the peer's certificates. If so, do not call it on an event loop, because it
-    /// takes milliseconds.
+    /// Whether the next ``handshake()`` may decode and validate the peer's certificates. If so, do not call that method on an event loop,
+    /// because it takes milliseconds.
     var mayJudgePeer: Bool { get }
     /// Whether the first ``handshake()`` sends nothing until bytes from the peer arrive.
     var waitsForPeer: Bool { get }

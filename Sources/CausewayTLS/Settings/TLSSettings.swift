@@ -5,7 +5,7 @@ package struct TLSSettings: Hashable, Sendable {
     package enum PeerAuthentication: Hashable, Sendable {
         /// The peer is not authenticated. On a client this removes all protection against impersonation.
         case none
-        /// A server requests a certificate but does not require it. On a client the same as ``required``.
+        /// A server requests a certificate but does not require it. On a client this has the same effect as ``required``.
         case optional
         case required
     }
