@@ -8,7 +8,7 @@ enum MulticastChat {
             print("usage: MulticastChat [NAME]")
             exit(64)
         }
-        let name = CommandLine.arguments.dropFirst().first ?? "somebody"
+        let name = CommandLine.arguments.dropFirst().first ?? "user"
         let descriptor = try NWMulticastGroup(for: [.hostPort(host: "239.7.7.7", port: 7777)])
         let parameters = NWParameters.udp
         // Several programs on one host can share the port.

@@ -31,7 +31,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         if error.errno == Errno.notPermitted {
             self.init(
                 .notPermitted,
-                "capturing needs the capability CAP_NET_RAW: run as root, or set it once: setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "the program")"
+                "capturing requires the capability CAP_NET_RAW: run as root, or run once: setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "the program")"
             )
         } else {
             self.init(.system, "\(what): \(error)")

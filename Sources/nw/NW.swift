@@ -6,51 +6,52 @@ struct NW: AsyncParsableCommand {
     static let name = "nw"
     static let configuration = CommandConfiguration(
         commandName: name,
-        abstract: "Network connections from the command line, through Causeway.",
+        abstract: "Connect, serve, discover, capture and diagnose on the network.",
         discussion: """
             Examples:
-              nw demo                                  everything at work, in one process
-              nw cat example.com 80                    talk to a server by hand
-              nw cat -l 9000 > copy                    store what one client sends
-              nw cat --tls example.com 443             the same through TLS; wss://... for a WebSocket
-              nw chat -l 9000                          wait for somebody to talk with, line by line
-              nw serve echo --port 7000                an echo server
-              nw echo 127.0.0.1 7000                   measure round trips to it
-              nw receive inbox --port 9100             accept files into the folder `inbox`
-              nw send notes.txt photo.jpg host 9100    send two files over one connection
-              nw group 239.7.7.7 7777                  talk to a multicast group
-              nw interfaces --json                     addresses, gateways and DNS servers
-              nw path --watch                          the network path, and each change of it
-              nw status example.com 443 --connect      which way leads to a host; a connection while cables are pulled
-              nw browse                                services on the local network
-              nw lookup Page._http._tcp.local          where one is: host, port, addresses
-              nw register Page _http._tcp 8080         a service for others to find
-              nw types                                 which types of services there are
-              nw query printer.local A                 records of the local network
-              nw bridge eth0 eth1 -t _http._tcp        services of one link, found on another
-              nw linklocal eth0                        an address where nobody gives any
-              nw doctor                                does Bonjour work here, and if not, why
-              nw capture -i eth0 tcp port 80           packets as they pass
-              nw read trace.pcap                       the packets of a file
-              nw filter 'udp port 53'                  what a packet filter means
-              nw packet udp 192.0.2.1:53               make a packet, and look at it
-              nw ping example.com                      is it there, and how far
-              nw trace example.com                     the routers on the way
-              nw scan 192.0.2.1                        which ports are open
-              nw resolve example.com                   addresses of a name, and in which order they are tried
-              nw connect example.com 443 --timeline    how a connection comes about, step by step
-              nw proxy https://example.com             which proxy the environment wants for it, and why
-              nw tls example.com                       a server's certificates, and what is wrong with them
+              nw demo                                self-test in one process
+              nw cat example.com 80                  talk to a server
+              nw cat -l 9000 > copy                  store the data of a client
+              nw cat --tls example.com 443           talk to a server over TLS
+              nw cat wss://example.com/chat          exchange WebSocket messages
+              nw chat -l 9000                        exchange lines with a peer
+              nw serve echo --port 7000              run an echo server
+              nw echo 127.0.0.1 7000                 measure its round-trip time
+              nw receive inbox --port 9100           store received files in inbox
+              nw send a.txt b.jpg host 9100          send two files
+              nw group 239.7.7.7 7777                join a multicast group
+              nw interfaces --json                   list addresses, DNS servers
+              nw path --watch                        follow the network path
+              nw status example.com 443 --connect    follow a connection
+              nw browse                              list services
+              nw lookup Page._http._tcp.local        resolve a service
+              nw register Page _http._tcp 8080       advertise a service
+              nw types                               list the types of services
+              nw query printer.local A               query by multicast DNS
+              nw bridge eth0 eth1 -t _http._tcp      bridge services of two links
+              nw linklocal eth0                      set a link-local address
+              nw doctor                              check whether Bonjour works
+              nw capture -i eth0 tcp port 80         show packets
+              nw read trace.pcap                     show the packets of a file
+              nw filter 'udp port 53'                explain a packet filter
+              nw packet udp 192.0.2.1:53             build a packet
+              nw ping example.com                    measure round-trip times
+              nw trace example.com                   list the routers to a host
+              nw scan 192.0.2.1                      find open ports
+              nw resolve example.com                 resolve a name
+              nw connect example.com 443 --timeline  show the connection steps
+              nw proxy https://example.com           show which proxy applies
+              nw tls example.com                     check a server's certificates
 
-            Short options may be joined, and their values may follow at once: nw ping -qc3 example.com. \
-            nw --generate-completion-script bash (zsh, fish) prints completions.
+            Short options can be combined, and a value can follow its option directly: nw ping -qc3 example.com. nw \
+            --generate-completion-script bash (zsh, fish) prints completions.
 
             Exit codes:
               0         success
-              1         failure; one line on standard error says why
+              1         failure; standard error has one line with the reason
               2         nw tls: no TLS connection could be made
-              64        wrong usage
-              130, 143  ended by SIGINT or SIGTERM, where that cut something
+              64        usage error
+              130, 143  ended by SIGINT or SIGTERM before the work was complete
             """,
         version: "nw \(version)",
         subcommands: commands)
@@ -64,7 +65,8 @@ struct NW: AsyncParsableCommand {
         let names = commands.compactMap { $0.outline.commandName }
         guard let word, !word.hasPrefix("-"), word != "help", !names.contains(word) else { return }
         let hint = CommandNames.closest(to: word, among: names).map { " Did you mean '\($0)'?" } ?? ""
-        throw ValidationError("'\(PrintableText(foreign: word).text)' is not a command of nw.\(hint)")
+        throw ValidationError(
+            "'\(PrintableText(foreign: word).text)' is not a command of nw.\(hint) List the commands with: nw --help")
     }
 
     static let commands: [any Subcommand.Type] = [

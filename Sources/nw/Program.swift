@@ -46,7 +46,7 @@ enum Program {
         do {
             try System.checkRoom(forFiles: 8)
         } catch {
-            printError("nw: too many open files: this process may have \(limit) (ulimit -n)")
+            printError("nw: too many open files: the limit of this process is \(limit); raise it with: ulimit -n")
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)

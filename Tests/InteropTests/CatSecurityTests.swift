@@ -88,7 +88,7 @@ extension Interop {
                 let known = try client("client")
                 try known.write("hello\n")
                 try await known.prints("hello\n")
-                let other = try client("stranger")
+                let other = try client("outsider")
                 try other.write("hello\n")
                 _ = try await other.finished()
                 #expect(other.output.isEmpty && other.errors.contains("alert unknown ca"), "\(other.errors)")

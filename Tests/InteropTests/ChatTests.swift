@@ -66,7 +66,7 @@ extension Interop {
                 try await one.prints("short\n")
                 try other.endInput()
                 #expect(try await other.finished() == 0)
-                #expect(other.errors == "nw: chat: not sent: a line of 1025 bytes; the most is 1024\n")
+                #expect(other.errors == "nw: chat: not sent: the line has 1025 bytes; the maximum is 1024\n")
             }
         }
 
@@ -105,7 +105,7 @@ extension Interop {
             .enabled(if: Peer.netcat.path != nil), arguments: transports,
             [
                 ("\(longest)y\r\nmore\r\n", "sent a line of more than 1024 bytes"),
-                ("cut off", "ended in the middle of a line"),
+                ("cut off", "closed the connection in the middle of a line"),
             ])
         func badLines(_ transport: String, _ bad: (bytes: String, text: String)) async throws {
             try await Scratch.run { scratch in

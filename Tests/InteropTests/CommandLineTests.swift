@@ -29,7 +29,7 @@ extension Interop {
                 message: "nw: receive: cannot receive into /nonexistent: No such file or directory\n"),
             Failing(
                 arguments: ["path", "--captive", "https://example.com"], code: 1,
-                message: "nw: path: --captive needs a URL of the scheme http\n"),
+                message: "nw: path: --captive requires an http:// URL\n"),
             Failing(
                 arguments: ["send", "--multipath-endpoints", "f", "127.0.0.1", "1"], code: 64, message: "Error: "),
         ]

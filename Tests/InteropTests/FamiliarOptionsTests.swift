@@ -84,10 +84,11 @@ extension Interop {
             Mistake(arguments: ["brows"], parts: ["Did you mean 'browse'?", "Usage: nw <subcommand>"]),
             Mistake(arguments: ["help", "pign"], parts: ["Did you mean 'ping'?"]),
             Mistake(arguments: ["tarce"], parts: ["Did you mean 'trace'?"]),
-            Mistake(arguments: ["xyzzy"], parts: ["'xyzzy' is not a command of nw.\n"]),
+            Mistake(
+                arguments: ["xyzzy"], parts: ["'xyzzy' is not a command of nw. List the commands with: nw --help\n"]),
             Mistake(arguments: ["ping", "-cx", "h"], parts: ["'x' is invalid for '-c", "Usage: nw ping "]),
             Mistake(arguments: ["group", "239.7.7.7", "7", "--interface", "nosuch"], parts: ["Usage: nw group "]),
-            Mistake(arguments: ["read"], parts: ["Name a capture file", "Usage: nw read "]),
+            Mistake(arguments: ["read"], parts: ["Specify a capture file", "Usage: nw read "]),
         ]
 
         @Test("A mistake prints the usage of its command and a hint", arguments: mistakes)

@@ -121,7 +121,7 @@ extension Interop {
                 #expect(try await receiver.finished() == (isAllowed ? 0 : 1))
                 #expect(
                     try FileManager.default.contentsOfDirectory(atPath: inbox.path) == (isAllowed ? [".bashrc"] : []))
-                if !isAllowed { #expect(receiver.errors.contains("--hidden takes such files"), "\(receiver.errors)") }
+                if !isAllowed { #expect(receiver.errors.contains("--hidden accepts such files"), "\(receiver.errors)") }
             }
         }
 

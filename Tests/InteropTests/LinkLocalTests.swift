@@ -27,7 +27,7 @@ extension Interop {
                 // Two conflicts within ten seconds: nw defends the address after the first and gives it up after the second.
                 _ = try scratch.start("/usr/bin/python3", ["-c", Self.insisting, Self.requested], on: hosts.far)
                 try await eventually("nw gives the address up: \(nw.text)") {
-                    nw.text.contains("\(Self.requested) lost to 02:00:00:00:00:77\nprobing for 169.254.")
+                    nw.text.contains("\(Self.requested) lost: 02:00:00:00:00:77 uses it too\nprobing for 169.254.")
                 }
                 try await eventually("nw has another address: \(nw.text)") {
                     nw.text.split(separator: "\n").count { $0.hasPrefix("\(TwoHosts.link) has 169.254.") } == 2
@@ -55,7 +55,7 @@ extension Interop {
                 let nw = try scratch.start(
                     try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.requested], on: hosts.near)
                 try await eventually("nw avoids it: \(nw.text)") {
-                    nw.text.hasPrefix("probing for \(Self.requested)\n\(Self.requested) belongs to ")
+                    nw.text.hasPrefix("probing for \(Self.requested)\n\(Self.requested) is already used by ")
                 }
                 try await eventually("nw has another address: \(nw.text)") {
                     nw.text.contains("\(TwoHosts.link) has 169.254.")
@@ -71,7 +71,7 @@ extension Interop {
         func nothing() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["linklocal", TwoHosts.link], on: hosts.near)
-                try await nw.prints("nothing to do: \(TwoHosts.link) has an address that reaches further\n")
+                try await nw.prints("idle: \(TwoHosts.link) has a routable address\n")
                 let powerless = try scratch.start(
                     "/usr/bin/setpriv",
                     ["--inh-caps=-all", "--bounding-set=-all", try Built.nw(), "linklocal", TwoHosts.link],
@@ -80,7 +80,9 @@ extension Interop {
                 #expect(powerless.errors.contains("setcap cap_net_raw,cap_net_admin=ep"), "\(powerless.errors)")
                 let nowhere = try scratch.start(try Built.nw(), ["linklocal", "nwnone"], on: hosts.near)
                 #expect(try await nowhere.finished() == 1)
-                #expect(nowhere.errors == "nw: linklocal: there is no interface nwnone\n")
+                #expect(
+                    nowhere.errors
+                        == "nw: linklocal: no interface is named nwnone; nw interfaces lists the interfaces\n")
             }
         }
 

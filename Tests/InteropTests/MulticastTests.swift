@@ -67,8 +67,8 @@ extension Interop {
                 let nw = try await scratch.startGroup(
                     ["-d", "--from", family.other, family.group, Self.port], on: hosts.near)
                 for (verb, place) in [("speak", family.group), ("tell", family.near)] {
-                    let stranger = try scratch.startMember([verb, place, Self.port, family.far, "no"], on: hosts.far)
-                    #expect(try await stranger.finished() == 0, "\(stranger.errors)")
+                    let outsider = try scratch.startMember([verb, place, Self.port, family.far, "no"], on: hosts.far)
+                    #expect(try await outsider.finished() == 0, "\(outsider.errors)")
                 }
                 let member = try scratch.startMember(
                     ["speak", family.group, Self.port, family.other, "yes"], on: hosts.far)

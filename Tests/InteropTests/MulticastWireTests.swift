@@ -44,10 +44,10 @@ extension Interop {
                 #expect(!questions.isEmpty && questions.allSatisfy { !$0.contains(" 5353 ") })
                 let registrar = try scratch.start(try Built.nw(), ["register", "Near", Self.type, "9"], on: hosts.near)
                 #expect(try await registrar.finished() == 1)
-                #expect(registrar.errors.contains("has port 5353 for itself"), "\(registrar.errors)")
+                #expect(registrar.errors.contains("uses UDP port 5353 exclusively"), "\(registrar.errors)")
                 let doctor = try scratch.start(try Built.nw(), ["doctor", "-t", "0.5"], on: hosts.near)
                 #expect(try await doctor.finished() == 1)
-                #expect(doctor.text.contains("has UDP port 5353 for itself"), "\(doctor.text)")
+                #expect(doctor.text.contains("UDP port 5353 is used exclusively by "), "\(doctor.text)")
             }
         }
 

@@ -38,7 +38,7 @@ extension Interop {
 
                 let next = try scratch.startNW(["receive", inbox.path, "--port", "0", "--host", "127.0.0.1"])
                 _ = try await next.announcedPort()
-                #expect(next.errors == "nw: receive: removed 1 unfinished file of a run that was killed\n")
+                #expect(next.errors == "nw: receive: removed 1 unfinished file of a killed process\n")
                 #expect(try Self.names(in: inbox).count == 3)
 
                 try live.sender.write("456789")

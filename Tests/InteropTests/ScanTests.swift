@@ -269,7 +269,7 @@ extension Interop {
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
                 let text = String(decoding: nw.output, as: UTF8.self)
                 #expect(text.contains("22/tcp") && text.contains("unknown tcp ports (not-asked)"), "\(text)")
-                #expect(nw.errors.contains("stopped"))
+                #expect(nw.errors.contains("interrupted"))
             }
         }
 

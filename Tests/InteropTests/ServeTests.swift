@@ -96,7 +96,7 @@ extension Interop {
                 try await client.send(Data("before".utf8))
                 #expect(try await client.receive(atMost: 100) == Data("before".utf8))
                 try server.interrupt()
-                try await eventually("nobody listens") { !Sockets.isListening(onTCPPort: port.rawValue) }
+                try await eventually("the listener is closed") { !Sockets.isListening(onTCPPort: port.rawValue) }
                 try await client.send(Data("after".utf8))
                 #expect(try await client.receive(atMost: 100) == Data("after".utf8))
                 try await client.sendEnd()

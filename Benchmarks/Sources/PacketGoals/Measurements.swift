@@ -118,7 +118,7 @@ enum Crafting {
     }
 
     /// Builds each packet from scratch.
-    static func craftAnew(payload: Int) {
+    static func craftFresh(payload: Int) {
         let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
         let ends = Ends()

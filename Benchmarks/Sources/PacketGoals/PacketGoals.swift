@@ -18,7 +18,7 @@ enum PacketGoals {
         case ("evaluate", 2): try Filters.evaluate(rest[0], rest[1])
         case ("hosts", 2): try Filters.hosts(rest[0], Int(rest[1]) ?? 500)
         case ("craft", 1): Crafting.craft(payload: Int(rest[0]) ?? 0)
-        case ("craft-anew", 1): Crafting.craftAnew(payload: Int(rest[0]) ?? 0)
+        case ("craft-fresh", 1): Crafting.craftFresh(payload: Int(rest[0]) ?? 0)
         case ("write", 1): Crafting.write(size: Int(rest[0]) ?? 60)
         case ("inject", 3): try Crafting.inject(rest[0], count: Int(rest[1]) ?? 100_000, size: Int(rest[2]) ?? 60)
         case ("capture", 3): try Live.capture(rest[0], seconds: Double(rest[1]) ?? 2, immediate: rest[2] == "immediate")

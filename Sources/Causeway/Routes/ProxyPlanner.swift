@@ -173,7 +173,7 @@ private final class ProxyPlanning: RoutePlanning {
             if found.isEmpty {
                 let said = result.unusable.isEmpty ? text : result.unusable.joined(separator: "; ")
                 problem = RouteProblem(
-                    Failure(.posix(.ENOTSUP)), "the script names no usable proxy: \(said)")
+                    Failure(.posix(.ENOTSUP)), "the script returned no usable proxy: \(said)")
             }
         }
         let (routes, failure) = (found, problem)

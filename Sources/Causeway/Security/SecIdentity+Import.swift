@@ -63,7 +63,9 @@ extension sec_identity_t {
         do throws(TLSFailure) {
             switch identity.privateKey.material {
             case .engine(let material):
-                guard let made = material as? TLSIdentity else { throw TLSFailure(.badCertificate, "a foreign key") }
+                guard let made = material as? TLSIdentity else {
+                    throw TLSFailure(.badCertificate, "the private key is not from this TLS library")
+                }
                 if chain.isEmpty { return made }
                 return try join(made.privateKeyDER)
             case .encoded(let key): return try join([UInt8](key))

@@ -60,7 +60,7 @@ extension TLSTrustRules {
             for exception in exceptions {
                 let certificate = try Certificate(der: [UInt8](exception.certificate.data))
                 guard let host = ReferenceName(exception.host) else {
-                    throw TLSFailure(.badConfiguration, "no certificate can name \(exception.host)")
+                    throw TLSFailure(.badConfiguration, "a certificate cannot contain the name \(exception.host)")
                 }
                 settings.exceptions.insert(.init(host: host, fingerprint: certificate.fingerprint))
             }

@@ -36,12 +36,12 @@ extension FilterLayout {
                 return .equal(linkHeader(1, destination), everybody)
             }
             guard let node = hardware(0xFFFF_FFFF_FFFF, .destination) else {
-                throw .init("'broadcast' needs hardware addresses, and the link type is \(linkType.name)")
+                throw .init("'broadcast' requires hardware addresses, but the link type is \(linkType.name)")
             }
             return node
         case .ip:
             guard let netmask else {
-                throw .init("'ip broadcast' needs the network's mask, which is not known for this capture")
+                throw .init("'ip broadcast' requires the network mask, which is unknown for this capture")
             }
             let host = ~netmask
             let load = network(4, 16)
@@ -58,7 +58,7 @@ extension FilterLayout {
             case .long(let destination, _): return ofFrame(isGroup(destination))
             case .short(let destination, _, let everybody): return .equal(linkHeader(1, destination), everybody)
             case .wireless: return wirelessDestination(isGroup)
-            case .none: throw .init("'multicast' needs hardware addresses, and the link type is \(linkType.name)")
+            case .none: throw .init("'multicast' requires hardware addresses, but the link type is \(linkType.name)")
             }
         case .ip: return .all([type(0x800), .test(network(1, 16), mask: .max, .greaterOrEqual, 224)])
         case .ip6: return .all([type(0x86DD), .equal(network(1, 24), 255)])

@@ -85,7 +85,7 @@ extension FilterLayout {
             if link == .juniper { return byte(3, mask: 1, 1, 0) }
             guard isLive else {
                 throw .init(
-                    "'\(isIn ? "in" : "out")bound' can be told in a live capture only, not from link type \(linkType.name)"
+                    "'\(isIn ? "in" : "out")bound' is available only in a live capture, not with link type \(linkType.name)"
                 )
             }
             outgoing = .equal(FilterLoad(size: 1, offset: FilterProgram.directionAt), 4)
@@ -96,7 +96,7 @@ extension FilterLayout {
     func interface(_ index: UInt32) throws(FilterMeaningError) -> FilterNode {
         if linkType == .linuxCooked2 { return .equal(FilterLoad(size: 4, offset: 4), index) }
         guard isLive else {
-            throw .init("'ifindex' can be told in a live capture only, not from link type \(linkType.name)")
+            throw .init("'ifindex' is available only in a live capture, not with link type \(linkType.name)")
         }
         return .equal(FilterLoad(size: 4, offset: FilterProgram.interfaceAt), index)
     }

@@ -2,10 +2,10 @@
 extension FilterLayout {
     mutating func vlan(_ number: UInt32?) throws(FilterMeaningError) -> FilterNode {
         guard link == .ethernet || link == .cooked || link == .wireless else {
-            throw .init("'vlan' needs Ethernet, and the link type is \(linkType.name)")
+            throw .init("'vlan' requires Ethernet, but the link type is \(linkType.name)")
         }
-        if let number, number > 4095 { throw .init("a VLAN has a number of at most 4095, not \(number)") }
-        guard labels == 0 else { throw .init("'vlan' cannot stand behind 'mpls'") }
+        if let number, number > 4095 { throw .init("VLAN \(number) is out of range: the maximum is 4095") }
+        guard labels == 0 else { throw .init("'vlan' cannot follow 'mpls'") }
         let types = FilterRanges.merged([0x8100...0x8100, 0x88A8...0x88A8, 0x9100...0x9100])
         var nodes = [FilterNode.member(load(2, typeAt), mask: .max, types)]
         if link == .wireless { nodes.insert(carriesData, at: 0) }
@@ -24,14 +24,14 @@ extension FilterLayout {
     }
 
     mutating func mpls(_ label: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let label, label > 0xFFFFF { throw .init("an MPLS label is at most 1048575, not \(label)") }
+        if let label, label > 0xFFFFF { throw .init("MPLS label \(label) is out of range: the maximum is 1048575") }
         var nodes: [FilterNode] = []
         if labels > 0 {
             nodes.append(.equal(load(1, networkAt - 2), 0, mask: 1))
         } else {
             switch link {
             case .ethernet, .cooked, .ppp, .hdlc: nodes.append(type(0x8847))
-            default: throw .init("'mpls' is not to be had with link type \(linkType.name)")
+            default: throw .init("'mpls' is not supported with link type \(linkType.name)")
             }
         }
         if let label { nodes.append(.equal(network(4, 0), label << 12, mask: 0xFFFF_F000)) }
@@ -42,9 +42,11 @@ extension FilterLayout {
     }
 
     mutating func pppoe(_ session: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let session, session > 0xFFFF { throw .init("a PPPoE session is at most 65535, not \(session)") }
+        if let session, session > 0xFFFF {
+            throw .init("PPPoE session \(session) is out of range: the maximum is 65535")
+        }
         guard link == .ethernet || link == .cooked else {
-            throw .init("'pppoes' needs Ethernet, and the link type is \(linkType.name)")
+            throw .init("'pppoes' requires Ethernet, but the link type is \(linkType.name)")
         }
         var nodes = [type(0x8864)]
         if let session { nodes.append(.equal(network(2, 2), session)) }
@@ -56,9 +58,11 @@ extension FilterLayout {
 
     /// Enters a Geneve (RFC 8926) or VXLAN (RFC 7348) tunnel. The position of the inner frame depends on the packet.
     mutating func overlay(isGeneve: Bool, _ network: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let network, network > 0xFF_FFFF { throw .init("a virtual network has at most 24 bits, not \(network)") }
+        if let network, network > 0xFF_FFFF {
+            throw .init("virtual network \(network) is out of range: the maximum is 16777215")
+        }
         let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: slots)
-        guard slots + tunnel.slotCount <= 8 else { throw .init("too many tunnels within each other") }
+        guard slots + tunnel.slotCount <= 8 else { throw .init("too many nested tunnels") }
         let version4 = FilterNode.all(
             [type(0x800), .equal(self.network(1, 9), 17), firstFragment] + tunnel.nodes { transport($0, $1) })
         let version6 = FilterNode.all(
@@ -76,7 +80,7 @@ extension FilterLayout {
             return (ofFrame(.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))])), typeAt + 4)
         case .llc: return (.constant(true), typeAt - 4)
         case .wireless: return (carriesData, typeAt - 4)
-        default: throw .init("'llc' needs Ethernet or another link of IEEE 802, and the link type is \(linkType.name)")
+        default: throw .init("'llc' requires Ethernet or another IEEE 802 link, but the link type is \(linkType.name)")
         }
     }
 
@@ -95,7 +99,7 @@ extension FilterLayout {
         }
         if let value = supervisory[name] { return .all([isLLC, .equal(load(1, at), value)]) }
         if let value = unnumbered[name] { return .all([isLLC, .equal(load(1, at), value, mask: 0xEF)]) }
-        throw .init("there is no LLC type '\(name)'")
+        throw .init("unknown LLC type '\(name)'")
     }
 
     /// Returns the position that `proto[...]` is relative to, and the condition for it.
@@ -127,7 +131,7 @@ extension FilterLayout {
             )
         case .radio where [.wirelessRadio, .wirelessAVS, .wirelessPrism].contains(linkType):
             return (.packet, 0, .constant(true))
-        case .radio: throw .init("'radio' needs radiotap headers, and the link type is \(linkType.name)")
+        case .radio: throw .init("'radio' requires radiotap headers, but the link type is \(linkType.name)")
         default: break
         }
         throw .init("'\(proto.rawValue)' cannot be indexed")

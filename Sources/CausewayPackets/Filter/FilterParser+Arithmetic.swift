@@ -71,10 +71,10 @@ extension FilterParser {
             advance()
             let right = try sum(level + 1)
             if operation == .divide || operation == .modulo, right.expression.constant == 0 {
-                return try fail("a division by zero", at: place)
+                return try fail("division by zero", at: place)
             }
             if operation == .left || operation == .right, let bits = right.expression.constant, bits > 31 {
-                return try fail("a shift by \(bits) bits; at most 31 make sense", at: place)
+                return try fail("shift by \(bits) bits: the maximum is 31", at: place)
             }
             left = Computed(
                 expression: Self.folded(left.expression, operation, right.expression),
@@ -141,7 +141,7 @@ extension FilterParser {
         if take(symbol: ":") {
             let place = token
             size = try literal()
-            guard size == 1 || size == 2 || size == 4 else { return try fail("a size is 1, 2 or 4", at: place) }
+            guard size == 1 || size == 2 || size == 4 else { return try fail("the size must be 1, 2 or 4", at: place) }
         }
         guard take(symbol: "]") else { return try expected("']'") }
         let layout = self.layout
@@ -149,7 +149,7 @@ extension FilterParser {
             try layout.indexed(proto)
         }
         if let number = index.expression.constant {
-            guard number <= 0x7FFF_0000 else { return try fail("an index before the beginning", at: first) }
+            guard number <= 0x7FFF_0000 else { return try fail("the index is negative", at: first) }
         }
         var conditions = index.conditions
         if condition != .constant(true) { conditions.append(condition) }

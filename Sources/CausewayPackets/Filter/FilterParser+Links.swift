@@ -5,7 +5,7 @@ extension FilterParser {
         let first = token
         guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }
         guard layout.addresses == .wireless else {
-            return try fail("'\(word)' needs IEEE 802.11, and the link type is \(layout.linkType.name)", at: first)
+            return try fail("'\(word)' requires IEEE 802.11, but the link type is \(layout.linkType.name)", at: first)
         }
         advance()
         switch word {
@@ -56,7 +56,7 @@ extension FilterParser {
         advance()
         if let node = layout.signalUnit(word), FilterKeywords.signalUnits.contains(word) { return node }
         guard let (field, limit) = layout.signalField(word) else {
-            return try fail("'\(word)' needs SS7, and the link type is \(layout.linkType.name)", at: first)
+            return try fail("'\(word)' requires SS7, but the link type is \(layout.linkType.name)", at: first)
         }
         if take(symbol: "(") {
             var node = try signalValue(field, limit)
@@ -79,7 +79,7 @@ extension FilterParser {
             advance()
         }
         guard case .number(let number) = token.kind else { return try expected("a number") }
-        guard number <= limit else { return try fail("the field holds at most \(limit)") }
+        guard number <= limit else { return try fail("the value is out of range: the maximum is \(limit)") }
         advance()
         return Self.relation(field, comparison, .number(number))
     }

@@ -8,7 +8,7 @@ extension FilterParser {
     ) throws(FilterError) -> FilterNode {
         switch qualifiers.kind {
         case nil, .host, .net: return try hostName(name, first, qualifiers)
-        case .gateway: return try fail("the hardware address of '\(name)' is not known", at: first)
+        case .gateway: return try fail("unknown hardware address of '\(name)'", at: first)
         case .port:
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
             let number = try port(name, first)
@@ -19,7 +19,7 @@ extension FilterParser {
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
             if let number = FilterNames.services[name] { return try ports(number...number, first, qualifiers) }
             let parts = name.split(separator: "-", maxSplits: 1)
-            guard parts.count == 2 else { return try fail("'\(name)' is no range of ports", at: first) }
+            guard parts.count == 2 else { return try fail("'\(name)' is not a port range", at: first) }
             let (one, other) = (try port(String(parts[0]), first), try port(String(parts[1]), first))
             return try ports(min(one, other)...max(one, other), first, qualifiers)
         case .proto, .protochain:
@@ -30,7 +30,7 @@ extension FilterParser {
             case .iso: table = FilterNames.isoProtocols
             default: table = [:]
             }
-            guard let number = table[name] else { return try fail("the protocol '\(name)' is not known", at: first) }
+            guard let number = table[name] else { return try fail("unknown protocol '\(name)'", at: first) }
             return qualifiers.kind == .proto
                 ? try proto(number, first, qualifiers) : try chain(number, first, qualifiers)
         }
@@ -39,7 +39,7 @@ extension FilterParser {
     private func port(_ text: String, _ first: FilterToken) throws(FilterError) -> UInt32 {
         if let number = UInt32(text) { return number }
         guard let number = FilterNames.services[text.lowercased()] else {
-            return try fail("the service '\(text)' is not known", at: first)
+            return try fail("unknown service '\(text)'", at: first)
         }
         return number
     }
@@ -48,9 +48,9 @@ extension FilterParser {
         _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         if qualifiers.proto == .decnet { return try decnetHost(name, first, qualifiers) }
-        if qualifiers.kind == .net { return try fail("the network '\(name)' is not known", at: first) }
+        if qualifiers.kind == .net { return try fail("unknown network '\(name)'", at: first) }
         guard qualifiers.proto != .link else {
-            return try fail("the hardware address of '\(name)' is not known", at: first)
+            return try fail("unknown hardware address of '\(name)'", at: first)
         }
         let addresses = settings.resolve(name)
         var nodes: [FilterNode] = []
@@ -64,7 +64,7 @@ extension FilterParser {
                 }
             }
         }
-        guard !nodes.isEmpty else { return try fail("the host '\(name)' is not known", at: first) }
+        guard !nodes.isEmpty else { return try fail("unknown host '\(name)'", at: first) }
         return nodes.count == 1 ? nodes[0] : .any(nodes)
     }
 
@@ -72,7 +72,9 @@ extension FilterParser {
         _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         let limit: UInt32 = qualifiers.proto == .link ? 65535 : qualifiers.proto == .isis ? 31 : 255
-        guard number <= limit else { return try fail("the protocol is at most \(limit)", at: first) }
+        guard number <= limit else {
+            return try fail("the protocol number is out of range: the maximum is \(limit)", at: first)
+        }
         switch qualifiers.proto {
         case nil: return layout.ipProtocol(number)
         case .ip: return layout.ipProtocol(number, version6: false)
@@ -80,16 +82,18 @@ extension FilterParser {
         case .link: return layout.type(number)
         case .iso: return layout.isoProtocol(number)
         case .isis: return layout.isisTypes([number])
-        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") proto' says nothing", at: first)
+        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") proto' is not supported", at: first)
         }
     }
 
     func chain(
         _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
-        guard number <= 255 else { return try fail("the protocol is at most 255", at: first) }
+        guard number <= 255 else {
+            return try fail("the protocol number is out of range: the maximum is 255", at: first)
+        }
         guard layout.networkPlace == .packet else {
-            return try fail("'protochain' needs headers that begin at the same place in every packet", at: first)
+            return try fail("'protochain' requires headers that begin at the same place in every packet", at: first)
         }
         let version4 = FilterNode.all([
             layout.type(0x800), .chain(version6: false, at: layout.networkAt, slot: layout.slot, proto: number),
@@ -101,7 +105,7 @@ extension FilterParser {
         case nil: return .any([version4, version6])
         case .ip: return version4
         case .ip6: return version6
-        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") protochain' says nothing", at: first)
+        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") protochain' is not supported", at: first)
         }
     }
 }

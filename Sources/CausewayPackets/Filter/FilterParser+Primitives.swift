@@ -31,7 +31,7 @@ extension FilterParser {
             return try self.number(number, first, qualifiers)
         case .word(let word, let escaped):
             guard escaped || !FilterKeywords.all.contains(word) else {
-                return try fail("a name or address was expected; write \\\(word) for the name '\(word)'")
+                return try fail("expected a name or address; write \\\(word) for the name '\(word)'")
             }
             advance()
             return try name(word, first, qualifiers)
@@ -54,11 +54,11 @@ extension FilterParser {
         _ node: (FilterLayout, FilterQualifiers) -> FilterNode?
     ) throws(FilterError) -> FilterNode {
         guard qualifiers.kind ?? .host == .host, qualifiers.proto == .link else {
-            return try fail("a hardware address needs 'ether host' before it", at: first)
+            return try fail("a hardware address requires 'ether host' before it", at: first)
         }
         guard let node = node(layout, qualifiers) else {
             return try fail(
-                "there are no hardware addresses \(size) with link type \(layout.linkType.name)", at: first)
+                "link type \(layout.linkType.name) has no hardware addresses \(size)", at: first)
         }
         return node
     }
@@ -68,7 +68,7 @@ extension FilterParser {
         case nil, .host, .net: return
         case .port, .portrange, .proto, .protochain, .gateway:
             return try fail(
-                "'\(qualifiers.kind?.rawValue ?? "")' is followed by a name or number, not by an address", at: first)
+                "'\(qualifiers.kind?.rawValue ?? "")' requires a name or number, not an address", at: first)
         }
     }
 
@@ -86,7 +86,7 @@ extension FilterParser {
         if token.kind == .symbol("/") {
             advance()
             guard case .number(let length) = token.kind else { return try expected("the length of a prefix") }
-            guard length <= 32 else { return try fail("a prefix has at most 32 bits") }
+            guard length <= 32 else { return try fail("the prefix length is out of range: the maximum is 32") }
             advance()
             mask = length == 0 ? 0 : UInt32.max << (32 - length)
             isNetwork = true
@@ -99,10 +99,10 @@ extension FilterParser {
         }
         if isNetwork {
             guard qualifiers.kind == .net else {
-                return try fail("a network needs 'net' before it", at: first)
+                return try fail("a network requires 'net' before it", at: first)
             }
             guard address & ~mask == 0 else {
-                return try fail("the address has bits that its mask leaves out", at: first)
+                return try fail("the address has bits outside its mask", at: first)
             }
         }
         return try host(address, mask, first, qualifiers)
@@ -125,16 +125,16 @@ extension FilterParser {
         var length = 128
         if take(symbol: "/") {
             guard case .number(let number) = token.kind else { return try expected("the length of a prefix") }
-            guard number <= 128 else { return try fail("a prefix has at most 128 bits") }
+            guard number <= 128 else { return try fail("the prefix length is out of range: the maximum is 128") }
             advance()
             length = Int(number)
             guard length == 128 || qualifiers.kind == .net else {
-                return try fail("a network needs 'net' before it", at: first)
+                return try fail("a network requires 'net' before it", at: first)
             }
             let highMask = length == 0 ? 0 : UInt64.max << UInt64(64 - min(length, 64))
             let lowMask = length <= 64 ? 0 : UInt64.max << UInt64(128 - length)
             guard high & ~highMask == 0, low & ~lowMask == 0 else {
-                return try fail("the address has bits that its prefix leaves out", at: first)
+                return try fail("the address has bits outside its prefix", at: first)
             }
         }
         guard let node = layout.host6(high: high, low: low, length: length, qualifiers) else {
@@ -149,7 +149,7 @@ extension FilterParser {
     ) throws(FilterError) -> FilterNode {
         switch qualifiers.kind {
         case nil, .host:
-            guard qualifiers.proto != .link else { return try fail("a number is no hardware address", at: first) }
+            guard qualifiers.proto != .link else { return try fail("a number is not a hardware address", at: first) }
             return try host(number, .max, first, qualifiers)
         case .net:
             // "net 10" means the network 10.0.0.0/8.
@@ -161,7 +161,7 @@ extension FilterParser {
             return try host(address, mask, first, qualifiers)
         case .port: return try ports(number...number, first, qualifiers)
         case .portrange: return try ports(number...number, first, qualifiers)
-        case .gateway: return try fail("'gateway' needs the name of a host", at: first)
+        case .gateway: return try fail("'gateway' requires a host name", at: first)
         case .proto: return try proto(number, first, qualifiers)
         case .protochain: return try chain(number, first, qualifiers)
         }
@@ -170,7 +170,9 @@ extension FilterParser {
     func ports(
         _ range: ClosedRange<UInt32>, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
-        guard range.upperBound <= 65535 else { return try fail("a port is at most 65535", at: first) }
+        guard range.upperBound <= 65535 else {
+            return try fail("the port is out of range: the maximum is 65535", at: first)
+        }
         guard let node = layout.ports(range, qualifiers) else {
             return try fail("'\(qualifiers.proto?.rawValue ?? "")' has no ports: 'tcp', 'udp' and 'sctp' do", at: first)
         }
@@ -184,7 +186,7 @@ extension FilterParser {
         let parts = text.split(separator: ".").map { UInt32($0) }
         guard qualifiers.kind != .net, parts.count == 2, let area = parts[0], let node = parts[1], area < 64,
             node < 1024
-        else { return try fail("'\(text)' is no DECnet address", at: first) }
+        else { return try fail("'\(text)' is not a DECnet address", at: first) }
         return layout.decnetHost(area << 10 | node, qualifiers.direction)
     }
 }

@@ -4,7 +4,7 @@ extension FilterParser {
     mutating func special(_ word: String) throws(FilterError) -> FilterNode? {
         let first = token
         if let link = FilterKeywords.unsupported[word] {
-            return try fail("'\(word)' needs \(link), and the link type is \(layout.linkType.name)")
+            return try fail("'\(word)' requires \(link), but the link type is \(layout.linkType.name)")
         }
         if FilterKeywords.wireless.contains(word) { return try wirelessFrame() }
         if FilterKeywords.signalUnits.contains(word) || FilterKeywords.signalFields.contains(word) {
@@ -50,7 +50,7 @@ extension FilterParser {
             advance()
         }
         guard layout.link != .opaque else {
-            return try fail("'\(word)' needs Ethernet, and the link type is \(layout.linkType.name)", at: first)
+            return try fail("'\(word)' requires Ethernet, but the link type is \(layout.linkType.name)", at: first)
         }
         if word == "pppoed" { return layout.type(0x8863) }
         var layout = self.layout
@@ -91,8 +91,10 @@ extension FilterParser {
         advance()
         let place = token
         let value = try literal()
-        guard value <= 255 else { return try fail("a byte is at most 255", at: place) }
-        guard offset <= 0xFFFF else { return try fail("no packet has byte \(offset)", at: place) }
+        guard value <= 255 else { return try fail("the byte value is out of range: the maximum is 255", at: place) }
+        guard offset <= 0xFFFF else {
+            return try fail("byte \(offset) is out of range: the maximum is 65535", at: place)
+        }
         let load = FilterLoad(size: 1, offset: layout.linkAt + Int(offset), place: FilterPlace(slot: layout.linkSlot))
         switch symbol {
         case "<": return .not(.test(load, mask: .max, .greaterOrEqual, value))

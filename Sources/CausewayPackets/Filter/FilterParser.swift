@@ -185,7 +185,7 @@ struct FilterParser {
         if let proto = qualifiers.proto, !isAddressed {
             guard let node = layout.abbreviation(proto) else {
                 return try fail(
-                    "'\(first.text.dropFirst().dropLast())' alone says nothing: 'host', 'proto' or an index must follow",
+                    "'\(first.text.dropFirst().dropLast())' is incomplete: expected 'host', 'proto' or an index after it",
                     at: first)
             }
             return (node, qualifiers)
@@ -196,7 +196,7 @@ struct FilterParser {
 
     private func unknownLink<T>(_ first: FilterToken) throws(FilterError) -> T {
         try fail(
-            "\(first.text) says nothing here: of link type \(layout.linkType.name) only bytes (link[0]) and lengths are known",
+            "\(first.text) is not supported: with link type \(layout.linkType.name) only bytes (link[0]) and lengths are available",
             at: first)
     }
 
@@ -204,7 +204,7 @@ struct FilterParser {
         guard let first = word() else { return }
         if FilterKeywords.wirelessDirections.contains(first) {
             guard layout.addresses == .wireless else {
-                return try fail("'\(first)' needs IEEE 802.11, and the link type is \(layout.linkType.name)")
+                return try fail("'\(first)' requires IEEE 802.11, but the link type is \(layout.linkType.name)")
             }
             qualifiers.wireless = first
             return advance()

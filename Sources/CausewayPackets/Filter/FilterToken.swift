@@ -68,7 +68,7 @@ struct FilterLexer {
             return FilterToken(kind: .word(text, escaped: true), position: start)
         }
         guard !text.isEmpty else {
-            throw FilterError("the character '\(characters[start])' has no meaning here", at: start)
+            throw FilterError("unexpected character '\(characters[start])'", at: start)
         }
         return FilterToken(kind: try Self.classify(text, at: start), position: start)
     }
@@ -127,7 +127,7 @@ struct FilterLexer {
         if text.hasPrefix("$") {
             let digits = text.dropFirst()
             guard (1...2).contains(digits.count), let number = UInt32(digits, radix: 16) else {
-                throw FilterError("'\(text)' is no address of one byte", at: position)
+                throw FilterError("'\(text)' is not an address of one byte", at: position)
             }
             return .shortMAC(number)
         }
@@ -149,7 +149,7 @@ struct FilterLexer {
         if let address = MACAddress(text), text.filter({ $0 == ":" }).count == 5, !text.contains("::") {
             return .mac(address.bits)
         }
-        guard let address = IPv6Address(text) else { throw FilterError("'\(text)' is no address", at: position) }
+        guard let address = IPv6Address(text) else { throw FilterError("'\(text)' is not an address", at: position) }
         return .ipv6(high: address.high, low: address.low)
     }
 
@@ -168,7 +168,7 @@ struct FilterLexer {
             guard let value = UInt8(part) else {
                 // Two parts may be a DECnet area and node.
                 if parts.count == 2 { return .word(text, escaped: false) }
-                throw FilterError("'\(text)' is no IPv4 address", at: position)
+                throw FilterError("'\(text)' is not an IPv4 address", at: position)
             }
             bits = bits << 8 | UInt32(value)
         }
@@ -181,12 +181,12 @@ struct FilterLexer {
         let value: UInt32?
         if lower.hasPrefix("0x") {
             guard lower.count > 2, lower.dropFirst(2).allSatisfy(\.isHexDigit) else {
-                throw FilterError("'\(text)' is no hexadecimal number", at: position)
+                throw FilterError("'\(text)' is not a hexadecimal number", at: position)
             }
             value = UInt32(lower.dropFirst(2), radix: 16)
         } else if lower.hasPrefix("0"), lower.count > 1 {
             guard lower.allSatisfy({ "01234567".contains($0) }) else {
-                throw FilterError("the number '\(text)' begins with 0 and is no octal number", at: position)
+                throw FilterError("the number '\(text)' begins with 0 and is not an octal number", at: position)
             }
             value = UInt32(lower, radix: 8)
         } else {

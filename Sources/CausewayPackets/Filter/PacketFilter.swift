@@ -45,7 +45,7 @@ public struct PacketFilter: Hashable, Sendable {
             throw FilterError("the expression matches no packet of link type \(linkType.name)", at: 0)
         }
         guard let program = FilterGenerator.program(node, keeping: settings.snapLength) else {
-            throw FilterError("the computation is too deep", at: 0)
+            throw FilterError("the expression is too complex", at: 0)
         }
         self.expression = expression
         self.linkType = linkType
@@ -96,7 +96,7 @@ public struct PacketFilter: Hashable, Sendable {
         for (index, instruction) in program.instructions.enumerated() {
             text += instruction.text(index) + "\n"
         }
-        if kernelProgram == nil { text += "\nThe kernel cannot run this program: it runs outside of it.\n" }
+        if kernelProgram == nil { text += "\nThe kernel cannot run this program: the filter runs in user space.\n" }
         return text
     }
 }

@@ -45,11 +45,11 @@ public struct PortList: Hashable, Sendable {
         if part == "-" { return 1...65_535 }
         if let port = number(part) ?? PortNames.port(named: String(part)) { return port...port }
         guard let dash = part.firstIndex(of: "-") else {
-            throw Failure(description: "\"\(part)\" is neither a port (1...65535) nor a service's name", offset: offset)
+            throw Failure(description: "\"\(part)\" is neither a port (1...65535) nor a service name", offset: offset)
         }
         let (first, last) = (part[..<dash], part[part.index(after: dash)...])
         guard let low = first.isEmpty ? 1 : number(first), let high = last.isEmpty ? 65_535 : number(last) else {
-            throw Failure(description: "\"\(part)\" is no range of ports, like 1-1024", offset: offset)
+            throw Failure(description: "\"\(part)\" is not a port range such as 1-1024", offset: offset)
         }
         guard low <= high else {
             throw Failure(description: "the range \(part) ends before it begins", offset: offset)

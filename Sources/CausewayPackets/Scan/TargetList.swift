@@ -26,7 +26,7 @@ package enum TargetRange: Hashable, Sendable {
         } else if let range = try Self.range(text) {
             self = range
         } else {
-            guard !text.isEmpty else { throw Failure(description: "a host has no name") }
+            guard !text.isEmpty else { throw Failure(description: "empty host name") }
             self = .name(text)
         }
     }
@@ -48,7 +48,7 @@ package enum TargetRange: Hashable, Sendable {
                     high: address.high, low: address.low & ~UInt64(count - 1), interface: address.interface),
                 count: count)
         }
-        throw Failure(description: "\(whole) is no network, like 192.0.2.0/24 or 2001:db8::/120")
+        throw Failure(description: "\(whole) is not a network such as 192.0.2.0/24 or 2001:db8::/120")
     }
 
     private static func range(_ text: String) throws(Failure) -> TargetRange? {
@@ -61,7 +61,7 @@ package enum TargetRange: Hashable, Sendable {
         } else if let end = UInt8(last) {
             high = low.bits & ~255 | UInt32(end)
         } else {
-            throw Failure(description: "\(text) is no range, like 192.0.2.1-20")
+            throw Failure(description: "\(text) is not a range such as 192.0.2.1-20")
         }
         guard high >= low.bits else { throw Failure(description: "the range \(text) ends before it begins") }
         try check(Int(high - low.bits) + 1, text)
@@ -70,7 +70,7 @@ package enum TargetRange: Hashable, Sendable {
 
     private static func check(_ count: Int, _ text: String) throws(Failure) {
         guard count <= maximumHosts else {
-            throw Failure(description: "\(text) has more than \(maximumHosts) addresses: name fewer")
+            throw Failure(description: "\(text) has more than \(maximumHosts) addresses, the maximum")
         }
     }
 

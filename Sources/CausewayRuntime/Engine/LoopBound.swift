@@ -14,11 +14,11 @@ final class LoopBound<Value: ~Copyable>: Sendable {
 
     var value: Value {
         _read {
-            assert(loop.isCurrent, "touched off its loop")
+            assert(loop.isCurrent, "accessed outside its event loop")
             yield storage
         }
         _modify {
-            assert(loop.isCurrent, "touched off its loop")
+            assert(loop.isCurrent, "accessed outside its event loop")
             yield &storage
         }
     }

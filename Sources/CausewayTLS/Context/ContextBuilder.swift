@@ -130,7 +130,7 @@ struct ContextBuilder {
     private func setIdentity() throws(TLSFailure) {
         guard let identity = settings.identity else {
             guard settings.side == .client || !settings.preSharedKeys.isEmpty else {
-                throw TLSFailure(.badConfiguration, "a TLS server needs an identity or a pre-shared key")
+                throw TLSFailure(.badConfiguration, "a TLS server requires an identity or a pre-shared key")
             }
             return
         }

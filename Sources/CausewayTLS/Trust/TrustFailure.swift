@@ -20,7 +20,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         case policy = "an authority in the chain requires a policy that it does not have"
         case criticalExtension = "it has an unknown critical extension"
         case malformed = "it violates the Internet profile (RFC 5280)"
-        case noAlternativeName = "it names no host: the subject alternative name extension is missing"
+        case noAlternativeName = "it has no host name: the subject alternative name extension is missing"
         case nameMismatch = "it is not for this host"
         case notAHostName = "the requested host name cannot be in a certificate"
         case pinMismatch = "no key in the chain is pinned"

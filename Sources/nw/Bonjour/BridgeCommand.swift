@@ -9,18 +9,20 @@ import CausewayWire
 struct BridgeCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "bridge",
-        abstract: "Let hosts on one interface find services of another, until interrupted.",
+        abstract: "Make services of one interface discoverable on another, until interrupted.",
         discussion: """
-            Hosts on the first interface find the services that the second one's hosts have, of the types that are named, and of no \
-            others. It only makes them known: this host must route between the links for anybody to reach them. Addresses that mean \
-            nothing beyond their link (169.254.0.0/16, fe80::/10) do not cross, and a service that has no others is left out.
+            Hosts on <interface> discover the services of the given types that hosts on <other> advertise. The \
+            command bridges names only: this host must route between the two links for connections to work. \
+            Addresses that are valid only on their own link (169.254.0.0/16, fe80::/10) are not bridged, and a \
+            service without any other address is skipped.
 
-            What either link has already is left alone. A host whose name somebody on the first link has gets a number behind it. \
-            Several of these between the same links do no harm: they list what they make known under the subtype _bridged, and one \
-            takes over from another. At most 1000 services cross, ten a second after the first 32.
+            Services that a link already has are not changed. A host name that is already taken on the other link \
+            gets a number appended. Several bridges between the same links are safe: they list the bridged services \
+            under the subtype _bridged, and one bridge takes over from another. At most 1000 services are bridged; \
+            after the first 32, ten are added per second.
 
-            Each line begins with + for a service that can be found now, - for one that cannot any more, ! for one whose name somebody \
-            there has.
+            Each line begins with + (the service is discoverable), - (it is no longer discoverable) or ! (its name \
+            is already taken on that link).
 
             Examples:
               nw bridge eth0 eth1 --type _http._tcp
@@ -29,24 +31,24 @@ struct BridgeCommand: Subcommand {
             """)
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("A type of services that crosses; again for more.", valueName: "type"))
+        name: .shortAndLong, help: ArgumentHelp("Bridge services of this type; may be repeated.", valueName: "type"))
     var type: [String]
 
-    @Flag(help: "Let the second interface's hosts find the first one's services as well.")
+    @Flag(help: "Bridge in both directions.")
     var both = false
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Argument(help: "The interface whose hosts look for services.")
+    @Argument(help: "Interface on which the services become discoverable.")
     var interface: String
 
-    @Argument(help: "The interface whose hosts have them.")
+    @Argument(help: "Interface whose hosts advertise the services.")
     var other: String
 
     func validate() throws {
-        guard !type.isEmpty else { throw ValidationError("Name what crosses, such as --type _http._tcp.") }
-        guard interface != other else { throw ValidationError("It takes two interfaces.") }
+        guard !type.isEmpty else { throw ValidationError("Specify a service type, such as --type _http._tcp.") }
+        guard interface != other else { throw ValidationError("The two interfaces must be different.") }
     }
 
     func run() async throws {
@@ -74,7 +76,9 @@ struct BridgeCommand: Subcommand {
     }
 
     private func link(_ name: String) throws -> NWInterface {
-        guard let found = NWInterface(name: name) else { throw CommandFailure("no interface \(name)") }
+        guard let found = NWInterface(name: name) else {
+            throw CommandFailure("no interface is named \(name); nw interfaces lists the interfaces")
+        }
         return found
     }
 
@@ -84,7 +88,8 @@ struct BridgeCommand: Subcommand {
         case .ended(let service, let interface): show("-", "ended", service, interface)
         case .taken(let service, let interface): show("!", "taken", service, interface)
         case .portTaken(let interface):
-            throw CommandFailure("another program has port 5353 of \(interface.name) for itself: nw doctor tells which")
+            throw CommandFailure(
+                "another program uses UDP port 5353 on \(interface.name) exclusively: nw doctor shows which one")
         }
     }
 

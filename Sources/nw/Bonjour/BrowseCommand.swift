@@ -9,47 +9,50 @@ import CausewayWire
 struct BrowseCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "browse",
-        abstract: "List services on the local network, and follow what comes and goes.",
+        abstract: "List services on the local network and report changes.",
+        usage: "nw browse [<options>] [<type>]",
         discussion: """
-            Without a type, services of every type are listed. On a terminal the list is a table that is kept up to date. Otherwise each \
-            line begins with + for a service that has appeared, - for one that has gone, ~ for one that has changed, and with -v \
-            = for its host, port and addresses.
+            Without a type, services of all types are listed. On a terminal the output is a table that is updated in \
+            place. Otherwise each line begins with + (service added), - (removed), ~ (changed) or, with -v, = (host, \
+            port and addresses).
 
             Examples:
-              nw browse                         services of every type
+              nw browse                         services of all types
               nw browse _http._tcp
-              nw browse _ipp._tcp -v            with TXT record, host, port and addresses
-              nw browse _ssh._tcp -t 3 --json   three seconds, one JSON object a line
-              nw browse _ipp._tcp --first       the first one found, for scripts
-              nw browse _http._tcp --domain example.com    by name servers (RFC 6763 §11)
+              nw browse _ipp._tcp -v            with TXT record, host and addresses
+              nw browse _ssh._tcp -t 3 --json   3 seconds, one JSON object per line
+              nw browse _ipp._tcp --first       only the first service, for scripts
+              nw browse _http._tcp --domain example.com    by unicast DNS
             """)
 
-    @Flag(name: .shortAndLong, help: "Show TXT record, host, port and addresses of each service.")
+    @Flag(name: .shortAndLong, help: "Show the TXT record, host, port and addresses of each service.")
     var verbose = false
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(help: "End with the first service found.")
+    @Flag(help: "Exit after the first service found.")
     var first = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("End after this time.", valueName: "seconds"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Exit after SECONDS.", valueName: "seconds"))
     var time: Double?
 
-    @Option(name: .shortAndLong, help: "Look on this interface only.")
+    @Option(name: .shortAndLong, help: "Browse on this interface only.")
     var interface: String?
 
-    @Option(help: ArgumentHelp("Look in this domain. (default: local)", valueName: "domain"))
+    @Option(help: ArgumentHelp("Browse in this domain.", valueName: "domain"))
     var domain = "local"
 
-    @Argument(help: "A service type, such as _http._tcp; with a subtype, _ipp._tcp,_color. (default: every type)")
+    @Argument(help: "Service type, such as _http._tcp or, with a subtype, _ipp._tcp,_color. (default: all types)")
     var type: String?
 
     /// Time without a result before a hint is printed.
     private static let patience: Duration = .seconds(3)
 
     func validate() throws {
-        if let time, !(time > 0 && time <= 1_000_000) { throw ValidationError("--time needs a positive number.") }
+        if let time, !(time > 0 && time <= 1_000_000) {
+            throw ValidationError("--time must be more than 0 and at most 1000000 seconds.")
+        }
         _ = try parsedDomain()
     }
 
@@ -110,12 +113,12 @@ struct BrowseCommand: Subcommand {
     }
 
     private var title: PrintableText {
-        type.map { "\($0) in \(domain)" } ?? "services of every type in \(domain)"
+        type.map { "\($0) in \(domain)" } ?? "services of all types in \(domain)"
     }
 
     private var hint: PrintableText {
         let what: PrintableText = type.map { "service of type \($0)" } ?? "service"
         let other: PrintableText = type == nil ? "" : "nw browse lists all types; "
-        return "nw: browse: no \(what) found; \(other)nw doctor checks whether Bonjour works here"
+        return "nw: browse: no \(what) found; \(other)nw doctor checks whether Bonjour works on this host"
     }
 }

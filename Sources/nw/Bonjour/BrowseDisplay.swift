@@ -91,14 +91,16 @@ final class BrowseDisplay: Sendable {
         state.withLock { state in
             let services = state.services.values.sorted { ($0.type, $0.name) < ($1.type, $1.name) }
             let count = services.count
-            let heading = title + ": \(count) service\(count == 1 ? "" : "s"); Ctrl-C ends"
+            let heading = title + ": \(count) service\(count == 1 ? "" : "s"); press Ctrl-C to stop"
             state.lines.draw([heading.styled(.faint)] + rows(services))
         }
     }
 
     private func rows(_ services: [FoundService]) -> [PrintableText] {
         guard !services.isEmpty else { return [] }
-        var table: [[PrintableText]] = [["NAME", "TYPE", "ON"] + (showsPlaces ? ["PLACE", "ADDRESSES", "TXT"] : [])]
+        var table: [[PrintableText]] = [
+            ["NAME", "TYPE", "INTERFACE"] + (showsPlaces ? ["HOST:PORT", "ADDRESSES", "TXT"] : [])
+        ]
         for service in services {
             var row: [PrintableText] = ["\(service.name)", "\(service.type)", "\(Self.origin(of: service))"]
             if showsPlaces {

@@ -75,7 +75,7 @@ final class BrowseSession: Sendable {
         browser.stateUpdateHandler = { [feed] state in
             switch state {
             case .failed(let error): feed.finish(throwing: CommandFailure("cannot browse \(type)", error))
-            case .waiting(let error): printError("nw: browse: no answer for \(type): \(describe(error))")
+            case .waiting(let error): printError("nw: browse: waiting to browse \(type): \(describe(error))")
             case .setup, .ready, .cancelled: break
             }
         }

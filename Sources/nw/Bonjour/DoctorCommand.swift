@@ -8,24 +8,26 @@ import FoundationEssentials
 struct DoctorCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say whether Bonjour works on this host, and what to do where it does not.",
+        abstract: "Check whether Bonjour works on this host, and suggest fixes.",
         discussion: """
-            Looks at the interfaces, at who else has port 5353, at firewalls and at what can be heard. Changes nothing. \
-            Fails if something stands in the way.
+            Checks the network interfaces, the programs that use UDP port 5353, the firewalls, and the answers to a \
+            multicast DNS query. Changes nothing. Exits with code 1 if a problem prevents Bonjour from working.
 
             Examples:
               nw doctor
-              sudo nw doctor --json       as root, the names of other users' programs are shown as well
+              sudo nw doctor --json       as root, also names other users' programs
             """)
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for this time.", valueName: "seconds"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for SECONDS.", valueName: "seconds"))
     var time = 2.0
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     func validate() throws {
-        guard time > 0, time <= 1_000_000 else { throw ValidationError("--time needs a positive number.") }
+        guard time > 0, time <= 1_000_000 else {
+            throw ValidationError("--time must be more than 0 and at most 1000000 seconds.")
+        }
     }
 
     func run() async throws {
@@ -65,18 +67,21 @@ struct BonjourDiagnosis: Encodable {
         do {
             snapshot = try NetworkSnapshot.current()
         } catch {
-            throw CommandFailure("the kernel does not tell of its interfaces: \(error)")
+            throw CommandFailure("cannot list network interfaces: \(error)")
         }
         let usable = snapshot.multicastInterfaces
         interfaces = usable.map(\.interface.name)
         if usable.isEmpty {
-            note(true, "no interface is up, has an address and can multicast", "nw interfaces shows which there are")
+            note(
+                true, "no interface is up, has an address and supports multicast",
+                "list the interfaces with: nw interfaces")
         } else if usable.allSatisfy(\.isLoopback) {
-            note(false, "there is no network: services are found on this host only", nil)
+            note(false, "this host has no network: only its own services are found", nil)
         }
         for facts in snapshot.interfaces where facts.isUp && !facts.isLoopback && !facts.supportsMulticast {
             note(
-                false, "\(facts.interface.name) does not multicast", "ip link set \(facts.interface.name) multicast on")
+                false, "multicast is disabled on \(facts.interface.name)",
+                "enable it with: ip link set \(facts.interface.name) multicast on")
         }
     }
 
@@ -88,33 +93,36 @@ struct BonjourDiagnosis: Encodable {
         let names = portHolders.map { $0.command ?? "a program of user \($0.user)" }
         if PortHolders.isTaken(5_353) {
             note(
-                true, "\(Set(names).sorted().joined(separator: ", ")) has UDP port 5353 for itself",
-                "end it, or have it share the port (SO_REUSEADDR): until then services are found, and none can be offered"
+                true, "UDP port 5353 is used exclusively by \(Set(names).sorted().joined(separator: ", "))",
+                "stop it, or configure it to share the port (SO_REUSEADDR): until then services can be found but not registered"
             )
             return
         }
         note(
             false, "UDP port 5353 is shared with \(Set(names).sorted().joined(separator: ", "))",
-            "nothing: services of both are seen by both; answers by unicast are not asked for")
+            "no action needed: each sees the services of the other; unicast responses are not requested")
         if portHolders.contains(where: { $0.command == "systemd-resolve" }), daemons.contains("avahi-daemon") {
             note(
-                false, "systemd-resolved and Avahi both answer for this host",
-                "MulticastDNS=no in /etc/systemd/resolved.conf leaves it to one of them")
+                false, "systemd-resolved and Avahi both answer multicast DNS queries for this host",
+                "set MulticastDNS=no in /etc/systemd/resolved.conf, so that only Avahi answers")
         }
     }
 
     mutating func lookAtFirewalls() {
         let running = PortHolders.runningCommands()
         if PortHolders.read("/etc/ufw/ufw.conf").contains("ENABLED=yes") {
-            note(false, "the firewall ufw is on", "if nothing is found: ufw allow 5353/udp")
+            note(false, "the firewall ufw is enabled", "if no service is found, run: ufw allow 5353/udp")
         }
         if running.contains("firewalld") {
-            note(false, "the firewall firewalld runs", "if nothing is found: firewall-cmd --add-service=mdns")
+            note(
+                false, "the firewall firewalld is running",
+                "if no service is found, run: firewall-cmd --add-service=mdns")
         }
         if PortHolders.read("/proc/net/ip_tables_names").contains("filter") {
             note(
                 false, "iptables filters packets",
-                "if nothing is found: iptables -I INPUT -p udp --dport 5353 -j ACCEPT, and ip6tables likewise")
+                "if no service is found, run: iptables -I INPUT -p udp --dport 5353 -j ACCEPT; and the same with ip6tables"
+            )
         }
     }
 
@@ -125,8 +133,8 @@ struct BonjourDiagnosis: Encodable {
         serviceTypes = types.sorted()
         if serviceTypes.isEmpty {
             note(
-                false, "nobody answered the question for all types of services",
-                "if others have services, look for a firewall, or for a Wi-Fi that keeps its clients apart")
+                false, "no host answered the query for service types",
+                "if other hosts have services, check for a firewall, or for a Wi-Fi network with client isolation")
         }
     }
 
@@ -146,12 +154,12 @@ struct BonjourDiagnosis: Encodable {
         }
         lines.append("port 5353: " + (holders.isEmpty ? "free" : holders.joined(separator: ", ")))
         lines.append("daemons: " + (daemons.isEmpty ? "none" : daemons.joined(separator: " ")))
-        lines.append("heard: \(serviceTypes.count) types of services")
+        lines.append("service types found: \(serviceTypes.count)")
         for finding in findings {
             lines.append((finding.isObstacle ? "! " : "- ") + finding.what)
             if let remedy = finding.remedy { lines.append("    \(remedy)") }
         }
-        if !findings.contains(where: \.isObstacle) { lines.append("Bonjour works here, as far as can be seen.") }
+        if !findings.contains(where: \.isObstacle) { lines.append("Bonjour works on this host: no problem was found.") }
         return PrintableText(lines: lines)
     }
 }

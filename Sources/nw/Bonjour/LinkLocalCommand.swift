@@ -10,34 +10,37 @@ import FoundationEssentials
 struct LinkLocalCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "linklocal",
-        abstract: "Give an interface an IPv4 address of its own where nobody else gives it one.",
+        abstract: "Configure an IPv4 link-local address on an interface, until interrupted.",
         discussion: """
-            The address is in 169.254/16 (RFC 3927). It is probed for, defended against others, exchanged where they insist, and taken \
-            off at the end. While the interface has an address that reaches further, no other is tried, and one that is there is left \
-            to the connections that have it.
+            The address is in 169.254.0.0/16 (RFC 3927). The command probes for conflicts, defends the address, \
+            replaces it if a conflict persists, and removes it at the end. While the interface has a routable \
+            address, no link-local address is added; an existing one is kept for the connections that use it.
 
-            It needs capabilities; without root, once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
+            Requires capabilities. To run without root, run once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
 
             Examples:
               nw linklocal eth0
-              nw linklocal eth0 --remember /var/lib/eth0.linklocal   the same address next time
+              nw linklocal eth0 --remember eth0.addr   the same address next time
             """)
 
-    @Argument(help: "The interface.")
+    @Argument(help: "Interface to configure.")
     var interface: String
 
-    @Option(help: ArgumentHelp("Begin with the address in this file, and keep it there.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Start with the address in FILE, and store the current address there.", valueName: "file"))
     var remember: String?
 
     @Flag(help: "Print one JSON object per event.")
     var json = false
 
-    @Option(name: .customLong("try"), help: ArgumentHelp("Begin with this address.", valueName: "address"))
+    @Option(
+        name: .customLong("try"), help: ArgumentHelp("Start with this address in 169.254.0.0/16.", valueName: "address")
+    )
     var first: String?
 
     func validate() throws {
         guard first.map({ IPv4Address($0)?.isLinkLocal == true }) ?? true else {
-            throw ValidationError("--try needs an address in 169.254.0.0/16.")
+            throw ValidationError("The value of --try must be an address in 169.254.0.0/16.")
         }
     }
 
@@ -46,7 +49,7 @@ struct LinkLocalCommand: Subcommand {
             let facts = try facts()
             let link = LinkAddress(facts.link.hardwareAddress)
             guard let link, link.bits != 0, !facts.isLoopback else {
-                throw CommandFailure("\(interface) is no interface of Ethernet's kind: it has no ARP")
+                throw CommandFailure("\(interface) is not an Ethernet interface: ARP is not available")
             }
             let (events, feed) = AsyncStream<LinkLocalDriver.Event>.makeStream()
             let driver: LinkLocalDriver
@@ -70,10 +73,10 @@ struct LinkLocalCommand: Subcommand {
         do {
             snapshot = try NetworkSnapshot.current()
         } catch {
-            throw CommandFailure("the kernel does not tell: \(error)")
+            throw CommandFailure("cannot list network interfaces: \(error)")
         }
         guard let facts = snapshot.interfaces.first(where: { $0.interface.name == interface }) else {
-            throw CommandFailure("there is no interface \(interface)")
+            throw CommandFailure("no interface is named \(interface); nw interfaces lists the interfaces")
         }
         return facts
     }
@@ -127,18 +130,19 @@ struct LinkLocalCommand: Subcommand {
     private func showText(_ event: LinkLocalDriver.Event) throws {
         switch event {
         case .waiting(.link): printLine("waiting for the link")
-        case .waiting(.nothing): printLine("nothing to do: \(interface) has an address that reaches further")
+        case .waiting(.nothing): printLine("idle: \(interface) has a routable address")
         case .probing(let address): printLine("probing for \(address)")
-        case .conflicted(let address, let other): printLine("\(address) belongs to \(other)")
+        case .conflicted(let address, let other): printLine("\(address) is already used by \(other)")
         case .assigned(let address):
             try keep(address)
             printLine("\(interface) has \(address)")
-        case .lost(let address, let other): printLine("\(address) lost to \(other)")
+        case .lost(let address, let other): printLine("\(address) lost: \(other) uses it too")
         case .released(let address): printLine("\(address) released")
         case .preferred(let address, let isPreferred):
             printLine(
                 isPreferred
-                    ? "\(address) is in use again" : "\(address) is left to its connections: there is a better address")
+                    ? "\(address) is preferred again"
+                    : "\(address) is deprecated: new connections use a routable address")
         case .failed(let error): throw explain(error)
         }
     }
@@ -148,7 +152,7 @@ struct LinkLocalCommand: Subcommand {
         do {
             try Data("\(address)\n".utf8).write(to: URL(fileURLWithPath: remember), options: .atomic)
         } catch {
-            throw CommandFailure("\(remember) cannot be written: \(describe(error))")
+            throw CommandFailure("cannot write \(remember): \(describe(error))")
         }
     }
 
@@ -158,7 +162,7 @@ struct LinkLocalCommand: Subcommand {
         }
         return CommandFailure(
             """
-            setting an address takes capabilities: run as root, or once: \
+            setting an address requires capabilities: run as root, or run once: \
             setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "nw")
             """)
     }

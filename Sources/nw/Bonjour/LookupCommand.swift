@@ -9,39 +9,40 @@ import FoundationEssentials
 struct LookupCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "lookup",
-        abstract: "Show the host, port, addresses and TXT record of a service.",
+        abstract: "Resolve a service: show its host, port, addresses and TXT record.",
+        usage: "nw lookup [<options>] <name> [<type>]",
         discussion: """
-            Nothing is connected to, unless --connect is given.
+            No connection is made, unless --connect is given.
 
             Examples:
               nw lookup "My page" _http._tcp
               nw lookup "My page._http._tcp.local"
               nw lookup Printer _ipp._tcp -w 3 --json
-              nw lookup Page _http._tcp --domain example.com    by name servers
-              nw lookup Printer _ipp._tcp --connect             the address to which a connection is made
+              nw lookup Page _http._tcp --domain example.com    by unicast DNS
+              nw lookup Printer _ipp._tcp --connect    print the connected address
             """)
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+        help: ArgumentHelp("Give up after SECONDS.", valueName: "seconds"))
     var timeout = 10.0
 
-    @Flag(help: "Connect to the service, and print the address that was connected to.")
+    @Flag(help: "Connect to the service, and print the remote address.")
     var connect = false
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Look on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.")
     var interface: String?
 
-    @Option(help: ArgumentHelp("The service's domain. (default: local)", valueName: "domain"))
+    @Option(help: ArgumentHelp("Domain of the service. (default: local)", valueName: "domain"))
     var domain: String?
 
-    @Argument(help: "The service's name, or its name with type and domain.")
+    @Argument(help: "Name of the service, or its full name with type and domain.")
     var name: String
 
-    @Argument(help: "Its type, such as _http._tcp.")
+    @Argument(help: "Service type, such as _http._tcp.")
     var type: String?
 
     /// Time to wait for further addresses after the first.
@@ -50,7 +51,9 @@ struct LookupCommand: Subcommand {
     private static let textPatience: Duration = .seconds(1)
 
     func validate() throws {
-        guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number.") }
+        guard timeout > 0, timeout <= 1_000_000 else {
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
         _ = try instance()
     }
 
@@ -73,7 +76,8 @@ struct LookupCommand: Subcommand {
     private func instance() throws -> DNSServiceInstance {
         guard let type else {
             guard let instance = DNSServiceInstance(text: name) else {
-                throw ValidationError("Give the service's type, such as _http._tcp, or NAME._http._tcp.local.")
+                throw ValidationError(
+                    "Specify a service type, such as _http._tcp, or a full name, such as NAME._http._tcp.local.")
             }
             return instance
         }
@@ -86,7 +90,7 @@ struct LookupCommand: Subcommand {
         guard let place = DNSName(domain ?? "local"), !place.isRoot,
             let full = parsed.name.appending(place).flatMap({ DNSName(name, in: $0) }),
             let instance = DNSServiceInstance(full, of: parsed.name)
-        else { throw ValidationError("No service has such a name and domain: a name has 1 to 63 bytes.") }
+        else { throw ValidationError("Invalid service name or domain: a name has 1 to 63 bytes.") }
         return instance
     }
 

@@ -6,10 +6,11 @@ import CausewayTypes
 struct QueryCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "query",
-        abstract: "Ask the local network for the records of a name, by multicast DNS.",
+        abstract: "Query the records of a name by multicast DNS.",
+        usage: "nw query [<options>] <name> [<type>]",
         discussion: """
-            Each line begins with + for a record that is there, - for one that has gone. Names outside .local are for name \
-            servers: see nw resolve --type.
+            Each line begins with + (record added) or - (record removed). For names outside .local, use nw resolve \
+            --type.
 
             Examples:
               nw query printer.local A
@@ -18,26 +19,28 @@ struct QueryCommand: Subcommand {
               nw query printer.local ANY --first
             """)
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for this time.", valueName: "seconds"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for SECONDS.", valueName: "seconds"))
     var time = 3.0
 
-    @Flag(help: "End with the first answer.")
+    @Flag(help: "Exit after the first answer.")
     var first = false
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Ask on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.")
     var interface: String?
 
-    @Argument(help: "The name; a dot within a label is written \\. and a backslash \\\\.")
+    @Argument(help: "Name to query; a dot within a label is written \\. and a backslash \\\\.")
     var name: String
 
-    @Argument(help: "The type of records, such as A, AAAA, PTR, SRV, TXT, ANY or TYPE65.")
+    @Argument(help: "Record type, such as A, AAAA, PTR, SRV, TXT, ANY or TYPE65.")
     var type = "ANY"
 
     func validate() throws {
-        guard time > 0, time <= 1_000_000 else { throw ValidationError("--time needs a positive number.") }
+        guard time > 0, time <= 1_000_000 else {
+            throw ValidationError("--time must be more than 0 and at most 1000000 seconds.")
+        }
     }
 
     func run() async throws {
@@ -47,15 +50,16 @@ struct QueryCommand: Subcommand {
                 watch = try RecordWatch(name: name, type: type, interfaceIndex: try interfaceIndex(interface))
             } catch let mistake as RecordWatch.Mistake {
                 throw ValidationError(
-                    mistake == .name ? "\(name) is no domain name." : "\(type) is no type of records.")
+                    mistake == .name ? "'\(name)' is not a domain name." : "'\(type)' is not a record type.")
             }
             guard watch.isOfLink else {
-                throw CommandFailure("\(name) is not of the local network: try nw resolve \(name) --type \(type)")
+                throw CommandFailure(
+                    "\(name) is not a name of the local network: use nw resolve \(name) --type \(type)")
             }
             switch await follow(watch.events(for: .seconds(time))) {
             case .found: return
-            case .denied: throw CommandFailure("the host of \(name) says that it has no record of type \(type)")
-            case .silence: throw CommandFailure("no host on the local network answered for \(name) \(type)")
+            case .denied: throw CommandFailure("the host of \(name) has no record of type \(type)")
+            case .silence: throw CommandFailure("no host on the local network answered the query for \(name) \(type)")
             }
         }
     }

@@ -10,13 +10,14 @@ struct RegisterCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "register",
         abstract: "Advertise a service on the local network until interrupted.",
+        usage: "nw register [<options>] <name> <type> <port> [<key=value>...]",
         discussion: """
-            Whoever serves the port is left alone: only its name is made known. If \
-            somebody else has the name, a number is put behind it. The end is \
-            announced as well.
+            Registers only the name of the service; the program that listens on the port is not affected. If the \
+            name is already taken, a number is appended, unless --no-rename is given. The service is withdrawn when \
+            the command ends.
 
-            With --sleep-proxy, whoever offers that on the link answers for this host while it sleeps, and wakes it when somebody \
-            needs it. The hardware must be set to wake it: ethtool -s eth0 wol g.
+            With --sleep-proxy, a sleep proxy on the link answers for this host while it sleeps, and wakes it when a \
+            client needs the service. The hardware must be configured for Wake-on-LAN: ethtool -s eth0 wol g.
 
             Examples:
               nw register "My page" _http._tcp 8080 path=/index.html
@@ -24,7 +25,7 @@ struct RegisterCommand: Subcommand {
               nw register Load _test._tcp 9 --count 1000
             """)
 
-    @Flag(help: "Fail if somebody else has the name.")
+    @Flag(help: "Fail if the name is already taken.")
     var noRename = false
 
     @Flag(help: "Let a sleep proxy answer while this host sleeps.")
@@ -33,19 +34,19 @@ struct RegisterCommand: Subcommand {
     @Flag(help: "Print one JSON object per event.")
     var json = false
 
-    @Option(help: ArgumentHelp("Register so many services, with numbers behind the name.", valueName: "number"))
+    @Option(help: ArgumentHelp("Register this many services, with numbers appended to the name.", valueName: "number"))
     var count = 1
 
-    @Argument(help: "The service's name: any text of at most 63 bytes.")
+    @Argument(help: "Name of the service: text of 1 to 63 bytes.")
     var name: String
 
-    @Argument(help: "Its type, such as _http._tcp.")
+    @Argument(help: "Service type, such as _http._tcp.")
     var type: String
 
-    @Argument(help: "Its port.")
+    @Argument(help: "Port number or service name.")
     var port: String
 
-    @Argument(help: "Entries of its TXT record, as key=value.")
+    @Argument(help: "Entries of the TXT record, as KEY=VALUE.")
     var entries: [String] = []
 
     func validate() throws {
@@ -68,7 +69,7 @@ struct RegisterCommand: Subcommand {
             StartMark.print()
             if (try? DNSServiceType(type))?.exceedsLimit == true {
                 printError(
-                    "nw: register: the service in \(type) has more than 15 characters (RFC 6335): some programs refuse it"
+                    "nw: register: the service name in \(type) has more than 15 characters (RFC 6335): some programs reject it"
                 )
             }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
@@ -103,8 +104,9 @@ struct RegisterCommand: Subcommand {
         switch event {
         case .registered(let name): tell("registered", name, "registered as \(name)")
         case .removed(let name): tell("lost", name, "lost \(name)")
-        case .portTaken: throw CommandFailure("another program has port 5353 for itself: nw doctor tells which")
-        case .failed: throw CommandFailure("somebody else has the name \(name)")
+        case .portTaken:
+            throw CommandFailure("another program uses UDP port 5353 exclusively: nw doctor shows which one")
+        case .failed: throw CommandFailure("the name \(name) is already taken")
         }
     }
 }
@@ -112,11 +114,11 @@ struct RegisterCommand: Subcommand {
 extension DNSServiceType.Mistake {
     func sentence(name: String, type: String) -> String {
         switch self {
-        case .form: "\(type) is no service type: it should look like _http._tcp or _game._udp."
-        case .length: "The service in \(type) must have 1 to 62 characters."
+        case .form: "'\(type)' is not a service type: expected a form such as _http._tcp or _game._udp."
+        case .length: "The service name in '\(type)' must have 1 to 62 characters."
         case .character:
-            "The service in \(type) may have letters, digits and single hyphens, and one letter at least (RFC 6335)."
-        case .name: "\(name) cannot be a name: 1 to 63 bytes without control characters."
+            "The service name in '\(type)' must have only letters, digits and single hyphens, and at least one letter (RFC 6335)."
+        case .name: "'\(name)' is not a service name: a name has 1 to 63 bytes without control characters."
         }
     }
 }
@@ -126,7 +128,8 @@ extension ServiceDescription {
         var text: [UInt8] = []
         for entry in entries {
             guard let length = UInt8(exactly: entry.utf8.count), entry.first != "=" else {
-                throw ValidationError("An entry has at most 255 bytes and begins with its key: \(entry)")
+                throw ValidationError(
+                    "Invalid TXT entry '\(entry)': an entry starts with its key and has at most 255 bytes.")
             }
             text += [length] + Array(entry.utf8)
         }

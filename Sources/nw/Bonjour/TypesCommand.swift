@@ -10,24 +10,26 @@ struct TypesCommand: Subcommand {
         commandName: "types",
         abstract: "List the types of services on the local network.",
         discussion: """
-            Each type is printed once, as soon as a host reports a service of it (RFC 6763 §9).
+            Prints each type once, when the first host reports a service of it (RFC 6763 §9).
 
             Examples:
               nw types
               nw types -t 10 --json
             """)
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for this time.", valueName: "seconds"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for SECONDS.", valueName: "seconds"))
     var time = 3.0
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Look on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.")
     var interface: String?
 
     func validate() throws {
-        guard time > 0, time <= 1_000_000 else { throw ValidationError("--time needs a positive number.") }
+        guard time > 0, time <= 1_000_000 else {
+            throw ValidationError("--time must be more than 0 and at most 1000000 seconds.")
+        }
     }
 
     func run() async throws {
@@ -47,7 +49,8 @@ struct TypesCommand: Subcommand {
             }
             if seen.isEmpty {
                 throw CommandFailure(
-                    "no host on the local network reported a service; nw doctor checks whether Bonjour works here")
+                    "no host on the local network reported a service; nw doctor checks whether Bonjour works on this host"
+                )
             }
         }
     }
@@ -61,6 +64,8 @@ func interfaceIndex(_ name: String?) throws -> Int? {
 }
 
 func namedInterface(_ name: String) throws -> NWInterface {
-    guard let found = NWInterface(name: name) else { throw CommandFailure("no interface \(name)") }
+    guard let found = NWInterface(name: name) else {
+        throw CommandFailure("no interface is named \(name); nw interfaces lists the interfaces")
+    }
     return found
 }

@@ -15,72 +15,75 @@ struct CatCommand: Subcommand {
             nw cat [<options>] ws://HOST[:PORT]/PATH | wss://...
             """,
         discussion: """
-            Copying goes on until the peer and standard input have both ended; if standard input is a terminal, until \
-            the peer has. The end of standard input reaches the peer at once with -N, else when the program ends. \
-            PORT 0 with -l takes any free port, which -v names. With -lk each client is sent what standard input brings while it \
-            is connected, and is served until it ends its direction. To a WebSocket each line goes as a text message, and each \
-            message comes as a line; with -N the end of standard input closes it.
+            Copying ends when the peer and standard input have both ended; if standard input is a terminal, when the \
+            peer has ended. With -N the end of standard input is sent to the peer immediately, otherwise when the \
+            command ends. With -l, PORT 0 selects a free port, which -v prints. With -lk each client receives the \
+            input that arrives while it is connected, and is served until it ends its direction. On a WebSocket each \
+            line of input is sent as a text message, and each received message is printed as a line; with -N the end \
+            of standard input closes the connection.
 
             Examples:
               nw cat -N example.com 7 < request   send a file, print the answer
-              nw cat -l 9000 > copy               store what one client sends
-              nw cat -lk 9000                     print what all clients send
+              nw cat -l 9000 > copy               store the data of one client
+              nw cat -lk 9000                     print the data of all clients
               nw cat -u -w 2 127.0.0.1 9000       a datagram per line; end when idle
-              nw cat -z -v localhost 20-25        which ports answer
-              nw cat --tls example.com 443        through TLS, with the server's certificate verified
+              nw cat -z -v localhost 20-25        check which ports accept
+              nw cat --tls example.com 443        TLS; verifies the certificate
               nw cat --tls --ca root.pem --server-name db.test 10.0.0.7 5433
               nw cat -l --tls --cert server.pem --key server.key 9000
-              nw cat --tls --psk game:00112233445566778899aabbccddeeff 127.0.0.1 9000
-              nw cat wss://example.com/chat       lines to a WebSocket, its messages out
+              nw cat --tls --psk game:00112233445566778899aabb 127.0.0.1 9000
+              nw cat wss://example.com/chat       exchange messages by WebSocket
               nw cat --proxy socks5://127.0.0.1:1080 example.com 80
               nw cat -u --proxy socks5://127.0.0.1:1080 example.com 53
             """)
 
-    @Flag(name: .short, help: "Listen for a connection instead of making one.")
+    @Flag(name: .short, help: "Accept a connection instead of making one.")
     var listen = false
 
-    @Flag(name: [.customShort("u")], help: "UDP: each read of standard input, up to 16 KiB, is one datagram.")
+    @Flag(name: [.customShort("u")], help: "Use UDP: each read of standard input, up to 16 KiB, is one datagram.")
     var datagrams = false
 
-    @Flag(name: [.customShort("U")], help: "A Unix-domain stream socket; the address is its path.")
+    @Flag(name: [.customShort("U")], help: "Use a Unix-domain stream socket; the address is its path.")
     var unix = false
 
-    @Flag(name: [.customShort("4")], help: "IPv4 only.")
+    @Flag(name: [.customShort("4")], help: "Use IPv4 only.")
     var v4Only = false
 
-    @Flag(name: [.customShort("6")], help: "IPv6 only.")
+    @Flag(name: [.customShort("6")], help: "Use IPv6 only.")
     var v6Only = false
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up connecting, and end when nothing moved, after this time.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Give up connecting after SECONDS, and end after SECONDS without traffic.", valueName: "seconds"))
     var timeout: Double?
 
     @Flag(
         name: [.customShort("N")],
-        help: "Half-close at the end of standard input (with -u: end the program).")
+        help: "Half-close the connection at the end of standard input (with -u: exit).")
     var shutdown = false
 
     @Flag(name: [.customShort("d")], help: "Do not read standard input.")
     var detached = false
 
-    @Flag(name: [.customShort("z")], help: "Only connect to each port, send nothing; fail if none answers.")
+    @Flag(name: [.customShort("z")], help: "Connect to each port without sending data; fail if none accepts.")
     var scan = false
 
-    @Flag(name: [.customShort("k")], help: "With -l: serve any number of clients, side by side.")
+    @Flag(name: [.customShort("k")], help: "With -l: serve any number of clients concurrently.")
     var keep = false
 
-    @Option(name: [.customShort("s")], help: ArgumentHelp("Local address.", valueName: "address"))
+    @Option(name: [.customShort("s")], help: ArgumentHelp("Bind to this local address.", valueName: "address"))
     var source: String?
 
     @Option(
-        name: [.customShort("p", allowingJoined: true)], help: ArgumentHelp("Local port.", valueName: "port"))
+        name: [.customShort("p", allowingJoined: true)],
+        help: ArgumentHelp("Bind to this local port.", valueName: "port"))
     var sourcePort: String?
 
-    @Option(help: ArgumentHelp("Traffic class: \(TrafficClass.all).", valueName: "class"))
+    @Option(help: ArgumentHelp("Set the traffic class of the connection.", valueName: "class"))
     var trafficClass: TrafficClass?
 
-    @Option(help: ArgumentHelp("ECN codepoint of each datagram: ect0, ect1 or ce. Needs -u.", valueName: "code"))
+    @Option(help: ArgumentHelp("Set the ECN codepoint of each datagram. Requires -u.", valueName: "code"))
     var ecn: CongestionMark?
 
     @Option(help: ProxyChoice.help) var proxy: [String] = []
@@ -94,26 +97,30 @@ struct CatCommand: Subcommand {
 
     @OptionGroup(title: "TLS") var security: CatSecurity
 
-    @Argument(help: "HOST PORT, the path of a Unix-domain socket, or the URL of a WebSocket.")
+    @Argument(help: "HOST PORT, the path of a Unix-domain socket, or a WebSocket URL.")
     var address: [String] = []
 
     func validate() throws {
-        if unix, datagrams { throw ValidationError("Unix-domain sockets are stream sockets here: -U excludes -u.") }
-        if unix, security.tls { throw ValidationError("-U excludes --tls.") }
-        if scan, security.tls { throw ValidationError("-z excludes --tls.") }
+        if unix, datagrams {
+            throw ValidationError("-U and -u cannot be combined: only Unix-domain stream sockets are supported.")
+        }
+        if unix, security.tls { throw ValidationError("-U cannot be combined with --tls.") }
+        if scan, security.tls { throw ValidationError("-z cannot be combined with --tls.") }
         try security.check(isServer: listen, isSecure: security.tls || webSocketURL?.scheme == "wss")
         if unix, v4Only || v6Only || source != nil || sourcePort != nil {
-            throw ValidationError("-U excludes -4, -6, -s and -p.")
+            throw ValidationError("-U cannot be combined with -4, -6, -s or -p.")
         }
-        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
-        if scan, listen { throw ValidationError("-z and -l exclude each other.") }
-        if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
-        if keep, !listen { throw ValidationError("-k needs -l.") }
-        if multipath.choice != nil, unix || datagrams { throw ValidationError("--multipath excludes -u and -U.") }
-        if !proxy.isEmpty, listen || unix { throw ValidationError("--proxy excludes -l and -U.") }
+        if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
+        if scan, listen { throw ValidationError("-z and -l cannot be combined.") }
+        if ecn != nil, !datagrams { throw ValidationError("--ecn requires -u: on a stream the system sets ECN.") }
+        if keep, !listen { throw ValidationError("-k requires -l.") }
+        if multipath.choice != nil, unix || datagrams {
+            throw ValidationError("--multipath cannot be combined with -u or -U.")
+        }
+        if !proxy.isEmpty, listen || unix { throw ValidationError("--proxy cannot be combined with -l or -U.") }
         try proxyChoice.check()
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
-            throw ValidationError("-w needs a positive number of seconds.")
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
         }
         // Certificate files are not read here, only when the command runs.
         _ = try plan(tls: nil)
@@ -197,7 +204,7 @@ extension CatCommand {
         if let webSocketURL { return try webSocketPlan(webSocketURL, parameters) }
         if listen { return try listeningPlan(parameters) }
         try proxyChoice.apply(to: parameters)
-        guard address.count == 2 else { throw ValidationError("Give HOST and PORT.") }
+        guard address.count == 2 else { throw ValidationError("Specify HOST and PORT.") }
         let host = NWEndpoint.Host(address[0])
         if source != nil || sourcePort != nil {
             let port = try sourcePort.map(parsePort) ?? .any
@@ -210,7 +217,7 @@ extension CatCommand {
 
     private func webSocketPlan(_ url: URL, _ parameters: NWParameters) throws -> Plan {
         guard !listen, !scan, !datagrams, source == nil, sourcePort == nil, url.host() != nil else {
-            throw ValidationError("A URL goes with none of -l, -z, -u, -s and -p, and names a host.")
+            throw ValidationError("A URL must contain a host and cannot be combined with -l, -z, -u, -s or -p.")
         }
         let options = NWProtocolWebSocket.Options()
         options.autoReplyPing = true
@@ -222,7 +229,7 @@ extension CatCommand {
     }
 
     private func unixPlan(_ parameters: NWParameters) throws -> Plan {
-        guard address.count == 1 else { throw ValidationError("-U needs one path.") }
+        guard address.count == 1 else { throw ValidationError("-U requires exactly one path.") }
         let endpoint = NWEndpoint.unix(path: address[0])
         guard listen else { return .connect(endpoint, parameters) }
         parameters.requiredLocalEndpoint = endpoint
@@ -236,7 +243,7 @@ extension CatCommand {
         if let sourcePort { words.append(sourcePort) }
         if let source { words.insert(source, at: 0) }
         guard words.count == 1 || words.count == 2, let last = words.last else {
-            throw ValidationError("-l needs [HOST] PORT.")
+            throw ValidationError("-l requires [HOST] PORT.")
         }
         let port = try parsePort(last)
         guard words.count == 2 else { return .listen("port \(last)", port, parameters) }
@@ -250,7 +257,7 @@ extension CatCommand {
     private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
         if let source {
             let host = NWEndpoint.Host(source)
-            if case .name = host { throw ValidationError("-s needs an address, not a name.") }
+            if case .name = host { throw ValidationError("-s requires an address, not a name.") }
             return host
         }
         if case .ipv6 = remote { return .ipv6(.any) }
@@ -261,7 +268,9 @@ extension CatCommand {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         let first = try parsePort(ends[0]).rawValue
         let last = ends.count == 2 ? try parsePort(ends[1]).rawValue : first
-        guard ends.count <= 2, first <= last else { throw ValidationError("'\(text)' is not a range of ports.") }
+        guard ends.count <= 2, first <= last else {
+            throw ValidationError("'\(text)' is not a port range: expected FIRST-LAST.")
+        }
         return first...last
     }
 }

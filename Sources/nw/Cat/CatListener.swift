@@ -60,7 +60,7 @@ struct CatListener: Sendable {
             try await connection.connect(within: options.limit ?? (options.isSecure ? Self.handshakeLimit : nil))
             report(connection)
             let share = input.join {
-                printError("nw: cat: \(connection.endpoint.label) takes no input: disconnected")
+                printError("nw: cat: \(connection.endpoint.label) does not read its input: disconnected")
                 connection.cancel()
             }
             defer { share.leave() }

@@ -7,36 +7,40 @@ import Synchronization
 
 /// The TLS options of `nw cat`.
 struct CatSecurity: ParsableArguments {
-    @Flag(help: "TLS over TCP; with -u, DTLS.")
+    @Flag(help: "Use TLS over TCP or, with -u, DTLS.")
     var tls = false
 
-    @Option(help: ArgumentHelp("Application protocols to offer or accept, best first.", valueName: "name,..."))
+    @Option(help: ArgumentHelp("Offer or accept these application protocols, preferred first.", valueName: "name,..."))
     var alpn: String?
 
     @Option(
-        help: ArgumentHelp("Our certificate and those of its issuers (PEM). With -l it is needed.", valueName: "file"))
+        help: ArgumentHelp(
+            "Present the certificate in FILE, followed by its issuers (PEM). Required with -l, unless --psk is given.",
+            valueName: "file"))
     var cert: String?
 
-    @Option(help: ArgumentHelp("Its private key (PEM), unless it is in the same file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the private key of --cert from FILE (PEM). (default: the --cert file)", valueName: "file"))
     var key: String?
 
     @Option(
         help: ArgumentHelp(
-            "Trust only these authorities (PEM). With -l, clients must present a certificate of theirs.",
+            "Trust only the authorities in FILE (PEM). With -l, require a client certificate issued by one of them.",
             valueName: "file"))
     var ca: String?
 
-    @Option(help: ArgumentHelp("A key that both sides have, in hexadecimal.", valueName: "identity:key"))
+    @Option(help: ArgumentHelp("Use a pre-shared key; KEY is hexadecimal.", valueName: "identity:key"))
     var psk: String?
 
-    @Option(help: ArgumentHelp("The name that the server has to prove, instead of HOST.", valueName: "name"))
+    @Option(help: ArgumentHelp("Verify the server's certificate for this name instead of HOST.", valueName: "name"))
     var serverName: String?
 
-    @Flag(help: "Take any server's certificate: whoever is in between can read and change everything.")
+    @Flag(help: "Accept any server certificate. An attacker on the path can read and change all data.")
     var insecureSkipVerify = false
 
     @Flag(
-        help: "Send the first input with the first packet where the peer allows it. It may arrive twice.")
+        help: "Send the first input with the first packet, if the peer allows it. It may be delivered twice.")
     var fastOpen = false
 
     /// Whether an option was given that has no effect without TLS.
@@ -45,15 +49,15 @@ struct CatSecurity: ParsableArguments {
     }
 
     func check(isServer: Bool, isSecure: Bool) throws {
-        if !isSecure, isTuned { throw ValidationError("Options about TLS need --tls.") }
-        if isServer, isSecure, cert == nil, psk == nil { throw ValidationError("-l --tls needs --cert or --psk.") }
+        if !isSecure, isTuned { throw ValidationError("TLS options require --tls.") }
+        if isServer, isSecure, cert == nil, psk == nil { throw ValidationError("-l --tls requires --cert or --psk.") }
         if isServer, insecureSkipVerify || serverName != nil {
-            throw ValidationError("--insecure-skip-verify and --server-name are for clients.")
+            throw ValidationError("--insecure-skip-verify and --server-name cannot be combined with -l.")
         }
         if insecureSkipVerify, ca != nil {
-            throw ValidationError("--insecure-skip-verify and --ca exclude each other.")
+            throw ValidationError("--insecure-skip-verify and --ca cannot be combined.")
         }
-        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
         _ = try preSharedKey
     }
 
@@ -85,14 +89,14 @@ struct CatSecurity: ParsableArguments {
         get throws {
             guard let psk else { return nil }
             guard let colon = psk.lastIndex(of: ":") else {
-                throw ValidationError("--psk needs an identity, a colon and a key.")
+                throw ValidationError("--psk must have the form IDENTITY:KEY.")
             }
             let digits = Array(psk[psk.index(after: colon)...])
             let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
                 UInt8(String(digits[$0...($0 + 1)]), radix: 16)
             }
             guard !digits.isEmpty, bytes.count * 2 == digits.count else {
-                throw ValidationError("The key of --psk is not hexadecimal.")
+                throw ValidationError("The key of --psk must consist of pairs of hexadecimal digits.")
             }
             return (Array(psk[..<colon].utf8), bytes)
         }

@@ -10,8 +10,6 @@ enum TrafficClass: String, CaseIterable, ExpressibleByArgument {
     case responsiveData = "responsive-data"
     case signaling
 
-    static var all: String { allCases.map(\.rawValue).joined(separator: ", ") }
-
     var value: NWParameters.ServiceClass {
         switch self {
         case .bestEffort: .bestEffort

@@ -81,7 +81,7 @@ struct WebSocketRelay: Sendable {
             case .binary: try await StandardOutput.write(content)
             case .close:
                 if options.isVerbose, !content.isEmpty {
-                    printError("nw: cat: closed: \(String(decoding: content, as: UTF8.self))")
+                    printError("nw: cat: closed by the peer: \(String(decoding: content, as: UTF8.self))")
                 }
             case .cont, .ping, .pong, nil: break
             }

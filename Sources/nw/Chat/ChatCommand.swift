@@ -6,62 +6,63 @@ import CausewayLines
 struct ChatCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "chat",
-        abstract: "Talk line by line with somebody else, over a transport of your choice.",
+        abstract: "Exchange lines of text with a peer, over a choice of transports.",
         usage: """
             nw chat [<options>] HOST PORT
             nw chat -l [<options>] [HOST] PORT
             """,
         discussion: """
-            What you type is sent line by line, ending in CR LF; what the other side sends is printed. A line has at \
-            most 1,024 bytes: a longer one is not sent, and one that arrives ends the conversation. The end of \
-            standard input ends your side. PORT 0 with -l takes any free port, which -v names.
+            Each line of standard input is sent with CR LF at its end, and each received line is printed. A line has \
+            at most 1,024 bytes: a longer line of input is not sent, and a longer received line ends the connection. \
+            The end of standard input ends the sending direction. With -l, PORT 0 selects a free port, which -v \
+            prints.
 
-            All transports speak the same, with each other and with other programs: `network` is NWConnection with a \
-            framer, `sockets` the system's sockets, without TLS, `streams` a pair of Foundation's streams.
+            All transports use the same line format and interoperate: `network` is NWConnection with a framer, \
+            `sockets` are BSD sockets without TLS, `streams` is a pair of Foundation streams.
 
             Examples:
-              nw chat -l 9000                                 wait for somebody
-              nw chat 192.0.2.7 9000                          talk to them
-              nc -C 192.0.2.7 9000                            the same with netcat
-              nw chat --transport sockets 192.0.2.7 9000      over plain sockets
+              nw chat -l 9000                              wait for a peer
+              nw chat 192.0.2.7 9000                       connect to it
+              nc -C 192.0.2.7 9000                         the same with netcat
+              nw chat --transport sockets 192.0.2.7 9000   over BSD sockets
               nw chat -l --tls --cert host.pem --key host.key 9001
-              nw chat --tls --ca root.pem host.example 9001   talk in private
+              nw chat --tls --ca root.pem host.example 9001
             """)
 
-    @Flag(name: .short, help: "Wait for a connection instead of making one.")
+    @Flag(name: .short, help: "Accept a connection instead of making one.")
     var listen = false
 
-    @Option(help: ArgumentHelp("What carries the lines: network, sockets or streams.", valueName: "name"))
+    @Option(help: ArgumentHelp("Select the API that transports the lines.", valueName: "name"))
     var transport = ChatTransport.network
 
     @OptionGroup(title: "Security")
     var security: ChatSecurity
 
-    @Flag(name: [.customShort("4")], help: "IPv4 only.")
+    @Flag(name: [.customShort("4")], help: "Use IPv4 only.")
     var v4Only = false
 
-    @Flag(name: [.customShort("6")], help: "IPv6 only.")
+    @Flag(name: [.customShort("6")], help: "Use IPv6 only.")
     var v6Only = false
 
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
-    @Argument(help: "HOST PORT; with -l only PORT, or an address to listen on before it.")
+    @Argument(help: "HOST PORT; with -l, PORT or the local address and PORT.")
     var address: [String] = []
 
     func validate() throws {
-        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         if security.isOn, transport == .sockets {
-            throw ValidationError("Sockets alone have no TLS: choose --transport network or streams.")
+            throw ValidationError("--transport sockets does not support TLS: use network or streams.")
         }
-        if security.isOn, listen, security.cert == nil { throw ValidationError("-l with --tls needs --cert.") }
+        if security.isOn, listen, security.cert == nil { throw ValidationError("-l with --tls requires --cert.") }
         _ = try place()
     }
 
     /// Returns the host and port from the arguments. `host` is `nil` if the listener accepts connections on every local address.
     func place() throws -> (host: String?, port: NWEndpoint.Port) {
         guard address.count == 2 || (listen && address.count == 1), let port = address.last else {
-            throw ValidationError(listen ? "-l needs [HOST] PORT." : "Give HOST and PORT.")
+            throw ValidationError(listen ? "-l requires [HOST] PORT." : "Specify HOST and PORT.")
         }
         return (address.count == 2 ? address[0] : nil, try parsePort(port))
     }

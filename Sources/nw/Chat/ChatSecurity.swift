@@ -4,29 +4,33 @@ import Dispatch
 
 /// The TLS options of `nw chat`.
 struct ChatSecurity: ParsableArguments {
-    @Flag(name: .customLong("tls"), help: "Talk over TLS.")
+    @Flag(name: .customLong("tls"), help: "Use TLS.")
     var isOn = false
 
-    @Option(name: .customLong("ca"), help: ArgumentHelp("Trust these authorities only (PEM).", valueName: "file"))
+    @Option(name: .customLong("ca"), help: ArgumentHelp("Trust only the authorities in FILE (PEM).", valueName: "file"))
     var authorities: String?
 
     @Flag(
         name: .customLong("insecure-skip-verify"),
-        help: "Talk to whoever answers. The conversation is encrypted, and anybody may be at the other end.")
+        help: "Accept any peer certificate. The connection is encrypted, but the peer is not authenticated.")
     var skipsVerification = false
 
-    @Option(help: ArgumentHelp("Our own certificate, then its issuers (PEM). With -l it is needed.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Present the certificate in FILE, followed by its issuers (PEM). Required with -l.", valueName: "file"))
     var cert: String?
 
-    @Option(help: ArgumentHelp("The key of --cert, if it is not in that file (PEM).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the private key of --cert from FILE (PEM). (default: the --cert file)", valueName: "file"))
     var key: String?
 
     func validate() throws {
         let needsTLS = authorities != nil || skipsVerification || cert != nil || key != nil
-        if needsTLS, !isOn { throw ValidationError("--ca, --cert, --key and --insecure-skip-verify need --tls.") }
-        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        if needsTLS, !isOn { throw ValidationError("--ca, --cert, --key and --insecure-skip-verify require --tls.") }
+        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
         if authorities != nil, skipsVerification {
-            throw ValidationError("--ca and --insecure-skip-verify exclude each other.")
+            throw ValidationError("--ca and --insecure-skip-verify cannot be combined.")
         }
     }
 

@@ -47,7 +47,7 @@ struct Conversation: Sendable {
         switch entry {
         case .line(let line): try await sending { try await transport.send(line) }
         case .tooLong(let count):
-            printError("nw: chat: not sent: a line of \(count) bytes; the most is \(LineFormat.limit)")
+            printError("nw: chat: not sent: the line has \(count) bytes; the maximum is \(LineFormat.limit)")
         }
     }
 
@@ -67,7 +67,7 @@ struct Conversation: Sendable {
         } catch LineProblem.tooLong {
             throw CommandFailure("\(transport.peer) sent a line of more than \(LineFormat.limit) bytes")
         } catch LineProblem.unfinished {
-            throw CommandFailure("\(transport.peer) ended in the middle of a line")
+            throw CommandFailure("\(transport.peer) closed the connection in the middle of a line")
         } catch {
             throw CommandFailure("receive from \(transport.peer) failed", error)
         }

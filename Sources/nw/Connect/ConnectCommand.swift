@@ -10,10 +10,11 @@ import Synchronization
 struct ConnectCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "connect",
-        abstract: "Connect to a host, say which address won, and hang up.",
+        abstract: "Connect once, and report the address that was connected to.",
+        usage: "nw connect [<options>] <host> <port>",
         discussion: """
-            Nothing is sent. With --timeline every question and every attempt is shown with its time, also where \
-            the connection fails.
+            No application data is sent. With --timeline each DNS query, connection attempt and handshake is shown \
+            with its time, even if the connection fails.
 
             Examples:
               nw connect example.com 80
@@ -22,40 +23,42 @@ struct ConnectCommand: Subcommand {
               nw connect example.com 443 --tls --proxy socks5://127.0.0.1:1080
             """)
 
-    @Flag(help: "Show questions, attempts and handshakes on a time line.")
+    @Flag(help: "Show queries, attempts and handshakes on a timeline.")
     var timeline = false
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Flag(help: "With TLS, whose handshake is part of the connection.")
+    @Flag(help: "Use TLS; the handshake is part of the measured connection.")
     var tls = false
 
     @Option(help: ProxyChoice.help) var proxy: [String] = []
 
-    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    @Flag(name: .customShort("4"), help: "Use IPv4 only.")
     var v4Only = false
 
-    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    @Flag(name: .customShort("6"), help: "Use IPv6 only.")
     var v6Only = false
 
-    @Flag(help: "Use answers past their time to live while fresh ones are asked for.")
+    @Flag(help: "Use expired DNS records while new ones are queried.")
     var expired = false
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+        help: ArgumentHelp("Give up after SECONDS.", valueName: "seconds"))
     var timeout = 10.0
 
-    @Argument(help: "A name or an address.")
+    @Argument(help: "Host name or address.")
     var host: String
 
-    @Argument(help: "A port number or the name of a service.")
+    @Argument(help: "Port number or service name.")
     var port: String
 
     func validate() throws {
-        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
-        guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number.") }
+        if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
+        guard timeout > 0, timeout <= 1_000_000 else {
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
         _ = try parsePort(port)
         try ProxyChoice(proxy, scheme: tls ? "https" : "tcp").check()
     }

@@ -7,9 +7,10 @@ import CausewayTypes
 struct DemoCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show connections over TCP, UDP and Unix sockets, a bulk transfer and back-pressure, all verified.",
+        abstract: "Run a self-test over TCP, UDP and Unix sockets, with bulk data and back-pressure.",
         discussion: """
-            Uses this host's own addresses and free ports only. Exit code 0 means that every byte was right.
+            Uses only addresses of this host and free ports. All transferred data is verified. Exits with code 0 if \
+            every byte was correct.
 
             Examples:
               nw demo
@@ -19,7 +20,7 @@ struct DemoCommand: Subcommand {
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(help: "Size of the bulk transfer.")
+    @Option(help: "Transfer this many MiB in bulk.")
     var mebibytes: UInt64 = 1024
 
     func validate() throws {
@@ -37,7 +38,7 @@ struct DemoCommand: Subcommand {
             }
             let ipv6 = try hasIPv6Loopback()
             let hosts: [NWEndpoint.Host] = ipv6 ? [.ipv6(.loopback), .ipv4(.loopback)] : [.ipv4(.loopback)]
-            if !ipv6 { log.title("IPv6: this host has no address ::1, so only IPv4 is shown") }
+            if !ipv6 { log.title("IPv6 is skipped: this host does not have the address ::1") }
             for host in hosts { try await DemoExchange(place: .tcp(host), log: log).run() }
             for host in hosts { try await DemoExchange(place: .udp(host), log: log).run() }
             try await DemoExchange(place: .unix(socketPath), log: log).run()
@@ -53,7 +54,7 @@ struct DemoCommand: Subcommand {
             return try NetworkSnapshot.current().interfaces
                 .contains { $0.addresses.contains { $0.address == .ipv6(.loopback) } }
         } catch {
-            throw CommandFailure("the kernel does not tell this host's addresses: \(error)")
+            throw CommandFailure("cannot list the addresses of this host: \(error)")
         }
     }
 }

@@ -37,16 +37,16 @@ struct DemoExchange: Sendable {
         var trips = RoundTrips(connection: client, isDatagram: place.isDatagram, limit: demoPatience)
         for (number, size) in sizes.enumerated() {
             guard let time = try await trips.make(number: number + 1, byteCount: size) else {
-                throw CommandFailure("\(place.title): a datagram of \(size) bytes was not answered")
+                throw CommandFailure("\(place.title): no reply to a datagram of \(size) bytes")
             }
-            log.event("client", "\(size) bytes there and back, verified, in \(Amounts.milliseconds(time))")
+            log.event("client", "round trip of \(size) bytes verified in \(Amounts.milliseconds(time))")
         }
         guard !place.isDatagram else { return }
         try await client.sendEnd()
         guard try await client.receive(atMost: 1) == nil else {
-            throw CommandFailure("\(place.title): more bytes came back than were sent")
+            throw CommandFailure("\(place.title): received more bytes than were sent")
         }
-        log.event("client", "half-closed; the server's end followed")
+        log.event("client", "half-closed; the server closed too")
     }
 
     private static func echo(_ connection: NWConnection) {
@@ -76,7 +76,7 @@ struct DemoRefusal: Sendable {
     let log: DemoLog
 
     func run() async throws {
-        log.title("A port where nobody listens")
+        log.title("TCP to a port without a listener")
         let queue = DispatchQueue(label: "nw.demo.refusal", target: .global())
         let place = DemoPlace.tcp(host)
         let listener = try DemoListener(at: place, on: queue, log: log) { $0.cancel() }
@@ -88,7 +88,7 @@ struct DemoRefusal: Sendable {
             for await state in states {
                 if case .waiting = state { client.cancel() }
                 if state == .ready {
-                    throw CommandFailure("\(endpoint.label) took a connection that nobody listened for")
+                    throw CommandFailure("\(endpoint.label) accepted a connection without a listener")
                 }
             }
         }

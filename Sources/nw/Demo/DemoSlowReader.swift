@@ -17,7 +17,7 @@ struct DemoSlowReader: Sendable {
     let log: DemoLog
 
     func run() async throws {
-        log.title("A sender of \(Amounts.bytes(Self.byteCount)) whose reader does not read for \(Self.pause)")
+        log.title("Back-pressure: \(Amounts.bytes(Self.byteCount)) to a reader that pauses for \(Self.pause)")
         let outgoing = OutgoingStream(byteCount: Self.byteCount)
         let received = try await DemoPipe.open(host: host, log: log) { reader, writer in
             let before = System.residentMemory.current
@@ -28,9 +28,9 @@ struct DemoSlowReader: Sendable {
         let sent = outgoing.checksum
         guard received.byteCount == sent.byteCount, received.value == sent.value else {
             throw CommandFailure(
-                "the slow reader got \(received.byteCount) bytes that differ from the \(sent.byteCount) sent")
+                "the reader received \(received.byteCount) bytes that differ from the \(sent.byteCount) sent")
         }
-        log.event("reader", "then read everything: \(received.byteCount) bytes, verified")
+        log.event("reader", "read all \(received.byteCount) bytes, verified")
     }
 
     private func watchPause(_ outgoing: OutgoingStream, memoryBefore: Int) async throws {
@@ -40,14 +40,14 @@ struct DemoSlowReader: Sendable {
             positions.append(outgoing.checksum.byteCount)
             let growth = max(0, System.residentMemory.current - memoryBefore)
             let taken = Amounts.bytes(positions[positions.count - 1])
-            log.event("sender", "\(taken) taken by the kernel, memory +\(Amounts.bytes(UInt64(growth)))")
+            log.event("sender", "\(taken) accepted by the kernel, memory +\(Amounts.bytes(UInt64(growth)))")
             guard growth < Self.tolerance else {
-                throw CommandFailure("memory grew by \(Amounts.bytes(UInt64(growth))) while the reader did not read")
+                throw CommandFailure("memory grew by \(Amounts.bytes(UInt64(growth))) while the reader was paused")
             }
         }
         guard Set(positions.suffix(Self.quietSamples)).count == 1, positions[positions.count - 1] < Self.byteCount
         else {
-            throw CommandFailure("the sender went on although the reader did not read")
+            throw CommandFailure("the sender continued while the reader was paused")
         }
         log.event("sender", "paused")
     }

@@ -7,63 +7,64 @@ import FoundationEssentials
 struct EchoCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "echo",
-        abstract: "Measure round trips to an echo server and verify what comes back.",
+        abstract: "Measure round-trip times to an echo server, and verify the replies.",
+        usage: "nw echo [<options>] [<host>] [<port>]",
         discussion: """
-            Fails if an answer differs from what was sent, and with -u if a datagram's answer does not come in time.
+            Fails if a reply differs from the sent data or, with -u, if a reply is missing.
 
             Examples:
               nw echo 127.0.0.1 7000 --count 1000 --size 64 --interval 0
               nw echo -u ::1 7 --size 1200
-              nw echo --discover                       the first echo server found on the local network
-              nw echo --discover "Echo here"           the one of this name
+              nw echo --discover                 the first echo server found
+              nw echo --discover "Echo here"     the echo server with this name
             """)
 
-    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
+    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Use UDP instead of TCP.")
     var datagrams = false
 
-    @Option(name: [.customShort("c"), .long], help: "Number of round trips.")
+    @Option(name: [.customShort("c"), .long], help: "Make this many round trips.")
     var count = 5
 
-    @Option(name: [.customShort("s"), .long], help: "Bytes in each.")
+    @Option(name: [.customShort("s"), .long], help: "Send this many bytes in each round trip.")
     var size = 64
 
     @Option(
         name: [.customShort("i"), .long],
-        help: ArgumentHelp("Time between two round trips; 0 for none.", valueName: "seconds"))
+        help: ArgumentHelp("Wait SECONDS between round trips.", valueName: "seconds"))
     var interval = 0.2
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up connecting, or waiting for an answer, after this time.", valueName: "seconds"))
+        help: ArgumentHelp("Give up connecting, or waiting for a reply, after SECONDS.", valueName: "seconds"))
     var timeout = 5.0
 
-    @Flag(name: .shortAndLong, help: "Print the summary only.")
+    @Flag(name: .shortAndLong, help: "Print only the summary.")
     var quiet = false
 
     @Flag(help: "Print one JSON object per round trip, and one for the summary.")
     var json = false
 
-    @Flag(help: "Find the server on the local network, by Bonjour: see nw serve echo --advertise.")
+    @Flag(help: "Find the server on the local network by Bonjour; see nw serve echo --advertise.")
     var discover = false
 
-    @Argument(help: "Name or address of the server; with --discover the name of its service.")
+    @Argument(help: "Name or address of the server; with --discover, the name of its service.")
     var host: String?
 
-    @Argument(help: "Its port.")
+    @Argument(help: "Port of the server.")
     var port: String?
 
     func validate() throws {
         if discover {
-            guard port == nil else { throw ValidationError("With --discover the service tells its port.") }
+            guard port == nil else { throw ValidationError("--discover finds the port: remove the second argument.") }
         } else {
-            guard host != nil, let port else { throw ValidationError("Name a host and a port, or use --discover.") }
+            guard host != nil, let port else { throw ValidationError("Specify HOST and PORT, or use --discover.") }
             _ = try parsePort(port)
         }
         let largest = datagrams ? 65_507 : 16_777_216
-        guard count > 0 else { throw ValidationError("--count needs a positive number.") }
+        guard count > 0 else { throw ValidationError("--count must be more than 0.") }
         guard (1...largest).contains(size) else { throw ValidationError("--size must be 1 to \(largest).") }
         guard timeout > 0, timeout <= 1_000_000, interval >= 0, interval <= 1_000_000 else {
-            throw ValidationError("Times must not be negative, and -w must be positive.")
+            throw ValidationError("-w must be more than 0, --interval 0 or more, both at most 1000000 seconds.")
         }
     }
 
@@ -85,7 +86,7 @@ struct EchoCommand: Subcommand {
                     printLine(PrintableText(json: trip))
                     continue
                 }
-                let result = time.map { "time=\(Amounts.milliseconds($0))" } ?? "no answer"
+                let result = time.map { "time=\(Amounts.milliseconds($0))" } ?? "no reply"
                 printLine("\(size) bytes from \(peer): number=\(number) \(result)")
             }
             printLine(json ? PrintableText(json: trips.figures) : "\(trips.summary)")

@@ -30,7 +30,7 @@ struct RoundTrips {
             lost += 1
             return nil
         }
-        guard answer == content else { throw CommandFailure("answer \(number) differs from what was sent") }
+        guard answer == content else { throw CommandFailure("reply \(number) differs from the sent data") }
         times.append(time)
         return time
     }
@@ -78,7 +78,7 @@ struct RoundTrips {
         do {
             return try await isDatagram ? exchangeDatagram(content) : exchangeBytes(content)
         } catch is TimedOut {
-            throw CommandFailure("\(connection.endpoint.label) did not answer in time")
+            throw CommandFailure("no reply from \(connection.endpoint.label) in time")
         } catch let error as NWError {
             throw CommandFailure("connection to \(connection.endpoint.label) failed", error)
         }

@@ -55,7 +55,7 @@ struct InterfaceListing: Encodable {
             lines += interface.addresses.map { "    \($0)" }
         }
         for gateway in defaultGateways {
-            let place = gateway.address ?? "the link itself"
+            let place = gateway.address ?? "on-link"
             lines.append("default \(gateway.family): \(place) on \(gateway.interface), metric \(gateway.metric)")
         }
         if defaultGateways.isEmpty { lines.append("default: none") }

@@ -21,7 +21,7 @@ struct InterfacesCommand: Subcommand {
             do {
                 snapshot = try NetworkSnapshot.current()
             } catch {
-                throw CommandFailure("the kernel does not tell: \(error)")
+                throw CommandFailure("cannot list network interfaces: \(error)")
             }
             let listing = InterfaceListing(snapshot)
             printLine(json ? listing.json() : listing.text())

@@ -8,83 +8,92 @@ import Synchronization
 struct CaptureCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "capture",
-        abstract: "Show packets as they pass, or store them.",
+        abstract: "Show the packets of an interface, or store them in a file.",
         discussion: """
-            Words behind the options are a filter in the language of pcap; the kernel drops what it refuses. At the end, and on \
-            interrupt, a line on standard error tells how many packets were captured and how many were lost for want of room.
+            The words after the options are a filter in the pcap language. The kernel drops the packets that do not \
+            match. At the end or on interrupt, a line on standard error reports the number of captured and dropped \
+            packets.
 
-            Capturing needs a capability; without root, once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
+            Requires capabilities. To run without root, run once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
 
-            -D lists the interfaces; -r FILE shows a capture file, as nw read does.
+            -D lists the interfaces; -r FILE shows a capture file, like nw read.
 
             Examples:
-              nw capture -i eth0                       what passes on eth0
-              nw capture -i any 'icmp or arp'          on every interface
-              nw capture -i eth0 -c 100 -w some.pcap   a hundred packets, into a file
-              nw capture -i lo --json udp port 53      for programs
-              nw capture -w ring.pcap -C 100 -W 10     the last gigabyte, in ten files
+              nw capture -i eth0                       packets of one interface
+              nw capture -i any 'icmp or arp'          packets of all interfaces
+              nw capture -i eth0 -c 100 -w some.pcap   store 100 packets
+              nw capture -i lo --json udp port 53      JSON for programs
+              nw capture -w ring.pcap -C 100 -W 10     the last GB, in ten files
             """)
 
     @OptionGroup var output: PacketOutputOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The interface; any is all of them.", valueName: "name"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Capture on this interface; any captures on all interfaces.", valueName: "name"))
     var interface = "any"
 
-    @Option(name: .customShort("s"), help: ArgumentHelp("Keep at most so much of each packet.", valueName: "bytes"))
+    @Option(
+        name: .customShort("s"),
+        help: ArgumentHelp("Capture at most BYTES of each packet (snap length).", valueName: "bytes"))
     var snapLength: Int?
 
-    @Flag(name: .customShort("p"), help: "Only what is meant for this host: not promiscuous.")
+    @Flag(name: .customShort("p"), help: "Do not use promiscuous mode.")
     var onlyOwn = false
 
-    @Flag(help: "Hand packets over within a millisecond instead of ten.")
+    @Flag(help: "Deliver packets within 1 ms instead of 10 ms.")
     var immediate = false
 
-    @Option(name: .customShort("B"), help: ArgumentHelp("Size of the kernel's ring.", valueName: "KiB"))
+    @Option(
+        name: .customShort("B"),
+        help: ArgumentHelp("Set the size of the kernel's ring buffer, in KiB.", valueName: "KiB"))
     var ringSize = 32_768
 
     @Option(
         name: .customShort("C"),
-        help: ArgumentHelp("With -w: begin another file after so many million bytes.", valueName: "megabytes"))
+        help: ArgumentHelp("With -w: start the next file after this many megabytes.", valueName: "megabytes"))
     var fileSize: Int?
 
     @Option(
         name: .customShort("G"),
         help: ArgumentHelp(
-            "With -w: begin another file after so many seconds; %H and the like in its name are the time.",
+            "With -w: start the next file after SECONDS; the file name may contain strftime fields such as %H.",
             valueName: "seconds"))
     var fileAge: Int?
 
     @Option(
         name: .customShort("W"),
-        help: ArgumentHelp("Keep the last so many files (-C), or end after them (-G).", valueName: "count"))
+        help: ArgumentHelp("Keep only the last COUNT files (-C), or exit after COUNT files (-G).", valueName: "count"))
     var fileCount: Int?
 
-    @Flag(name: [.customShort("D"), .long], help: "List the interfaces to capture on, and end.")
+    @Flag(name: [.customShort("D"), .long], help: "List the interfaces, and exit.")
     var listInterfaces = false
 
-    @Option(name: .customShort("r"), help: ArgumentHelp("Show the packets of this file instead.", valueName: "file"))
+    @Option(name: .customShort("r"), help: ArgumentHelp("Show the packets of FILE instead.", valueName: "file"))
     var input: String?
 
     var rotation: CaptureRotation {
         CaptureRotation(byteCount: fileSize.map { $0 * 1_000_000 }, seconds: fileAge, fileCount: fileCount)
     }
 
-    @Argument(help: "Show only what this filter matches.")
+    @Argument(help: "Show only packets that match this filter.")
     var filter: [String] = []
 
     func validate() throws {
-        if let snapLength, snapLength < 1 { throw ValidationError("-s needs a number of bytes.") }
+        if let snapLength, snapLength < 1 { throw ValidationError("-s must be at least 1 byte.") }
         for number in [fileSize, fileAge, fileCount] {
             if let number, !(1...1_000_000).contains(number) {
-                throw ValidationError("-C, -G and -W need 1...1000000.")
+                throw ValidationError("-C, -G and -W must be 1 to 1000000.")
             }
         }
         if fileSize != nil || fileAge != nil {
-            guard let file = output.store, file != "-" else { throw ValidationError("-C and -G need a file: -w.") }
+            guard let file = output.store, file != "-" else {
+                throw ValidationError("-C and -G require -w with a file name.")
+            }
         } else if fileCount != nil {
-            throw ValidationError("-W needs -C or -G.")
+            throw ValidationError("-W requires -C or -G.")
         }
-        guard (512...4_194_304).contains(ringSize) else { throw ValidationError("-B needs 512...4194304 KiB.") }
+        guard (512...4_194_304).contains(ringSize) else { throw ValidationError("-B must be 512 to 4194304 KiB.") }
     }
 
     func run() async throws {

@@ -95,7 +95,9 @@ final class CaptureFiles: Sendable {
     /// Starts the next file. Data that is appended after this call is written there.
     func rotate() {
         queue.async { [self] in
-            do { try beginFile() } catch { fail(error as? CommandFailure ?? CommandFailure("store", error)) }
+            do { try beginFile() } catch {
+                fail(error as? CommandFailure ?? CommandFailure("cannot create the next file", error))
+            }
         }
     }
 

@@ -33,10 +33,11 @@ private struct FilterListing: Encodable {
 struct FilterCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "filter",
-        abstract: "Show what a packet filter means: its tree, and the program that the kernel runs.",
+        abstract: "Explain a packet filter: its tree, and the program that the kernel runs.",
         discussion: """
-            The language is that of pcap: host, net, port, portrange, proto with src, dst, and, or, not; proto[offset:size]; \
-            vlan, mpls, pppoes, vxlan. A wrong expression is shown with the place that is wrong.
+            The language is that of pcap: host, net, port, portrange and proto with src, dst, and, or, not; \
+            proto[offset:size]; vlan, mpls, pppoes, vxlan. The error for an invalid expression shows the position of \
+            the mistake.
 
             Examples:
               nw filter 'tcp port 80 and not host 10.0.0.1'
@@ -45,20 +46,20 @@ struct FilterCommand: Subcommand {
 
     @Option(
         help: ArgumentHelp(
-            "Link type as tcpdump names it: EN10MB, RAW, LINUX_SLL2, PPP, IEEE802_11_RADIO, MTP2, DSA_TAG_BRCM, ...",
+            "Compile for this link type, by its tcpdump name: EN10MB, RAW, LINUX_SLL2, PPP, IEEE802_11_RADIO, MTP2, DSA_TAG_BRCM, ...",
             valueName: "type"))
     var link = "EN10MB"
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Argument(help: "The expression.")
+    @Argument(help: "Filter expression.")
     var expression: [String]
 
     func run() async throws {
         try await reporting("filter") {
             guard let type = LinkType.named(link) else {
-                throw CommandFailure("the link type \(link) is not known")
+                throw CommandFailure("unknown link type '\(link)': use a tcpdump name such as EN10MB or RAW")
             }
             let text = expression.joined(separator: " ")
             do throws(FilterError) {

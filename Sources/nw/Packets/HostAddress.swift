@@ -16,7 +16,7 @@ struct HostAddress: Sendable {
         do {
             if let literal = Self(literal: host) {
                 guard family == nil || literal.socketAddress.family == family else {
-                    throw CommandFailure("\(host) is of the other family")
+                    throw CommandFailure("\(host) is not an address of the family that -4 or -6 selects")
                 }
                 return await literal.reachable(family)
             }

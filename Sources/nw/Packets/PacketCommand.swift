@@ -10,76 +10,79 @@ struct PacketCommand: Subcommand {
 
     static let outline = CommandConfiguration(
         commandName: "packet",
-        abstract: "Make a packet, and look at it; store it or send it if asked to.",
+        abstract: "Build a packet and show it; optionally store or send it.",
         discussion: """
-            Without --send nothing leaves this host and no privilege is needed: the packet is shown as a line and as bytes, with \
-            lengths and checksums filled in. Sending needs the capability CAP_NET_RAW. Send only to hosts that you may.
+            Without --send nothing is sent and no privilege is required: the packet is shown decoded and as bytes, \
+            with its lengths and checksums. Sending requires the capability CAP_NET_RAW. Send packets only to hosts \
+            that you have permission to test.
 
             Examples:
               nw packet udp 10.0.0.1:101 --data 'Hello from nw'
               nw packet tcp [2001:db8::1]:80 --flags S --window 1024
               nw packet icmp 10.0.0.1 --sequence 1 --data ping -w echo.pcap
-              nw packet arp 10.0.0.1 --source 10.0.0.2 --source-mac 02:00:00:00:00:01 --interface eth0 --send
+              nw packet arp 10.0.0.1 --source 10.0.0.2 --interface eth0 --send
             """)
 
-    @Argument(help: "udp, tcp, icmp or arp.")
+    @Argument(help: "Protocol: udp, tcp, icmp or arp.")
     var kind: Kind
 
-    @Argument(help: "An address; for udp and tcp with a port, 10.0.0.1:80 or [::1]:80.")
+    @Argument(help: "Destination address; for udp and tcp with a port, such as 10.0.0.1:80 or [::1]:80.")
     var target: String
 
     @Option(
         help: ArgumentHelp(
-            "Sender's address. (default: with --send the one that the route gives, else unspecified)",
+            "Set the source address. (default: with --send the address of the route, otherwise unspecified)",
             valueName: "address"))
     var source: String?
 
-    @Option(help: ArgumentHelp("Sender's port. (default: random)", valueName: "port"))
+    @Option(help: ArgumentHelp("Set the source port. (default: random)", valueName: "port"))
     var sourcePort: UInt16?
 
-    @Option(help: ArgumentHelp("Content.", valueName: "text"))
+    @Option(help: ArgumentHelp("Set the payload.", valueName: "text"))
     var data = ""
 
-    @Option(help: ArgumentHelp("Time to live, or hop limit.", valueName: "hops"))
+    @Option(help: ArgumentHelp("Set the time to live or hop limit.", valueName: "hops"))
     var ttl: UInt8 = 64
 
-    @Option(help: ArgumentHelp("Type of service, or traffic class.", valueName: "number"))
+    @Option(help: ArgumentHelp("Set the type of service or traffic class.", valueName: "number"))
     var tos: UInt8 = 0
 
-    @Option(help: ArgumentHelp("Identification of IPv4, and of an echo. (default: random)", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Set the identification of IPv4 and of ICMP echo. (default: random)", valueName: "number"))
     var id: UInt16?
 
-    @Option(help: ArgumentHelp("TCP's flags: letters of FSRPAUEW.", valueName: "letters"))
+    @Option(help: ArgumentHelp("Set the TCP flags: letters of FSRPAUEW.", valueName: "letters"))
     var flags = "S"
 
-    @Option(help: ArgumentHelp("Sequence number of TCP or of an echo.", valueName: "number"))
+    @Option(help: ArgumentHelp("Set the sequence number of TCP or ICMP echo.", valueName: "number"))
     var sequence: UInt32 = 0
 
-    @Option(help: ArgumentHelp("TCP's acknowledgement.", valueName: "number"))
+    @Option(help: ArgumentHelp("Set the TCP acknowledgement number.", valueName: "number"))
     var acknowledgement: UInt32 = 0
 
-    @Option(help: ArgumentHelp("TCP's window.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Set the TCP window.", valueName: "bytes"))
     var window: UInt16 = 1024
 
     @Option(
         help: ArgumentHelp(
-            "Sender's hardware address. (default: with --send the interface's own)", valueName: "address"))
+            "Set the source hardware address. (default: with --send the address of the interface)", valueName: "address"
+        ))
     var sourceMac: String?
 
     @Option(
-        name: .customShort("w"), help: ArgumentHelp("Store the packet in this new capture file.", valueName: "file"))
+        name: .customShort("w"), help: ArgumentHelp("Store the packet in a new capture FILE.", valueName: "file"))
     var store: String?
 
-    @Flag(help: "Only the bytes, as hexadecimal digits.")
+    @Flag(help: "Print only the bytes, as hexadecimal digits.")
     var hex = false
 
-    @Flag(help: "One JSON object, as by nw read.")
+    @Flag(help: "Print one JSON object, like nw read.")
     var json = false
 
-    @Flag(help: "Send it.")
+    @Flag(help: "Send the packet.")
     var send = false
 
-    @Option(help: ArgumentHelp("Interface to send ARP on.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send ARP on this interface.", valueName: "name"))
     var interface: String?
 
     func validate() throws {
@@ -109,7 +112,7 @@ struct PacketCommand: Subcommand {
     }
 
     private func arp(_ builder: inout PacketBuilder) throws {
-        guard let wanted = IPv4Address(target) else { throw CommandFailure("\(target) is no IPv4 address") }
+        guard let wanted = IPv4Address(target) else { throw CommandFailure("'\(target)' is not an IPv4 address") }
         let hardware = try senderHardware()
         let sender = try sender(toward: wanted)
         builder.add(EthernetHeader(destination: .broadcast, source: hardware, type: .arp))
@@ -132,7 +135,7 @@ struct PacketCommand: Subcommand {
             return SocketAddress(destination, port: 0)
         }
         guard let destination = IPv6Address(host) else {
-            throw CommandFailure("\(host) is no address; names are not looked up")
+            throw CommandFailure("'\(host)' is not an address; names are not resolved")
         }
         let sender = try sender(toward: destination)
         number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp6
@@ -147,7 +150,7 @@ struct PacketCommand: Subcommand {
         if kind == .icmp { return (target, 0) }
         var host = target
         guard let colon = target.lastIndex(of: ":"), let port = UInt16(target[target.index(after: colon)...]) else {
-            throw CommandFailure("\(target) has no port: write 10.0.0.1:80 or [::1]:80")
+            throw CommandFailure("'\(target)' has no port: expected a form such as 10.0.0.1:80 or [::1]:80")
         }
         host = String(target[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -213,9 +216,11 @@ struct PacketCommand: Subcommand {
 
     private func openSocket(_ address: SocketAddress?) throws -> Descriptor {
         if let address { return try PacketSockets.rawIP(isIPv6: address.family == .ipv6) }
-        guard let interface else { throw CommandFailure("--interface tells where to send ARP") }
+        guard let interface else { throw CommandFailure("sending ARP requires --interface") }
         let index = if_nametoindex(interface)
-        guard index != 0 else { throw CommandFailure("there is no interface \(interface)") }
+        guard index != 0 else {
+            throw CommandFailure("no interface is named \(interface); nw interfaces lists the interfaces")
+        }
         return try PacketSockets.frames(interface: index)
     }
 
@@ -231,7 +236,7 @@ struct PacketCommand: Subcommand {
                 throw CommandFailure("send failed: \(String(cString: strerror(error.errno)))")
             }
             throw CommandFailure(
-                "sending needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw=ep \(CommandLine.arguments[0])"
+                "sending requires the capability CAP_NET_RAW: run as root, or run once: setcap cap_net_raw=ep \(CommandLine.arguments[0])"
             )
         }
     }

@@ -5,52 +5,54 @@ import CausewaySystem
 
 /// The output options that all packet commands share.
 struct PacketOutputOptions: ParsableArguments {
-    @Flag(name: .customShort("v"), help: "More detail; up to three times.")
+    @Flag(name: .customShort("v"), help: "Print more detail; may be given up to three times.")
     var verbosity: Int
 
-    @Flag(name: .customShort("e"), help: "Show the link layer's header.")
+    @Flag(name: .customShort("e"), help: "Print the link-layer header.")
     var showsLink = false
 
-    @Flag(name: .customShort("q"), help: "Less: only the sizes of what TCP and UDP carry.")
+    @Flag(name: .customShort("q"), help: "Print less: only the payload sizes of TCP and UDP.")
     var isQuiet = false
 
     @Flag(
         name: .customShort("t"),
-        help: "Time: -t none, -tt seconds, -ttt since the packet before, -tttt date, -ttttt since the first.")
+        help:
+            "Select the time format: -t none, -tt seconds, -ttt since the previous packet, -tttt date, -ttttt since the first packet."
+    )
     var timeStyle: Int
 
     @Flag(name: [.customShort("#"), .customLong("number")], help: "Number the packets.")
     var showsNumber = false
 
-    @Flag(name: .customShort("S"), help: "TCP's sequence numbers as they are.")
+    @Flag(name: .customShort("S"), help: "Print absolute TCP sequence numbers.")
     var absoluteSequence = false
 
-    @Flag(name: .customShort("x"), help: "The bytes too; -xx with the link layer's.")
+    @Flag(name: .customShort("x"), help: "Print the bytes too; -xx includes the link-layer header.")
     var hex: Int
 
-    @Flag(name: .customShort("X"), help: "The bytes and their text; -XX with the link layer's.")
+    @Flag(name: .customShort("X"), help: "Print the bytes and their text; -XX includes the link-layer header.")
     var hexAndText: Int
 
-    @Flag(name: .customShort("A"), help: "The bytes as text.")
+    @Flag(name: .customShort("A"), help: "Print the bytes as text.")
     var text: Int
 
     @OptionGroup var numeric: NumericOption
 
     @OptionGroup var buffering: LineBufferingOptions
 
-    @Flag(help: "Nanoseconds.")
+    @Flag(help: "Print times in nanoseconds.")
     var nano = false
 
-    @Flag(help: "One JSON object a packet.")
+    @Flag(help: "Print one JSON object per packet.")
     var json = false
 
-    @Option(name: .customShort("c"), help: ArgumentHelp("End after so many packets.", valueName: "count"))
+    @Option(name: .customShort("c"), help: ArgumentHelp("Exit after COUNT packets.", valueName: "count"))
     var count: Int?
 
     @Option(
         name: .customShort("w"),
         help: ArgumentHelp(
-            "Store the packets in this new file (pcapng if it ends so, else pcap; - is standard output) instead of showing them.",
+            "Store the packets in a new FILE instead of printing them: pcapng if its name ends in .pcapng, otherwise pcap; - is standard output.",
             valueName: "file"))
     var store: String?
 
@@ -150,8 +152,8 @@ struct PacketOutput: ~Copyable {
         try finish(before)
         return CommandFailure(
             """
-            packet \(count) is of \(link.name), those before it of \(before.name): different link types, which pcap cannot hold. \
-            Those before it are stored; for all of them, store as .pcapng
+            packet \(count) has link type \(link.name), the packets before it have \(before.name): a pcap file has one link type. \
+            The packets before it are stored; to store all packets, use a .pcapng file
             """)
     }
 

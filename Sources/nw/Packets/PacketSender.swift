@@ -7,7 +7,7 @@ import CausewayWire
 extension PacketCommand {
     func sender(toward destination: IPv4Address) throws -> IPv4Address {
         if let source {
-            guard let address = IPv4Address(source) else { throw CommandFailure("\(source) is no IPv4 address") }
+            guard let address = IPv4Address(source) else { throw CommandFailure("'\(source)' is not an IPv4 address") }
             return address
         }
         guard case .ipv4(let address) = try routed(.ipv4(destination)) else { return IPv4Address(bits: 0) }
@@ -16,7 +16,7 @@ extension PacketCommand {
 
     func sender(toward destination: IPv6Address) throws -> IPv6Address {
         if let source {
-            guard let address = IPv6Address(source) else { throw CommandFailure("\(source) is no IPv6 address") }
+            guard let address = IPv6Address(source) else { throw CommandFailure("'\(source)' is not an IPv6 address") }
             return address
         }
         guard case .ipv6(let address) = try routed(.ipv6(destination)) else { return IPv6Address(high: 0, low: 0) }
@@ -31,14 +31,14 @@ extension PacketCommand {
         let source = SourceAddress.toward([SocketAddress(destination, port: 0)], over: over)[0]?.address
         // An ARP request without a sender address is a probe (RFC 5227 §2.1.1), which hosts answer as well.
         guard source == nil, kind != .arp else { return source }
-        throw CommandFailure("there is no route to \(destination): name an address with --source")
+        throw CommandFailure("no route to \(destination): set the source address with --source")
     }
 
     /// Returns the source MAC address: from the options, or else the interface's own address if the packet is sent, so that replies arrive.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
             guard let address = MACAddress(sourceMac) else {
-                throw CommandFailure("\(sourceMac) is no hardware address")
+                throw CommandFailure("'\(sourceMac)' is not a hardware address")
             }
             return address
         }

@@ -5,77 +5,81 @@ import CausewaySystem
 struct PingCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "ping",
-        abstract: "Is a host there, and how far away: ICMP echo, of both families.",
+        abstract: "Check whether a host is reachable and measure round-trip times (ICMP echo).",
         discussion: """
-            Uses the kernel's ICMP sockets, which need no privilege where net.ipv4.ping_group_range allows them, else raw ones. Ends \
-            after -c requests, or on interrupt, with statistics.
+            Uses ICMP sockets, which require no privilege if net.ipv4.ping_group_range allows them, otherwise raw \
+            sockets. Ends after -c requests or on interrupt, and prints statistics.
 
             Examples:
               nw ping example.com
               nw ping -c 3 -i 0.2 ::1
               nw ping -s 1472 -c 1 192.0.2.1
-              nw ping -c3 -I eth0 192.0.2.1    from an interface, or from an address of this host
+              nw ping -c3 -I eth0 192.0.2.1    select the interface or source
 
             Exit codes:
-              0   an answer came
-              1   no answer came, or nothing could be sent
-              64  wrong usage
+              0   a reply was received
+              1   no reply was received, or no request could be sent
+              64  usage error
             """)
 
-    @Option(name: .customShort("c"), help: ArgumentHelp("End after so many requests.", valueName: "count"))
+    @Option(name: .customShort("c"), help: ArgumentHelp("Exit after COUNT requests.", valueName: "count"))
     var count: Int?
 
-    @Option(name: .customShort("i"), help: ArgumentHelp("Time between requests.", valueName: "seconds"))
+    @Option(name: .customShort("i"), help: ArgumentHelp("Wait SECONDS between requests.", valueName: "seconds"))
     var interval = 1.0
 
-    @Option(name: .customShort("s"), help: ArgumentHelp("Bytes of content.", valueName: "bytes"))
+    @Option(name: .customShort("s"), help: ArgumentHelp("Send this many bytes of payload.", valueName: "bytes"))
     var size = 56
 
-    @Option(name: .customShort("t"), help: ArgumentHelp("Time to live, or hop limit.", valueName: "hops"))
+    @Option(name: .customShort("t"), help: ArgumentHelp("Set the time to live or hop limit.", valueName: "hops"))
     var ttl: Int?
 
-    @Option(name: .customShort("W"), help: ArgumentHelp("Wait so long for the last answers.", valueName: "seconds"))
+    @Option(name: .customShort("W"), help: ArgumentHelp("Wait SECONDS for the last replies.", valueName: "seconds"))
     var wait = 1.0
 
     @Option(
         name: .customShort("M"),
-        help: ArgumentHelp("May requests be cut up on their way: do (never), dont (yes).", valueName: "do|dont"))
+        help: ArgumentHelp("Set the Don't Fragment bit (do), or allow fragmentation (dont).", valueName: "do|dont"))
     var fragmentation: String?
 
     @Option(
         name: .customShort("I"),
-        help: ArgumentHelp("Send from this interface, or from this address of the host.", valueName: "origin"))
+        help: ArgumentHelp("Send from this interface, or from this address of this host.", valueName: "origin"))
     var givenOrigin: String?
 
     @OptionGroup var numeric: NumericOption
 
-    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    @Flag(name: .customShort("4"), help: "Use IPv4 only.")
     var onlyIPv4 = false
 
-    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    @Flag(name: .customShort("6"), help: "Use IPv6 only.")
     var onlyIPv6 = false
 
-    @Flag(name: .customShort("q"), help: "Only the statistics.")
+    @Flag(name: .customShort("q"), help: "Print only the statistics.")
     var isQuiet = false
 
-    @Flag(name: .customShort("f"), help: "Send as soon as an answer came, or after 10 ms: needs root.")
+    @Flag(name: .customShort("f"), help: "Send the next request after a reply, or after 10 ms. Requires root.")
     var floods = false
 
-    @Flag(help: "One JSON object an answer, and one for the statistics.")
+    @Flag(help: "Print one JSON object per reply, and one for the statistics.")
     var json = false
 
-    @Argument(help: "The host.")
+    @Argument(help: "Host name or address.")
     var host: String
 
     var origin: PingOrigin? { givenOrigin.map { PingOrigin($0) } }
 
     func validate() throws {
-        guard (0...65507).contains(size) else { throw ValidationError("-s needs 0...65507 bytes.") }
-        guard interval >= 0.002 else { throw ValidationError("-i needs at least 0.002 seconds.") }
-        if let count, count < 1 { throw ValidationError("-c needs a number above 0.") }
-        if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t needs 1...255 hops.") }
-        if let fragmentation, !["do", "dont"].contains(fragmentation) { throw ValidationError("-M needs do or dont.") }
-        if floods, getuid() != 0 { throw ValidationError("-f needs root: it sends as fast as answers come.") }
+        guard (0...65507).contains(size) else { throw ValidationError("-s must be 0 to 65507 bytes.") }
+        guard interval >= 0.002 else { throw ValidationError("-i must be at least 0.002 seconds.") }
+        if let count, count < 1 { throw ValidationError("-c must be more than 0.") }
+        if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t must be 1 to 255 hops.") }
+        if let fragmentation, !["do", "dont"].contains(fragmentation) {
+            throw ValidationError("-M must be do or dont.")
+        }
+        if floods, getuid() != 0 {
+            throw ValidationError("-f requires root, because it sends as fast as replies arrive.")
+        }
     }
 
     func run() async throws {

@@ -29,14 +29,14 @@ final class PingSession {
         try command.origin?.apply(to: socket.rawValue)
         if let ttl = command.ttl {
             do { try PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, ttl) } catch {
-                throw CommandFailure("-t \(ttl)", error)
+                throw CommandFailure("cannot set -t \(ttl)", error)
             }
         }
         if let fragmentation = command.fragmentation {
             do {
                 try PacketSockets.setFragmentation(
                     socket.rawValue, isIPv6: target.isIPv6, isAllowed: fragmentation == "dont")
-            } catch { throw CommandFailure("-M \(fragmentation)", error) }
+            } catch { throw CommandFailure("cannot set -M \(fragmentation)", error) }
         }
     }
 
@@ -47,7 +47,7 @@ final class PingSession {
         do { return try PacketSockets.icmp(isIPv6: isIPv6, raw: true) } catch {
             throw CommandFailure(
                 """
-                ICMP needs either your group in sysctl net.ipv4.ping_group_range, or the capability: \
+                ICMP requires your group in sysctl net.ipv4.ping_group_range, or a capability. Run once: \
                 setcap cap_net_raw=ep \(CommandLine.arguments[0])
                 """)
         }
@@ -103,7 +103,7 @@ final class PingSession {
         } catch {
             errors += 1
             let why = (error as? SystemError).map { String(cString: strerror($0.errno)) } ?? "\(error)"
-            report("\"error\":\"\(why)\",\"seq\":\(sent)", "nw: ping: sendmsg: \(why)")
+            report("\"error\":\"\(why)\",\"seq\":\(sent)", "nw: ping: send failed: \(why)")
         }
     }
 
@@ -144,7 +144,7 @@ final class PingSession {
         guard header.type == (target.isIPv6 ? 129 : 0) else { return }
         guard let left = waiting.removeValue(forKey: number) else {
             duplicates += 1
-            return report("\"seq\":\(number),\"duplicate\":true", "answer to icmp_seq=\(number) (DUP!)")
+            return report("\"seq\":\(number),\"duplicate\":true", "reply to icmp_seq=\(number) (DUP!)")
         }
         received += 1
         let milliseconds = max(.zero, arrived - left) / .microseconds(1) / 1000

@@ -7,27 +7,27 @@ import CausewayTypes
 struct ReadCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "read",
-        abstract: "Show the packets of a capture file, or store some of them in another.",
+        abstract: "Show the packets of a capture file, or store some of them in another file.",
         usage: "nw read [<options>] FILE [FILTER...]",
         discussion: """
-            Reads pcap and pcapng of every kind; - is standard input. Needs no privilege. Words behind the file are a filter in the \
-            language of pcap. -v and --json show the server name of QUIC connections if OpenSSL is installed.
+            Reads pcap and pcapng files; - is standard input. Requires no privilege. The words after the file are a \
+            filter in the pcap language. -v and --json show the server name of QUIC connections if OpenSSL is installed.
 
             Examples:
-              nw read trace.pcap                          a line a packet
-              nw read -v trace.pcapng 'tcp port 443'      some packets, in detail
-              nw read --json trace.pcap                   for programs
-              nw read -w dns.pcap trace.pcap udp port 53  a file with less in it
+              nw read trace.pcap                           one line per packet
+              nw read -v trace.pcapng 'tcp port 443'       some packets, in detail
+              nw read --json trace.pcap                    JSON for programs
+              nw read -w dns.pcap trace.pcap udp port 53   store some packets
             """)
 
     @OptionGroup var output: PacketOutputOptions
 
-    @Option(name: .customShort("r"), help: ArgumentHelp("The capture file, as for tcpdump.", valueName: "file"))
+    @Option(name: .customShort("r"), help: ArgumentHelp("Read this capture file, as with tcpdump.", valueName: "file"))
     var input: String?
 
     @Argument(
         help: ArgumentHelp(
-            "The capture file, unless -r names it; then a filter: show what it matches.", valueName: "file"))
+            "Capture file, unless -r is given; then a filter expression.", valueName: "file"))
     var words: [String] = []
 
     var file: String { input ?? words.first ?? "-" }
@@ -43,7 +43,7 @@ struct ReadCommand: Subcommand {
     }
 
     func validate() throws {
-        if input == nil, words.isEmpty { throw ValidationError("Name a capture file; - is standard input.") }
+        if input == nil, words.isEmpty { throw ValidationError("Specify a capture file; - is standard input.") }
     }
 
     func run() async throws {

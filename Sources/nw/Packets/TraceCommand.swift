@@ -5,12 +5,13 @@ import CausewaySystem
 struct TraceCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "trace",
-        abstract: "Show the routers on the way to a host. Needs no privilege.",
+        abstract: "Show the routers on the path to a host. Requires no privilege.",
         discussion: """
-            Sends datagrams that live for 1, 2, 3... hops, all at once, and shows who reports their end. A router that answers some of \
-            them and passes others on limits its reports: that is marked (limited) and is no loss. With --icmp echo requests are sent, \
-            with --tcp connections are begun, which filters let pass where they drop datagrams. --df with --size shows where packets \
-            become too long: !F-1400 is the longest that goes on.
+            Sends datagrams with a time to live of 1, 2, 3 and so on, all at once, and shows which routers report \
+            that it expired. A router that answers only some of the probes limits its rate of reports: its line is \
+            marked (limited), and no packet was lost. --icmp sends ICMP echo requests, and --tcp makes TCP \
+            connections, which pass packet filters that drop datagrams. --df with --size finds the path MTU: !F-1400 \
+            is the largest packet that is forwarded.
 
             Examples:
               nw trace example.com
@@ -19,57 +20,59 @@ struct TraceCommand: Subcommand {
               nw trace --df --size 1500 example.com
             """)
 
-    @Option(name: .customShort("m"), help: ArgumentHelp("Look no farther than this.", valueName: "hops"))
+    @Option(name: .customShort("m"), help: ArgumentHelp("Trace at most this many hops.", valueName: "hops"))
     var maximum = 30
 
-    @Option(name: .customShort("q"), help: ArgumentHelp("Datagrams for each hop.", valueName: "count"))
+    @Option(name: .customShort("q"), help: ArgumentHelp("Send COUNT probes per hop.", valueName: "count"))
     var probes = 3
 
-    @Option(name: .customShort("w"), help: ArgumentHelp("Wait so long for answers.", valueName: "seconds"))
+    @Option(name: .customShort("w"), help: ArgumentHelp("Wait SECONDS for answers.", valueName: "seconds"))
     var wait = 1.0
 
     @Option(
         name: .customShort("p"),
-        help: ArgumentHelp("The first port (default: 33434); with --tcp the port (default: 80).", valueName: "port"))
+        help: ArgumentHelp(
+            "Set the first destination port (default: 33434) or, with --tcp, the port (default: 80).", valueName: "port"
+        ))
     var givenPort: UInt16?
 
-    @Flag(name: [.long, .customShort("I")], help: "By ICMP echo.")
+    @Flag(name: [.long, .customShort("I")], help: "Probe with ICMP echo requests.")
     var icmp = false
 
-    @Flag(name: [.long, .customShort("T")], help: "By connections.")
+    @Flag(name: [.long, .customShort("T")], help: "Probe with TCP connections.")
     var tcp = false
 
-    @Option(help: ArgumentHelp("Length of the packets, with headers; not of --tcp.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Send packets of this length, including headers; not with --tcp.", valueName: "bytes"))
     var size: Int?
 
-    @Flag(name: [.customLong("df"), .customShort("F")], help: "Let nobody cut packets up.")
+    @Flag(name: [.customLong("df"), .customShort("F")], help: "Set the Don't Fragment bit.")
     var unfragmented = false
 
     var port: UInt16 { givenPort ?? (tcp ? 80 : 33434) }
 
-    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    @Flag(name: .customShort("4"), help: "Use IPv4 only.")
     var onlyIPv4 = false
 
-    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    @Flag(name: .customShort("6"), help: "Use IPv6 only.")
     var onlyIPv6 = false
 
     @OptionGroup var numeric: NumericOption
 
-    @Flag(help: "One JSON object a hop.")
+    @Flag(help: "Print one JSON object per hop.")
     var json = false
 
-    @Argument(help: "The host.")
+    @Argument(help: "Host name or address.")
     var host: String
 
     func validate() throws {
-        guard (1...64).contains(maximum) else { throw ValidationError("-m needs 1...64 hops.") }
-        guard (1...10).contains(probes) else { throw ValidationError("-q needs 1...10 datagrams.") }
-        guard (0.01...60).contains(wait) else { throw ValidationError("-w needs 0.01...60 seconds.") }
-        guard !icmp || !tcp else { throw ValidationError("--icmp and --tcp exclude each other.") }
-        if let size, !(48...65_000).contains(size) { throw ValidationError("--size needs 48...65000 bytes.") }
-        guard size == nil || !tcp else { throw ValidationError("--size has no meaning with --tcp.") }
+        guard (1...64).contains(maximum) else { throw ValidationError("-m must be 1 to 64 hops.") }
+        guard (1...10).contains(probes) else { throw ValidationError("-q must be 1 to 10 probes.") }
+        guard (0.01...60).contains(wait) else { throw ValidationError("-w must be 0.01 to 60 seconds.") }
+        guard !icmp || !tcp else { throw ValidationError("--icmp and --tcp cannot be combined.") }
+        if let size, !(48...65_000).contains(size) { throw ValidationError("--size must be 48 to 65000 bytes.") }
+        guard size == nil || !tcp else { throw ValidationError("--size and --tcp cannot be combined.") }
         guard tcp || icmp || Int(port) + maximum * probes <= 65535 else {
-            throw ValidationError("-p leaves no room for the other ports.")
+            throw ValidationError("-p is too large: each probe uses the next port, up to 65535.")
         }
     }
 

@@ -34,18 +34,18 @@ final class TraceSession {
             }
         } catch let failure as CommandFailure {
             throw failure
-        } catch { throw CommandFailure("trace", error) }
+        } catch { throw CommandFailure("cannot open the sockets of the trace", error) }
     }
 
     func run(until stop: StopMark) throws {
         if !command.json {
-            printLine("trace to \(command.host) (\(target.text)), \(command.maximum) hops at most")
+            printLine("trace to \(command.host) (\(target.text)), at most \(command.maximum) hops")
         }
         for round in 0..<command.probes {
             for hop in 1...command.maximum where hop <= end ?? command.maximum {
                 send(TraceProbe(hop: hop, round: round))
                 if let unsent, !hasSent {
-                    throw CommandFailure("there is no way to \(target.text): \(String(cString: strerror(unsent)))")
+                    throw CommandFailure("cannot send to \(target.text): \(String(cString: strerror(unsent)))")
                 }
                 // A near target has answered by now; no probe is sent beyond it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
@@ -56,7 +56,7 @@ final class TraceSession {
         let deadline = clock.now + .seconds(command.wait)
         collect(until: deadline, stop)
         for hop in 1...(end ?? lastAnswered) { show(hop) }
-        if end == nil { printError("nw: trace: no answer from farther away") }
+        if end == nil { printError("nw: trace: no answer from later hops") }
     }
 
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.maximum } }

@@ -9,16 +9,18 @@ struct PathCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "path",
         abstract: "Show the interfaces and the network path, and follow its changes.",
+        usage: "nw path [<options>]",
         discussion: """
-            What path monitors of programs are told. CAUSEWAY_INTERFACES, or the file /etc/causeway/interfaces, corrects what the \
-            system says of interfaces: usb0=cellular+expensive, eth1=constrained.
+            Shows the path that NWPathMonitor reports to programs. CAUSEWAY_INTERFACES, or the file \
+            /etc/causeway/interfaces, overrides the type and cost of interfaces: usb0=cellular+expensive, \
+            eth1=constrained.
 
             Examples:
               nw path
-              nw path --watch                   every change, with its time; on a terminal the table as well
-              nw path --watch --json | jq .     one JSON object a line
-              nw path --type cellular           of interfaces of one type
-              nw path --captive http://connectivity.example.com/204    does somebody have to log in first?
+              nw path --watch                   print each change with its time
+              nw path --watch --json | jq .     one JSON object per line
+              nw path --type cellular           only cellular interfaces
+              nw path --captive http://connectivity.example.com/204
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -35,32 +37,34 @@ struct PathCommand: Subcommand {
         }
     }
 
-    @Flag(help: "Go on, and print each change.")
+    @Flag(help: "Continue, and print each change.")
     var watch = false
 
-    @Flag(help: "Print JSON, an object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(help: "Only interfaces of this type.")
+    @Option(help: "Use only interfaces of this type.")
     var type: Kind?
 
-    @Option(help: "No interfaces of this type; may be given several times.")
+    @Option(help: "Use no interfaces of this type; may be repeated.")
     var prohibit: [Kind] = []
 
     @Option(
         help: ArgumentHelp(
-            "Ask a web server of yours, which answers with status 204, whether the network is open.", valueName: "url"))
+            "Detect a captive portal: request this URL, which must answer with status 204.", valueName: "url"))
     var captive: String?
 
     func validate() throws {
-        if captive != nil, watch { throw ValidationError("--captive excludes --watch.") }
-        guard type == nil || prohibit.isEmpty else { throw ValidationError("Give --type or --prohibit, not both.") }
+        if captive != nil, watch { throw ValidationError("--captive cannot be combined with --watch.") }
+        guard type == nil || prohibit.isEmpty else {
+            throw ValidationError("--type and --prohibit cannot be combined.")
+        }
     }
 
     func run() async throws {
         try await reporting("path") {
             for mistake in PathQuery.mistakes {
-                printError("nw: path: CAUSEWAY_INTERFACES: '\(mistake)' means nothing")
+                printError("nw: path: invalid entry '\(mistake)' in CAUSEWAY_INTERFACES: expected NAME=TYPE")
             }
             if let captive { return try await ask(captive) }
             guard watch else { return try await show() }
@@ -71,14 +75,14 @@ struct PathCommand: Subcommand {
     /// Probes for a captive portal. Exit code 0 means that the network is open.
     private func ask(_ address: String) async throws {
         guard let url = URL(string: address), let probe = try? CaptiveNetworkProbe(url: url) else {
-            throw CommandFailure("--captive needs a URL of the scheme http")
+            throw CommandFailure("--captive requires an http:// URL")
         }
         switch await probe.run() {
         case .open: printLine("open")
         case .captive(let portal):
             printLine("captive\(portal.map { ": \($0.absoluteString)" } ?? "")")
             throw ExitCode.failure
-        case .failed(let error): throw CommandFailure("\(address)", error)
+        case .failed(let error): throw CommandFailure("request of \(address) failed", error)
         }
     }
 
@@ -120,7 +124,7 @@ struct PathTable {
     func text() -> PrintableText {
         let rows = inquiry.interfaces.map { known -> [String] in
             let marks = [(known.isExpensive, "expensive"), (known.isConstrained, "constrained")].filter(\.0).map(\.1)
-            let state = known.isCarrying ? "works" : known.isUp ? "no carrier" : "off"
+            let state = known.isCarrying ? "up" : known.isUp ? "no carrier" : "down"
             return [
                 known.interface.name, known.interface.type.label, state, marks.joined(separator: " "),
                 known.addresses.joined(separator: " "),

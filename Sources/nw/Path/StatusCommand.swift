@@ -8,49 +8,49 @@ import Dispatch
 struct StatusCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "status",
-        abstract: "Show which path leads to a host and why; follow a connection to it.",
+        abstract: "Show the network paths to a host, and follow a connection to it.",
         usage: "nw status [<options>] HOST [PORT]",
         discussion: """
-            Each address of the host, and the ways to it, the best one first. With --connect a connection is made to PORT, and every \
-            call of its handlers is a line: its state, its path, whether packets can flow (viable), and whether a better path has \
-            appeared (better).
+            Lists each address of the host with its paths, best first. With --connect the command connects to PORT \
+            and prints each call of the connection's handlers: its state, its path, whether packets can flow \
+            (viable), and whether a better path is available (better).
 
             Examples:
               nw status example.com
-              nw status 192.0.2.7 --watch             again whenever the network changes
-              nw status 192.0.2.7 --prohibit wifi     which ways are left without Wi-Fi
-              nw status example.com 443 --connect     what happens to a connection while cables are pulled
+              nw status 192.0.2.7 --watch           repeat when the network changes
+              nw status 192.0.2.7 --prohibit wifi   paths that remain without Wi-Fi
+              nw status example.com 443 --connect   follow a connection
             """)
 
     @Argument(help: "Name or address of the host.")
     var host: String
 
-    @Argument(help: "Its port, for --connect.")
+    @Argument(help: "Port to connect to; required with --connect.")
     var port: String?
 
-    @Flag(help: "Go on, and show the ways again when the network has changed.")
+    @Flag(help: "Continue, and print the paths again after each network change.")
     var watch = false
 
-    @Flag(help: "Make a connection and print what its handlers are told.")
+    @Flag(help: "Connect, and print each call of the connection's handlers.")
     var connect = false
 
-    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
+    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Use UDP instead of TCP.")
     var datagrams = false
 
-    @Flag(help: "Print JSON, an object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(help: "Interfaces of this type are not used; may be given several times.")
+    @Option(help: "Use no interfaces of this type; may be repeated.")
     var prohibit: [PathCommand.Kind] = []
 
-    @Flag(help: "Interfaces that cost money are not used.")
+    @Flag(help: "Use no expensive interfaces.")
     var noExpensive = false
 
     @OptionGroup var multipath: MultipathOptions
 
     func validate() throws {
-        if connect, port == nil { throw ValidationError("--connect needs a PORT.") }
-        if multipath.choice != nil, datagrams { throw ValidationError("--multipath excludes -u.") }
+        if connect, port == nil { throw ValidationError("--connect requires PORT.") }
+        if multipath.choice != nil, datagrams { throw ValidationError("--multipath cannot be combined with -u.") }
         if let port { _ = try parsePort(port) }
     }
 
@@ -104,10 +104,10 @@ struct StatusCommand: Subcommand {
 
     private func text(_ report: Ways) -> PrintableText {
         let lines = report.ways.enumerated().map { number, way in
-            let gateway = way.gateway.map { "through \($0)" } ?? "on the link itself"
+            let gateway = way.gateway.map { "via \($0)" } ?? "on-link"
             let source = way.source.map { " from \($0)" } ?? ""
             let reason =
-                way.isSystemChoice ? "the system's choice" : number == 0 ? "the first that works" : "if the others fail"
+                way.isSystemChoice ? "selected by the system" : number == 0 ? "first usable path" : "fallback"
             return
                 "  \(number + 1). \(way.interface) (\(way.type)) \(gateway)\(source), metric \(way.metric): \(reason)"
         }

@@ -42,14 +42,14 @@ struct PACAnswer: Encodable {
     /// A line for each proxy, then the result of the script with its lookups, alerts and times.
     var text: PrintableText {
         var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
-        lines += unusable.map { "passed over: \($0)" }
-        if let failure { lines.append("no way: \(failure)") }
-        if let result { lines.append("  FindProxyForURL(\"\(url)\", \"\(host)\") said: \(result)") }
+        lines += unusable.map { "skipped: \($0)" }
+        if let failure { lines.append("no proxy: \(failure)") }
+        if let result { lines.append("  FindProxyForURL(\"\(url)\", \"\(host)\") returned: \(result)") }
         for lookup in lookups {
             let found = lookup.addresses.isEmpty ? "nothing" : lookup.addresses.joined(separator: ", ")
-            lines.append("  it looked up \(lookup.name): \(found)")
+            lines.append("  DNS lookup of \(lookup.name): \(found)")
         }
-        lines += alerts.map { "  it wrote: \($0)" }
+        lines += alerts.map { "  alert: \($0)" }
         let times = [("fetched", fetchMilliseconds), ("evaluated", evaluationMilliseconds)].filter { $0.1 > 0 }
         if !times.isEmpty {
             let words = times.map { "\($0.0) in \(Amounts.decimal($0.1, places: 1)) ms" }
@@ -67,13 +67,13 @@ enum PACChoice {
             do {
                 return try ProxyConfiguration(automaticConfiguration: url)
             } catch {
-                throw CommandFailure("--pac: \(scheme) URLs are refused: http://, https:// or the name of a file")
+                throw CommandFailure("--pac: \(scheme) URLs are not supported: use http://, https:// or a file name")
             }
         }
         do {
             return ProxyConfiguration(script: try Data(contentsOf: URL(filePath: word)))
         } catch {
-            throw CommandFailure("--pac: \(word) cannot be read")
+            throw CommandFailure("--pac: cannot read \(word)")
         }
     }
 }

@@ -6,8 +6,8 @@ import FoundationEssentials
 struct ProxyChoice {
     static let help = ArgumentHelp(
         """
-        Through this proxy: http://, https:// or socks5://[USER:PASSWORD@]HOST[:PORT]; again for one behind it; 'env' \
-        for what HTTPS_PROXY, ALL_PROXY, auto_proxy and NO_PROXY say; pac+http:// or pac+https:// for a script that names it.
+        Connect through this proxy: http://, https:// or socks5://[USER:PASSWORD@]HOST[:PORT]. Repeat it for a chain of \
+        proxies. 'env' uses HTTPS_PROXY, ALL_PROXY, auto_proxy and NO_PROXY; pac+http:// or pac+https:// runs a proxy script (PAC).
         """, valueName: "url")
 
     private let words: [String]
@@ -26,7 +26,7 @@ struct ProxyChoice {
             guard (try? ProxyConfiguration(address: word)) == nil else { continue }
             // The message does not include the URL, which may contain a password.
             throw ValidationError(
-                "--proxy number \(index + 1) is no http://, https:// or socks5:// URL of a proxy, nor pac+ and that of a script."
+                "Value \(index + 1) of --proxy is invalid: expected an http://, https:// or socks5:// URL, or pac+ and the URL of a script."
             )
         }
     }
@@ -38,7 +38,7 @@ struct ProxyChoice {
             do {
                 proxies = try ProxyConfiguration.environment(forScheme: scheme)
             } catch {
-                throw CommandFailure("the environment names a proxy that makes no sense; see: nw proxy")
+                throw CommandFailure("a proxy variable of the environment is invalid; check it with: nw proxy URL")
             }
         } else {
             let each = try words.map { try ProxyConfiguration(address: $0) }

@@ -7,13 +7,14 @@ import FoundationEssentials
 struct ProxyCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "proxy",
-        abstract: "Say which proxy the environment wants for a URL, and why.",
+        abstract: "Show which proxy the environment selects for a URL, and why.",
         discussion: """
-            http_proxy and HTTP_PROXY are for http and ws, https_proxy and HTTPS_PROXY for https and wss, all_proxy and \
-            ALL_PROXY for the rest; no_proxy or NO_PROXY lists domains, addresses and networks that need none. This \
-            host itself never needs one. auto_proxy names a script (PAC), which is fetched and asked, as is that of --pac; \
-            it is told no path and query of https URLs. Nothing else is connected to. 'nw cat' and 'nw connect' follow \
-            the environment with --proxy env, and a script with --proxy pac+http://HOST/PATH.
+            http_proxy and HTTP_PROXY apply to http and ws URLs, https_proxy and HTTPS_PROXY to https and wss, \
+            all_proxy and ALL_PROXY to all others. no_proxy or NO_PROXY lists domains, addresses and networks that \
+            are reached directly, as this host always is. auto_proxy contains the URL of a proxy script (PAC), which \
+            is fetched and run, like the script of --pac; it does not receive the path and query of https URLs. No \
+            other connection is made. 'nw cat' and 'nw connect' use the environment with --proxy env, and a script \
+            with --proxy pac+http://HOST/PATH.
 
             Examples:
               nw proxy https://example.com
@@ -25,10 +26,10 @@ struct ProxyCommand: Subcommand {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Option(help: ArgumentHelp("Ask this script instead: a URL or a file.", valueName: "url|file"))
+    @Option(help: ArgumentHelp("Run this proxy script (PAC) instead: a URL or a file.", valueName: "url|file"))
     var pac: String?
 
-    @Argument(help: "A URL.")
+    @Argument(help: "URL with a scheme and a host.")
     var url: String
 
     func validate() throws {
@@ -63,12 +64,12 @@ struct ProxyAnswer: Encodable {
     /// - Parameter script: A script to use instead of the environment.
     init(_ text: String, _ variables: [String: String], script: String?) throws {
         guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: false) else {
-            throw CommandFailure("no URL")
+            throw CommandFailure("invalid URL: expected a scheme and a host")
         }
         self.url = text
         if let script {
             configuration = try PACChoice.configuration(script)
-            (hasCredential, reason) = (false, "by the script \(configuration?.address ?? script)")
+            (hasCredential, reason) = (false, "from the script \(configuration?.address ?? script)")
             return
         }
         // The rules may depend on the port: the URL's port, or the default port of the scheme.
@@ -79,17 +80,17 @@ struct ProxyAnswer: Encodable {
             decision = try ProxyConfiguration.environmentDecision(for: endpoint, scheme: scheme, variables)
         } catch {
             // The message does not include the value, which may contain a password.
-            let hint = "; a script (PAC) is named by auto_proxy, and is on a web server"
+            let hint = "; auto_proxy must contain the http:// or https:// URL of a script (PAC)"
             throw CommandFailure(
-                "the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
+                "the proxy variable for \(scheme) URLs is not an http://, https:// or socks5:// URL\(hint)")
         }
         configuration = decision.proxy
         proxy = decision.proxy?.address
         hasCredential = decision.proxy?.hasCredential ?? false
         switch (decision.variable, decision.exception) {
-        case (nil, _): reason = "no variable names a proxy for \(scheme) URLs"
-        case (let variable?, nil): reason = "by \(variable)"
-        case (let variable?, let exception?): reason = "'\(exception)' is excepted from \(variable)"
+        case (nil, _): reason = "no variable sets a proxy for \(scheme) URLs"
+        case (let variable?, nil): reason = "from \(variable)"
+        case (let variable?, let exception?): reason = "'\(exception)' is excluded from \(variable)"
         }
     }
 
@@ -107,7 +108,7 @@ struct ProxyAnswer: Encodable {
 
     var text: PrintableText {
         if let script { return "\(reason):\n\(script.text)" }
-        let way = proxy.map { hasCredential ? "\($0) with a credential" : $0 } ?? "direct"
+        let way = proxy.map { hasCredential ? "\($0) with credentials" : $0 } ?? "direct"
         return "\(way): \(reason)"
     }
 }

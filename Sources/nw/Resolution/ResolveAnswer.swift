@@ -52,7 +52,7 @@ struct ResolveAnswer: Encodable {
                 milliseconds: $0.milliseconds)
         }
         if addresses.isEmpty, records.isEmpty {
-            problem = inquiry.detail ?? inquiry.failure.map { describe($0.networkError).text } ?? "nothing found"
+            problem = inquiry.detail ?? inquiry.failure.map { describe($0.networkError).text } ?? "no records found"
         }
     }
 
@@ -71,7 +71,7 @@ struct ResolveAnswer: Encodable {
             ]
             lines.append("\(address.address.padded(to: 39))  \(facts.compactMap(\.self).joined(separator: ", "))")
         }
-        if trace { lines.append("; \(Amounts.decimal(milliseconds, places: 1)) ms in all") }
+        if trace { lines.append("; \(Amounts.decimal(milliseconds, places: 1)) ms in total") }
         return lines.joined(separator: "\n")
     }
 

@@ -8,49 +8,51 @@ import CausewayTypes
 struct ResolveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Look up a name, an address, or any record.",
+        abstract: "Resolve a name or address, or query any DNS record.",
         usage: "nw resolve [<options>] [@SERVER] NAME [TYPE]",
         discussion: """
-            Without --type a name is looked up as a connection would: the hosts file, DNS, or the link for names in \
-            .local, and the addresses come in the order of RFC 6724, each with the rule that puts it before the next.
+            Without --type, a name is resolved as a connection does it: from the hosts file, by DNS, or by multicast \
+            DNS for names in .local. The addresses are printed in the order in which they are tried (RFC 6724), each \
+            with the rule that places it before the next.
 
             Examples:
               nw resolve example.com
               nw resolve example.com --trace --json
-              nw resolve 192.0.2.1                        the name of an address
+              nw resolve 192.0.2.1                       the name of an address
               nw resolve _https._tcp.example.com --type SRV
-              nw resolve @192.0.2.53 example.com HTTPS    as with dig; --server and --type say the same
+              nw resolve @192.0.2.53 example.com HTTPS   the syntax of dig
               nw resolve -x 192.0.2.1
-              nw resolve printer.local --trace            names of the link are asked for by multicast DNS
+              nw resolve printer.local --trace           by multicast DNS
             """)
 
     @Option(
-        help: ArgumentHelp("Ask DNS for records of this type, such as A, MX, TXT, HTTPS or TYPE65.", valueName: "type"))
+        help: ArgumentHelp("Query records of this type, such as A, MX, TXT, HTTPS or TYPE65.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Ask this DNS server; a port may follow behind a colon.", valueName: "address"))
+    @Option(help: ArgumentHelp("Query this DNS server: ADDRESS or ADDRESS:PORT.", valueName: "address"))
     var server: String?
 
-    @Option(name: .customShort("x"), help: ArgumentHelp("Look up the name of this address.", valueName: "address"))
+    @Option(
+        name: .customShort("x"), help: ArgumentHelp("Look up the name of this address (PTR).", valueName: "address"))
     var reverse: String?
 
-    @Flag(name: .customShort("4"), help: "IPv4 addresses only.")
+    @Flag(name: .customShort("4"), help: "Query IPv4 addresses only.")
     var v4Only = false
 
-    @Flag(name: .customShort("6"), help: "IPv6 addresses only.")
+    @Flag(name: .customShort("6"), help: "Query IPv6 addresses only.")
     var v6Only = false
 
-    @Flag(help: "Show every question with its answer.")
+    @Flag(help: "Show each query with its result.")
     var trace = false
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Argument(help: "A name or an address, and a type of records; a server behind @.")
+    @Argument(help: "A name or an address, a record type, and @ with a server.")
     var words: [String] = []
 
     func validate() throws {
-        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         _ = try ResolveRequest(words, reverse: reverse, type: type, server: server)
     }
 
@@ -84,7 +86,7 @@ struct ResolveCommand: Subcommand {
         } catch let error as CommandFailure {
             throw error
         } catch {
-            throw CommandFailure("\(name) is not a domain name, or the server is not an address")
+            throw CommandFailure("'\(name)' is not a domain name, or the server is not an address")
         }
     }
 }

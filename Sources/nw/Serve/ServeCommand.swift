@@ -9,23 +9,26 @@ struct ServeCommand: Subcommand {
         commandName: "serve",
         abstract: "Run an echo, sink, source or datagram-counting server.",
         discussion: """
-            echo      sends back what it receives
-            sink      receives and drops
-            source    sends 64 KiB blocks as fast as the peer reads
-            udp-sink  counts datagrams; answers one of 1 byte with the count so far, 8 bytes, little-endian
+            Servers:
+              echo      sends received data back
+              sink      receives data and discards it
+              source    sends blocks of 64 KiB as fast as the peer reads
+              udp-sink  counts datagrams; answers a datagram of 1 byte with the
+                        count so far, in 8 bytes, little-endian
 
             Examples:
-              nw serve echo --port 7000 -v              a line for each peer
-              nw serve echo --port 7000 --tcp --udp     both at once; --udp alone for datagrams
+              nw serve echo --port 7000 -v              report each peer
+              nw serve echo --port 7000 --tcp --udp     TCP and UDP on one port
               nw serve sink --port 7001 --style async
               nw serve udp-sink --port 7002 --host 127.0.0.1
-              nw serve echo --port 0 --advertise "Echo here"    found by nw browse _echo._tcp
+              nw serve echo --port 0 --advertise "Echo here"
               nw serve echo --port 7443 --tls --cert chain.pem --key key.pem
 
             Exit codes:
-              1         a port cannot be used
-              64        wrong usage
-              130, 143  ended by SIGINT or SIGTERM; connections that are open had two seconds to end
+              1         the port cannot be used
+              64        usage error
+              130, 143  ended by SIGINT or SIGTERM; open connections had 2 seconds
+                        to end
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -55,69 +58,73 @@ struct ServeCommand: Subcommand {
         case dispatchSource = "dispatch-source"
     }
 
-    @Argument(help: "What to serve.")
+    @Argument(help: "Server to run.")
     var kind: Kind
 
-    @Option(help: "Port to listen on; 0 takes any free one.")
+    @Option(help: "Listen on this port; 0 selects a free port.")
     var port: UInt16
 
-    @Option(help: "Local address to listen on. (default: every address, IPv4 and IPv6)")
+    @Option(help: "Listen on this local address. (default: all IPv4 and IPv6 addresses)")
     var host: String?
 
-    @Flag(help: "Serve datagrams: echo and sink.")
+    @Flag(help: "Serve UDP; for echo and sink.")
     var udp = false
 
-    @Flag(help: "Serve streams, which is the default; with --udp both, on one port.")
+    @Flag(help: "Serve TCP (the default); with --udp, serve both on one port.")
     var tcp = false
 
     @Flag(name: .shortAndLong, help: "Report each peer on standard error.")
     var verbose = false
 
-    @Flag(help: "Print one JSON object per event: the port, and each peer's beginning and end.")
+    @Flag(help: "Print one JSON object per event: the port, and the start and end of each peer.")
     var json = false
 
-    @Option(help: "How the server is written.")
+    @Option(help: "Select the API style of the server.")
     var style: Style = .callbacks
 
-    @Flag(help: "With completion handlers: a queue for each connection instead of one for all.")
+    @Flag(help: "With --style callbacks: use one queue per connection instead of one for all.")
     var perConnectionQueue = false
 
     @Option(
         help: ArgumentHelp(
-            "Make the server known on the local network, as _echo._tcp, _sink._tcp and so on.", valueName: "name"))
+            "Advertise the server on the local network, as _echo._tcp, _sink._tcp and so on.", valueName: "name"))
     var advertise: String?
 
-    @Flag(help: "TLS over TCP, with the certificate of --cert.")
+    @Flag(help: "Use TLS over TCP, with the certificate of --cert.")
     var tls = false
 
-    @Option(help: ArgumentHelp("Our certificate and those of its issuers (PEM).", valueName: "file"))
+    @Option(help: ArgumentHelp("Present the certificate in FILE, followed by its issuers (PEM).", valueName: "file"))
     var cert: String?
 
-    @Option(help: ArgumentHelp("Its private key (PEM), unless it is in the same file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the private key of --cert from FILE (PEM). (default: the --cert file)", valueName: "file"))
     var key: String?
 
     @Option(
-        help: ArgumentHelp("Accept only clients with a certificate of these authorities (PEM).", valueName: "file"))
+        help: ArgumentHelp("Require a client certificate issued by the authorities in FILE (PEM).", valueName: "file"))
     var ca: String?
 
-    @Option(help: "Event loops. (default: one per processor)")
+    @Option(help: "Run this many event loops. (default: one per processor)")
     var loops: Int?
 
     func validate() throws {
-        if let loops, loops < 1 { throw ValidationError("--loops needs a positive number.") }
+        if let loops, loops < 1 { throw ValidationError("--loops must be more than 0.") }
         if let host, case .name = NWEndpoint.Host(host) {
-            throw ValidationError("--host needs an address, not a name.")
+            throw ValidationError("--host requires an address, not a name.")
         }
-        if tls != (cert != nil) { throw ValidationError("--tls and --cert go together.") }
-        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
-        if ca != nil, !tls { throw ValidationError("--ca needs --tls.") }
-        if tls, kind == .datagramSink { throw ValidationError("--tls is for the servers over TCP.") }
-        if udp, tls || kind == .source { throw ValidationError("--udp is for echo and sink, and excludes --tls.") }
+        if tls != (cert != nil) { throw ValidationError("--tls and --cert require each other.") }
+        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
+        if ca != nil, !tls { throw ValidationError("--ca requires --tls.") }
+        if tls, kind == .datagramSink { throw ValidationError("udp-sink cannot be combined with --tls.") }
+        if udp, tls || kind == .source {
+            throw ValidationError("--udp requires echo or sink, and cannot be combined with --tls.")
+        }
         if udp || verbose || json, isOfTasks {
-            throw ValidationError("--udp, -v and --json need --style callbacks or dispatch-source.")
+            throw ValidationError("--udp, -v and --json require --style callbacks or dispatch-source.")
         }
         if isStructured, tls || advertise != nil || kind == .datagramSink {
-            throw ValidationError("--style structured is for plain TCP: not for --tls, --advertise and udp-sink.")
+            throw ValidationError("--style structured supports only plain TCP: remove --tls, --advertise or udp-sink.")
         }
     }
 

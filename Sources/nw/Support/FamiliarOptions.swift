@@ -2,13 +2,14 @@ import ArgumentParser
 
 /// Options of ping, tcpdump, nmap and netcat that request the default behaviour of this tool.
 struct NumericOption: ParsableArguments {
-    @Flag(name: .customShort("n"), help: ArgumentHelp("Accepted: addresses and ports are never turned into names."))
+    @Flag(
+        name: .customShort("n"), help: ArgumentHelp("Accepted without effect: addresses and ports are always numeric."))
     var isNumeric: Int
 }
 
 struct LineBufferingOptions: ParsableArguments {
     @Flag(
         name: [.customShort("l"), .customShort("U")],
-        help: "Accepted: packets are shown as soon as they are captured.")
+        help: "Accepted without effect: packets are always printed immediately.")
     var isUnbuffered: Int
 }

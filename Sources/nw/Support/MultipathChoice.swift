@@ -19,16 +19,18 @@ struct MultipathOptions: ParsableArguments {
     @Option(
         name: .customLong("multipath"),
         help: ArgumentHelp(
-            "Multipath TCP, where the peer speaks it: handover, interactive or aggregate.", valueName: "mode"))
+            "Use Multipath TCP, if the peer supports it.", valueName: "mode"))
     var choice: MultipathChoice?
 
     @Flag(
         name: .customLong("multipath-endpoints"),
-        help: "Meanwhile give the kernel's path manager the addresses of this host, for which it takes CAP_NET_ADMIN.")
+        help:
+            "Register the addresses of this host with the kernel's path manager while the command runs. Requires CAP_NET_ADMIN."
+    )
     var givesEndpoints = false
 
     func validate() throws {
-        if givesEndpoints, choice == nil { throw ValidationError("--multipath-endpoints needs --multipath.") }
+        if givesEndpoints, choice == nil { throw ValidationError("--multipath-endpoints requires --multipath.") }
     }
 
     func apply(to parameters: NWParameters) { parameters.multipathServiceType = choice?.serviceType ?? .disabled }
@@ -40,7 +42,7 @@ struct MultipathOptions: ParsableArguments {
         do {
             endpoints = try MultipathEndpoints(for: choice.serviceType)
         } catch {
-            throw CommandFailure("--multipath-endpoints", error)
+            throw CommandFailure("cannot register the addresses with the path manager", error)
         }
         defer { endpoints.cancel() }
         return try await body()
@@ -52,18 +54,18 @@ extension NWConnection {
     var multipathLabel: String {
         guard parameters.multipathServiceType != .disabled else { return "" }
         let subflows = (metadata(definition: NWProtocolTCP.definition) as? NWProtocolTCP.Metadata)?.subflows ?? []
-        return subflows.isEmpty ? " over TCP: Multipath TCP is not spoken at both ends" : " over Multipath TCP"
+        return subflows.isEmpty ? " over TCP: the peer does not support Multipath TCP" : " over Multipath TCP"
     }
 }
 
 extension NWConnection.DataTransferReport {
-    /// The traffic of each path: `wifi0: sent 1.2 MiB, received 10 bytes, sent again 0 bytes`.
+    /// The traffic of each path: `wifi0: sent 1.2 MiB, received 10 bytes, retransmitted 0 bytes`.
     var pathLines: [String] {
         pathReports.map { path in
             let sent = Amounts.bytes(path.sentTransportByteCount)
             let received = Amounts.bytes(path.receivedTransportByteCount)
             let again = Amounts.bytes(path.retransmittedTransportByteCount)
-            return "\(path.interface.name): sent \(sent), received \(received), sent again \(again)"
+            return "\(path.interface.name): sent \(sent), received \(received), retransmitted \(again)"
         }
     }
 }

@@ -29,8 +29,8 @@ extension Subcommand {
         """
         Exit codes:
           0         success
-          1         failure; one line on standard error says why
-          64        wrong usage
+          1         failure; standard error has one line with the reason
+          64        usage error
           130, 143  ended by SIGINT or SIGTERM
         """
     }

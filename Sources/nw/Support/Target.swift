@@ -26,7 +26,9 @@ extension NWEndpoint {
 
 /// Parses a port number or a service name.
 func parsePort(_ text: String) throws -> NWEndpoint.Port {
-    guard let port = NWEndpoint.Port(text) else { throw ValidationError("'\(text)' is not a port or service name") }
+    guard let port = NWEndpoint.Port(text) else {
+        throw ValidationError("'\(text)' is not a port number or service name.")
+    }
     return port
 }
 

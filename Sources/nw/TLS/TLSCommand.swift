@@ -5,41 +5,42 @@ import Causeway
 struct TLSCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "tls",
-        abstract: "Show a server's TLS: certificates, protocol, times, and what is wrong and how to mend it.",
+        abstract: "Check a server's TLS: certificates, protocol, times, problems and fixes.",
         usage: "nw tls [<options>] HOST[:PORT]",
         discussion: """
-            Connects, looks and hangs up; nothing is sent. The certificates are judged by the rules of every \
-            connection, and shown whatever the judgement is.
+            Connects, completes the handshake and closes; no application data is sent. The certificates are \
+            validated with the rules of every connection, and are shown even if validation fails.
 
             Examples:
-              nw tls example.com                      port 443, judged by this system's authorities
+              nw tls example.com                      port 443, system authorities
               nw tls --alpn h2 --alpn http/1.1 example.com
-              nw tls --ca root.pem 127.0.0.1:8443     judged by the authorities of a file alone
+              nw tls --ca root.pem 127.0.0.1:8443     only authorities in a file
               nw tls --servername www.example.com 192.0.2.7:443
               nw tls --json '[2001:db8::1]:443'       one JSON object
 
             Exit codes:
               0   the server is trusted
-              1   it is not
+              1   the server is not trusted
               2   no TLS connection could be made
-              64  wrong usage
+              64  usage error
             """)
 
-    @Option(help: ArgumentHelp("Offer this application protocol; may be given several times.", valueName: "protocol"))
+    @Option(help: ArgumentHelp("Offer this application protocol; may be repeated.", valueName: "protocol"))
     var alpn: [String] = []
 
-    @Option(help: ArgumentHelp("Trust the certificates in this file (PEM), and no others.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust only the certificates in FILE (PEM).", valueName: "file"))
     var ca: String?
 
-    @Option(help: ArgumentHelp("Ask for this name, and expect it in the certificate.", valueName: "name"))
+    @Option(help: ArgumentHelp("Request this server name (SNI), and require it in the certificate.", valueName: "name"))
     var servername: String?
 
-    @Option(name: [.customShort("p"), .long], help: ArgumentHelp("Port; 443 if it is not given.", valueName: "port"))
+    @Option(
+        name: [.customShort("p"), .long], help: ArgumentHelp("Connect to this port. (default: 443)", valueName: "port"))
     var port: String?
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+        help: ArgumentHelp("Give up after SECONDS.", valueName: "seconds"))
     var timeout = 15.0
 
     @Flag(help: "Print one JSON object instead of text.")
@@ -49,9 +50,11 @@ struct TLSCommand: Subcommand {
     var address: String
 
     func validate() throws {
-        guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number of seconds.") }
+        guard timeout > 0, timeout <= 1_000_000 else {
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
         for name in alpn where !(1...255).contains(name.utf8.count) {
-            throw ValidationError("'\(name)' is no application protocol: it has 1 to 255 bytes.")
+            throw ValidationError("'\(name)' is not an application protocol: a protocol name has 1 to 255 bytes.")
         }
         _ = try target()
     }
@@ -65,7 +68,7 @@ struct TLSCommand: Subcommand {
                 do {
                     rules.anchors = try NWProtocolTLS.Options.TrustRules.certificates(inFile: ca)
                 } catch {
-                    throw CommandFailure("no certificates can be read from \(ca)", error)
+                    throw CommandFailure("cannot read certificates from \(ca)", error)
                 }
             }
             let probe = TLSProbe(
@@ -89,14 +92,16 @@ struct TLSCommand: Subcommand {
                 throw ValidationError("'\(address)' has no closing bracket.")
             }
             let rest = host[host.index(after: end)...]
-            guard rest.isEmpty || rest.first == ":" else { throw ValidationError("'\(address)' is not HOST[:PORT].") }
+            guard rest.isEmpty || rest.first == ":" else {
+                throw ValidationError("'\(address)' does not have the form HOST[:PORT].")
+            }
             if !rest.isEmpty { service = String(rest.dropFirst()) }
             host = host[host.index(after: host.startIndex)..<end]
         } else if let colon = host.firstIndex(of: ":"), colon == host.lastIndex(of: ":") {
             service = String(host[host.index(after: colon)...])
             host = host[..<colon]
         }
-        guard !host.isEmpty else { throw ValidationError("'\(address)' names no host.") }
+        guard !host.isEmpty else { throw ValidationError("'\(address)' has no host.") }
         return Target(host: NWEndpoint.Host(String(host)), port: try parsePort(service))
     }
 }

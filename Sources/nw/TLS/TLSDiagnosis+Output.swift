@@ -7,13 +7,13 @@ extension TLSDiagnosis {
 
     func text() -> PrintableText {
         var lines = ["\(endpoint): " + (isTrusted ? "trusted" : "NOT TRUSTED") + " as \(host)"]
-        if let failure { lines.append("  why:       \(failure)") }
-        lines += remedies.map { "  to do:     \($0)" }
+        if let failure { lines.append("  reason:    \(failure)") }
+        lines += remedies.map { "  fix:       \($0)" }
         lines.append("  protocol:  \(observation.version), \(observation.cipherSuite)")
         if let group = observation.group { lines.append("  group:     \(group)") }
         lines.append("  alpn:      \(observation.applicationProtocol ?? "none")")
         lines.append(
-            "  stapled:   \(observation.stapledResponse == nil ? "no statement of status" : "a statement of status")")
+            "  stapled:   \(observation.stapledResponse == nil ? "no OCSP response" : "OCSP response")")
         lines.append("  times:     " + times)
         lines.append("  sent:      \(sent.count) certificate\(sent.count == 1 ? "" : "s")")
         for (index, entry) in sent.enumerated() { lines += Self.lines(for: entry, index) }
@@ -32,7 +32,7 @@ extension TLSDiagnosis {
 
     private static func lines(for entry: Sent, _ index: Int) -> [String] {
         let certificate = entry.certificate
-        var lines = ["  [\(index)] \(certificate)" + (certificate.isAuthority ? "  (an authority)" : "")]
+        var lines = ["  [\(index)] \(certificate)" + (certificate.isAuthority ? "  (CA)" : "")]
         let names = Presented.names(of: certificate)
         if !names.isEmpty {
             let more = names.count > 12 ? ", and \(names.count - 12) more" : ""
@@ -48,7 +48,7 @@ extension TLSDiagnosis {
     }
 
     private static func date(_ seconds: Int64) -> String {
-        guard seconds != .min else { return "an unreadable date" }
+        guard seconds != .min else { return "invalid date" }
         return Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }
 

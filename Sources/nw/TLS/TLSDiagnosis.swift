@@ -64,8 +64,9 @@ struct TLSDiagnosis: Sendable {
             guard observation.isObsolete else { return .success(chain) }
             return .failure(
                 Reason(
-                    message: "\(observation.version) with \(observation.cipherSuite) is no longer used by default",
-                    remedies: ["Let the server speak TLS 1.2 or 1.3 with ECDHE and AES-GCM or ChaCha20-Poly1305."]))
+                    message:
+                        "\(observation.version) with \(observation.cipherSuite) is obsolete and disabled by default",
+                    remedies: ["Enable TLS 1.2 or 1.3 with ECDHE and AES-GCM or ChaCha20-Poly1305 on the server."]))
         } catch {
             return .failure(Reason(message: error.description, failure: error))
         }
@@ -110,9 +111,9 @@ struct Presented {
             if !used.contains(certificate) {
                 remarks.append("is not part of the chain")
             } else if index > 0, certificate.subject == certificate.issuer, certificate.isAuthority {
-                remarks.append("is a root, which need not be sent")
+                remarks.append("is a root certificate, which need not be sent")
             } else if index > 0, certificates[index - 1].issuer != certificate.subject {
-                remarks.append("is not where it belongs: each certificate should follow the one it signed")
+                remarks.append("is out of order: each certificate should follow the certificate that it signed")
             }
             return TLSDiagnosis.Sent(certificate: certificate, remarks: remarks)
         }
@@ -125,14 +126,14 @@ struct Presented {
         case .unknownIssuer: return remediesForGap()
         case .selfSigned:
             return [
-                "Have an authority issue a certificate for \(host), or give clients this one: nw tls --ca with a copy of it."
+                "Get a certificate for \(host) from an authority, or add this certificate to the anchors of the clients (nw tls --ca)."
             ]
         case .nameMismatch, .noAlternativeName:
             let names = certificates.first.map { Self.names(of: $0).joined(separator: ", ") } ?? ""
             return [
                 names.isEmpty
-                    ? "Issue the certificate anew with the alternative name (subjectAltName) \(host)."
-                    : "Connect by one of its names (\(names)), or issue it anew with the alternative name \(host)."
+                    ? "Reissue the certificate with the subject alternative name \(host)."
+                    : "Connect with one of its names (\(names)), or reissue it with the subject alternative name \(host)."
             ]
         default: return [Self.sentence(failure.advice)]
         }
@@ -142,16 +143,16 @@ struct Presented {
         guard let last = linked.last else { return [] }
         if last.subject == last.issuer {
             return [
-                "The chain ends in the root \"\(last)\", which is not trusted here: if it should be, add it to the "
-                    + "authorities of this system, or to those of the program (nw tls --ca)."
+                "The chain ends in the root \"\(last)\", which is not trusted. To trust it, add it to the "
+                    + "authorities of this system or of the program (nw tls --ca)."
             ]
         }
         var remedies = [
-            "The certificate of \"\(last.issuer)\" is missing: append it to the server's certificate file, behind \"\(last)\"."
+            "The certificate of \"\(last.issuer)\" is missing: append it to the server's certificate file, after \"\(last)\"."
         ]
-        if let location = last.issuerLocations.first { remedies.append("It can be fetched from \(location)") }
+        if let location = last.issuerLocations.first { remedies.append("It is available at \(location)") }
         remedies.append(
-            "If \"\(last.issuer)\" is a root of your own, add it to the authorities of this system, or to those of the program."
+            "If \"\(last.issuer)\" is your own root, add it to the authorities of this system or of the program."
         )
         return remedies
     }
@@ -164,10 +165,10 @@ struct Presented {
             case .name(let text): text
             case .address(let bytes) where bytes.count == 4 || bytes.count == 16:
                 ReferenceName.address(bytes).description
-            case .address: "a damaged address"
+            case .address: "invalid address"
             case .email(let text): "mail:\(text)"
             case .uri(let text): text
-            case .other: "a name of another kind"
+            case .other: "unsupported name type"
             }
         }
     }

@@ -47,7 +47,7 @@ struct TLSProbe: Sendable {
     }
 
     private func failure(_ error: NWError) -> CommandFailure {
-        CommandFailure("no TLS with \(target.endpoint.label)", error)
+        CommandFailure("no TLS connection to \(target.endpoint.label)", error)
     }
 
     private static func isForWantOfCommonGround(_ error: NWError) -> Bool {
@@ -71,7 +71,7 @@ struct TLSProbe: Sendable {
         do {
             try await withDeadline(limit, onExpiry: { connection.cancel() }) { try await connection.open() }
         } catch is TimedOut {
-            throw CommandFailure("no TLS with \(target.endpoint.label): timed out")
+            throw CommandFailure("no TLS connection to \(target.endpoint.label): timed out")
         }
         let total = clock.now - start
         var observation = seen.withLock { $0 }

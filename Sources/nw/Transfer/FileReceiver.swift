@@ -48,7 +48,7 @@ struct FileReceiver {
         if let refusal = await refusal(of: name, byteCount) {
             received.reply = refusal
             if name == nil, (try? TransferHeader.safeName(bytes, allowsHidden: true)) != nil {
-                received.reason = "its name begins with a dot; --hidden takes such files"
+                received.reason = "its name begins with a dot; --hidden accepts such files"
             }
         } else {
             file = try await opening(&received)

@@ -77,10 +77,10 @@ struct FileSender {
 
     private mutating func awaitReply() async throws {
         guard let byte = try await replies.exactly(1)?.first else {
-            throw CommandFailure("the receiver ended the connection without an answer")
+            throw CommandFailure("the receiver closed the connection without a reply")
         }
         guard let reply = TransferReply(rawValue: byte) else {
-            throw CommandFailure("the receiver's answer makes no sense")
+            throw CommandFailure("the receiver sent an invalid reply")
         }
         if reply != .stored { throw NotSent(reason: reply.explanation) }
     }

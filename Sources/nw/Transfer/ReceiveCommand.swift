@@ -6,48 +6,51 @@ import FoundationEssentials
 struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",
-        abstract: "Receive files from `nw send` into a directory; with --raw from any program, one per connection.",
+        abstract: "Receive files into a directory, from `nw send` or, with --raw, any program.",
+        usage: "nw receive [<options>] <directory> --port <port>",
         discussion: """
-            A file appears under its name only when it is whole, its SHA-256 is right and the disk holds it. \
-            Files that exist are kept unless --overwrite is given. Unfinished files of a run that was killed are removed at \
-            the start. With --raw, all that a connection brings until its end is one file, named for its time, its sender and \
-            its type.
+            A file appears under its name only when it is complete, its SHA-256 matches and it is stored on disk. \
+            Existing files are kept, unless --overwrite is given. Incomplete files of a killed process are removed \
+            at the start. With --raw, all data of a connection is stored as one file, named after its time, sender \
+            and type.
 
             Examples:
               nw receive inbox --port 9100
               nw receive . --port 9100 --host ::1 --once --overwrite
-              nw receive inbox --port 2006 --raw -v     for `nc HOST 2006 < picture.png` and the like
+              nw receive inbox --port 2006 --raw -v    for nc HOST 2006 < file
               nw receive inbox --port 9100 --json | jq .name
 
             Exit codes:
-              0       ended by a signal while no peer was connected; with --once, all files were stored
-              1       the directory or the port cannot be used; with --once, a file was not stored
-              64      wrong usage
-              130, 143  ended by SIGINT or SIGTERM, and a connection was cut
+              0         ended by a signal without an open connection; with --once,
+                        all files were stored
+              1         the directory or port cannot be used; with --once, a file
+                        was not stored
+              64        usage error
+              130, 143  ended by SIGINT or SIGTERM during a transfer
             """)
 
-    @Argument(help: "Directory that takes the files.")
+    @Argument(help: "Directory for the received files.")
     var directory: String
 
-    @Option(help: "Port to listen on; 0 takes any free one.")
+    @Option(help: "Listen on this port; 0 selects a free port.")
     var port: UInt16
 
-    @Option(help: "Local address to listen on. (default: every address, IPv4 and IPv6)")
+    @Option(help: "Listen on this local address. (default: all IPv4 and IPv6 addresses)")
     var host: String?
 
-    @Flag(help: "End after one connection; fail if one of its files was not stored.")
+    @Flag(help: "Exit after one connection; fail if one of its files was not stored.")
     var once = false
 
-    @Flag(help: "Replace files that exist.")
+    @Flag(help: "Replace existing files.")
     var overwrite = false
 
-    @Flag(help: "Take files whose names begin with a dot.")
+    @Flag(help: "Accept files whose names begin with a dot.")
     var hidden = false
 
-    @Flag(help: "Store all that a connection brings as one file: no protocol.")
+    @Flag(help: "Store all data of a connection as one file, without a protocol.")
     var raw = false
 
-    @Option(help: ArgumentHelp("Refuse larger files.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Refuse files larger than BYTES.", valueName: "bytes"))
     var maximumSize: UInt64?
 
     @Flag(name: .shortAndLong, help: "Report each peer on standard error.")
@@ -60,10 +63,11 @@ struct ReceiveCommand: Subcommand {
 
     func validate() throws {
         if let host, case .name = NWEndpoint.Host(host) {
-            throw ValidationError("--host needs an address, not a name.")
+            throw ValidationError("--host requires an address, not a name.")
         }
         if raw, overwrite || hidden {
-            throw ValidationError("--raw chooses the names: not with --overwrite or --hidden.")
+            throw ValidationError(
+                "--raw cannot be combined with --overwrite or --hidden, because it chooses the file names.")
         }
     }
 

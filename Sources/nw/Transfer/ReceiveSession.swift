@@ -44,7 +44,7 @@ final class ReceiveSession: Sendable {
             IncomingFile.removeAbandoned(in: rules.directory)
         }
         guard let count, count > 0 else { return }
-        printError("nw: receive: removed \(count) unfinished \(count == 1 ? "file" : "files") of a run that was killed")
+        printError("nw: receive: removed \(count) unfinished \(count == 1 ? "file" : "files") of a killed process")
     }
 
     func tell(_ event: ReceiveEvent) {
@@ -93,13 +93,13 @@ final class ReceiveSession: Sendable {
                         bytes: received.byteCount, reason: isStored ? nil : received.reason))
             }
         } catch is StreamReader.UnexpectedEnd {
-            throw CommandFailure("\(peer) ended in the middle of a file")
+            throw CommandFailure("\(peer) closed the connection in the middle of a file")
         } catch is TransferHeader.Malformed {
-            throw CommandFailure("\(peer) does not speak the protocol of `nw send`; --raw takes plain content")
+            throw CommandFailure("\(peer) does not use the protocol of `nw send`; use --raw for plain data")
         } catch {
             throw CommandFailure("receive from \(peer) failed", error)
         }
-        if failures > 0 { throw CommandFailure("\(failures) of the files from \(peer) not stored") }
+        if failures > 0 { throw CommandFailure("\(failures) files from \(peer) were not stored") }
     }
 
     private func receiveRaw(over connection: NWConnection, _ peer: String) async throws {

@@ -10,19 +10,19 @@ struct SendCommand: Subcommand {
         abstract: "Send files to `nw receive` over one connection.",
         usage: "nw send [<options>] FILE... HOST PORT",
         discussion: """
-            Each file is streamed with its name, size and SHA-256, and counts as sent when the receiver says that it \
-            is stored. Exit code 0 means that every file is.
+            Each file is sent with its name, size and SHA-256, and counts as sent when the receiver confirms that it \
+            is stored. Exit code 0 means that all files are stored.
 
             Examples:
               nw send notes.txt 192.0.2.7 9100
               nw send *.jpg photos.example.com 9100
-              nw send -v --multipath aggregate disk.img 192.0.2.7 9100   over all networks at once; which carried what
-              nw send --multipath handover --multipath-endpoints disk.img 192.0.2.7 9100   the other network if one fails
+              nw send -v --multipath aggregate disk.img 192.0.2.7 9100
+              nw send --multipath handover disk.img 192.0.2.7 9100
             """)
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
-        help: ArgumentHelp("Give up connecting after this time.", valueName: "seconds"))
+        help: ArgumentHelp("Give up connecting after SECONDS.", valueName: "seconds"))
     var timeout: Double = 30
 
     @OptionGroup var multipath: MultipathOptions
@@ -30,15 +30,17 @@ struct SendCommand: Subcommand {
     @Flag(help: "Print one JSON object per file.")
     var json = false
 
-    @Flag(name: .short, help: "Tell on standard error what each path carried.")
+    @Flag(name: .short, help: "Report the traffic of each path on standard error.")
     var verbose = false
 
-    @Argument(help: "FILE... HOST PORT")
+    @Argument(help: "Files to send, followed by the host and port of the receiver.")
     var arguments: [String]
 
     func validate() throws {
-        guard arguments.count >= 3 else { throw ValidationError("Give FILE... HOST PORT.") }
-        guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number of seconds.") }
+        guard arguments.count >= 3 else { throw ValidationError("Specify FILE... HOST PORT.") }
+        guard timeout > 0, timeout <= 1_000_000 else {
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
         _ = try parsePort(arguments[arguments.count - 1])
     }
 

@@ -81,10 +81,10 @@ enum TransferReply: UInt8, Sendable {
     var explanation: String {
         switch self {
         case .stored: "stored"
-        case .nameRefused: "the receiver refuses the name"
-        case .nameTaken: "the receiver has a file of this name"
-        case .checksumMismatch: "the content was damaged on the way"
-        case .tooLarge: "larger than the receiver allows"
+        case .nameRefused: "the receiver does not accept the file name"
+        case .nameTaken: "the receiver already has a file with this name"
+        case .checksumMismatch: "the content was damaged in transit"
+        case .tooLarge: "the file is larger than the receiver allows"
         case .notWritten: "the receiver could not write the file"
         }
     }

@@ -74,7 +74,7 @@ struct ResponderReceiversTests {
     func silence() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
-        wire.inject(DNSMessage.query(DNSQuestion("nobody.local", .a), DNSQuestion("_no._tcp.local", .ptr)))
+        wire.inject(DNSMessage.query(DNSQuestion("unknown.local", .a), DNSQuestion("_no._tcp.local", .ptr)))
         wire.run(for: .seconds(1))
         #expect(wire.packets.count == before)
         #expect(wire.packets.allSatisfy { $0.message.responseCode == .noError })

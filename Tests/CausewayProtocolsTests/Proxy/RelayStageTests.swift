@@ -76,7 +76,7 @@ struct RelayStageTests {
             Row(testDescription: "zeros for the source", header: [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], isDelivered: true),
             Row(testDescription: "mapped", header: [0, 0, 0, 4] + mapped + [0, 53], isDelivered: true),
             Row(testDescription: "a name", header: [0, 0, 0, 3, 1, 0x61, 0, 53], isDelivered: true),
-            Row(testDescription: "a stranger", header: [0, 0, 0, 1, 192, 0, 2, 8, 0, 53], isDelivered: false),
+            Row(testDescription: "another host", header: [0, 0, 0, 1, 192, 0, 2, 8, 0, 53], isDelivered: false),
             Row(testDescription: "another port", header: [0, 0, 0, 1, 192, 0, 2, 7, 0, 54], isDelivered: false),
             Row(testDescription: "a fragment", header: [0, 0, 1, 1, 192, 0, 2, 7, 0, 53], isDelivered: false),
             Row(testDescription: "the last fragment", header: [0, 0, 128, 1, 192, 0, 2, 7, 0, 53], isDelivered: false),

@@ -61,8 +61,8 @@ struct NameLookupTests {
         Row(
             name: "box", hosts: "192.0.2.7 box", order: "hosts: dns files",
             first: [.ask("box", .aaaa), .ask("box", .a)]),
-        Row(name: "nobody", order: "hosts: files", first: [.end(.notFound)]),
-        Row(name: "nobody", order: "hosts: files [NOTFOUND=return] dns", first: [.end(.notFound)]),
+        Row(name: "unknown", order: "hosts: files", first: [.end(.notFound)]),
+        Row(name: "unknown", order: "hosts: files [NOTFOUND=return] dns", first: [.end(.notFound)]),
         Row(
             name: "localhost",
             first: [.found([v6("::1")], .ipv6, .host), .found([v4("127.0.0.1")], .ipv4, .host), .end(nil)]),

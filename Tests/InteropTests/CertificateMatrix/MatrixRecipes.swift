@@ -6,12 +6,12 @@ enum MatrixRecipes {
     static let all = authorities + names + uses + kinds + oddities + long + more
 
     private static let authorities: [Recipe] = [
-        .authority("root", by: nil), .authority("second", by: nil), .authority("stranger", by: nil),
+        .authority("root", by: nil), .authority("second", by: nil), .authority("unrelated", by: nil),
         .authority("plain", by: nil, key: "rsa2048-plain", options: ["plain"]),
         // Another key with the name of the root.
         .authority("impostor", by: nil, subject: "/CN=Matrix root"),
         .authority("middle"), .authority("lower", by: "middle"),
-        .authority("crossed", by: "stranger", key: "middle", subject: "/CN=Matrix middle"),
+        .authority("crossed", by: "unrelated", key: "middle", subject: "/CN=Matrix middle"),
         .authority("crossedOld", key: "middle", subject: "/CN=Matrix middle", dates: past),
         .authority("middleOld", dates: past), .authority("middleNew", dates: future),
         .authority(
@@ -85,7 +85,7 @@ enum MatrixRecipes {
         .leaf("promise", changing: ["tlsfeature": "status_request"], options: ["-set_serial", "4660"]),
         .leaf("noIdentifier", changing: ["authorityKeyIdentifier": "none"]),
         .leaf("selfSigned", by: nil, changing: ["authorityKeyIdentifier": ""]),
-        .leaf("byStranger", by: "stranger"), .leaf("byImpostor", by: "impostor"), .leaf("byMiddle", by: "middle"),
+        .leaf("byUnrelated", by: "unrelated"), .leaf("byImpostor", by: "impostor"), .leaf("byMiddle", by: "middle"),
         .leaf("byLower", by: "lower"), .leaf("bySelfSigned", by: "selfSigned"), .leaf("byPlain", by: "plain"),
         .leaf("plainLeaf", by: nil, key: "rsa2048-self", subject: "/CN=server.test", options: ["plain"]),
         .leaf("byMiddleOld", by: "middleOld"), .leaf("byMiddleNew", by: "middleNew"),

@@ -41,7 +41,7 @@ extension MatrixRow {
         ),
         bad("the earlier certificate of the root", ["leaf"], errSSLCertExpired, anchors: ["rootBefore"]),
         good(
-            "the server's own certificate trusted, unknown issuer", ["byStranger"], anchors: ["byStranger"],
+            "the server's own certificate trusted, unknown issuer", ["byUnrelated"], anchors: ["byUnrelated"],
             others: "they require a trust anchor to be a root"),
         bad("the server's own certificate trusted, expired", ["old"], errSSLCertExpired, anchors: ["old"]),
         bad("precertificate", ["poison"]),

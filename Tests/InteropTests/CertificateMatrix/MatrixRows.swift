@@ -35,12 +35,12 @@ extension MatrixRow {
         good("unknown extension, not critical", ["unknown"]), good("valid for ten years", ["fiveYears"]),
         good("one intermediate", ["byMiddle", "middle"]), good("two intermediates", ["byLower", "lower", "middle"]),
         good("swapped intermediates", ["byLower", "middle", "lower"]),
-        good("strangers between", ["byLower", "stranger", "middle", "second", "lower"]),
+        good("unrelated certificates between", ["byLower", "unrelated", "middle", "second", "lower"]),
         good("the root sent along", ["byMiddle", "middle", "root"]),
         good("everything twice", ["byMiddle", "byMiddle", "middle", "middle"]),
         good("cross-signed, one root trusted", ["byMiddle", "crossed", "middle"], others: "they try no second path"),
         good(
-            "cross-signed, the other root trusted", ["byMiddle", "middle", "crossed"], anchors: ["stranger"],
+            "cross-signed, the other root trusted", ["byMiddle", "middle", "crossed"], anchors: ["unrelated"],
             others: "they try no second path"),
         good("cross-signed, one has expired", ["byMiddle", "crossedOld", "middle"], others: "they try no second path"),
         good("root made by req -x509", ["byPlain"], anchors: ["plain"], others: anchorStrict),
@@ -113,7 +113,7 @@ extension MatrixRow {
 
     private static let badChains: [MatrixRow] = [
         bad("self-signed", ["selfSigned"]), bad("self-signed by req -x509", ["plainLeaf"]),
-        bad("unknown root", ["byStranger"]), bad("unknown root, sent along", ["byStranger", "stranger"]),
+        bad("unknown root", ["byUnrelated"]), bad("unknown root, sent along", ["byUnrelated", "unrelated"]),
         bad("a root with the same name", ["byImpostor"]),
         bad("a root with the same name, sent", ["byImpostor", "impostor"]),
         bad("signature damaged", ["damaged"]),
@@ -147,7 +147,7 @@ extension MatrixRow {
             anchors: ["selfSigned"]),
         bad("authorities in a loop", ["byLoop", "loopA", "loopB"]),
         bad(
-            "65 certificates", ["byMiddle", "middle"] + (0..<63).map { _ in "stranger" },
+            "65 certificates", ["byMiddle", "middle"] + (0..<63).map { _ in "unrelated" },
             others: "more certificates than a chain needs"),
     ]
 

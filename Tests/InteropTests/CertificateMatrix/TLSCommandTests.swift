@@ -63,7 +63,7 @@ extension Interop {
                 for part in [
                     ": trusted as server.test", version == "-tls1_2" ? "TLS 1.2" : "TLS 1.3", "alpn:      h2",
                     "[0] CN=leaf", "names:     server.test, 127.0.0.1", "issuer:    CN=Matrix middle",
-                    "EC 256 bits, signed with ecdsa-with-SHA256", "[1] CN=Matrix middle  (an authority)",
+                    "EC 256 bits, signed with ecdsa-with-SHA256", "[1] CN=Matrix middle  (CA)",
                     "anchor:    CN=Matrix root", "connect ", "handshake ",
                 ] {
                     #expect(text.contains(part), "no \(part) in:\n\(text)")
@@ -101,7 +101,7 @@ extension Interop {
                 let output = try await json(
                     examine(["old", "middle", "root"], ["--json", "--servername", "server.test"], in: scratch), code: 1)
                 #expect(output.certificates[0].notes == ["has expired"])
-                #expect(output.certificates[2].notes == ["is a root, which need not be sent"])
+                #expect(output.certificates[2].notes == ["is a root certificate, which need not be sent"])
                 #expect(output.failure?.contains("has expired") == true)
             }
         }
@@ -114,7 +114,7 @@ extension Interop {
                         ["leaf", "middle"], server: ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA"], ["--json"],
                         in: scratch), code: 1)
                 #expect(output.version == "TLS 1.2" && output.cipherSuite == "ECDHE-ECDSA-AES128-SHA")
-                #expect(output.failure?.contains("no longer used") == true && output.certificates.count == 2)
+                #expect(output.failure?.contains("is obsolete") == true && output.certificates.count == 2)
             }
         }
 
@@ -124,11 +124,11 @@ extension Interop {
                 let port = try await scratch.freePort("127.0.0.1", using: .tcp)
                 let refused = try scratch.startNW(["tls", "127.0.0.1", "--port", "\(port)"])
                 #expect(try await refused.finished() == 2)
-                #expect(refused.errors == "nw: tls: no TLS with 127.0.0.1:\(port): Connection refused\n")
+                #expect(refused.errors == "nw: tls: no TLS connection to 127.0.0.1:\(port): Connection refused\n")
                 let plain = try scratch.startNW(["serve", "source", "--port", "0"])
                 let other = try scratch.startNW(["tls", "127.0.0.1:\(try await plain.announcedPort())"])
                 #expect(try await other.finished() == 2)
-                #expect(other.errors.hasPrefix("nw: tls: no TLS with 127.0.0.1:"))
+                #expect(other.errors.hasPrefix("nw: tls: no TLS connection to 127.0.0.1:"))
                 for arguments in [["[::1"], [":443"], ["--ca"], ["host", "-w", "0"]] {
                     let wrong = try scratch.startNW(["tls"] + arguments)
                     #expect(try await wrong.finished() == 64, "\(arguments)")

@@ -40,14 +40,14 @@ extension Interop {
                 try await status.prints(
                     """
                     10.77.9.9: satisfied
-                      1. wifi0 (wifi) through 10.77.1.1 from 10.77.1.2, metric 100: the system's choice
-                      2. cell0 (cellular) through 10.77.2.1 from 10.77.2.2, metric 200: if the others fail
+                      1. wifi0 (wifi) via 10.77.1.1 from 10.77.1.2, metric 100: selected by the system
+                      2. cell0 (cellular) via 10.77.2.1 from 10.77.2.2, metric 200: fallback
 
                     """)
                 let path = try hosts.start(["path"], on: hosts.client, in: scratch)
                 #expect(try await path.finished() == 0)
                 let lines = String(decoding: path.output, as: UTF8.self).split(separator: "\n")
-                #expect(lines.contains { $0.hasPrefix("cell0  cellular  works  expensive  10.77.2.2/24 fd77:2::2/64") })
+                #expect(lines.contains { $0.hasPrefix("cell0  cellular  up  expensive  10.77.2.2/24 fd77:2::2/64") })
                 #expect(lines.last?.hasPrefix("path: satisfied over wifi0 (wifi), then cell0; ipv4 ipv6") == true)
                 let mistake = try hosts.start(["status", "10.77.9.9", "--connect"], on: hosts.client, in: scratch)
                 #expect(try await mistake.finished() == 64)

@@ -75,7 +75,7 @@ extension Interop {
                     on: hosts.client, input: .file(question))
                 #expect(try await client.finished() == 0)
                 try await client.prints("over one path\n")
-                #expect(client.errors.contains("over TCP: Multipath TCP is not spoken at both ends"))
+                #expect(client.errors.contains("over TCP: the peer does not support Multipath TCP"))
             }
         }
 

@@ -70,7 +70,7 @@ extension Interop.TLSPeers {
         enum Shown: String, CaseIterable, Sendable {
             case right = "client"
             case nothing
-            case wrong = "stranger"
+            case wrong = "outsider"
         }
 
         @Test("s_server requests a certificate from a Causeway client", arguments: TLSChoice.allCases, Shown.allCases)

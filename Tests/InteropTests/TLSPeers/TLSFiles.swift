@@ -4,7 +4,7 @@ import Testing
 
 /// Certificates, keys and OCSP responses, created once by OpenSSL for all tests of a run.
 ///
-/// `root` issues `ec`, `rsa` and `ed25519` for `server.test`, and `client`; `other` issues `stranger`.
+/// `root` issues `ec`, `rsa` and `ed25519` for `server.test`, and `client`; `other` issues `outsider`.
 struct TLSFiles: Sendable {
     enum Key: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case ec, rsa, ed25519
@@ -86,7 +86,7 @@ struct TLSFiles: Sendable {
         new rsa server.test server "-newkey rsa:2048 $by"
         new ed25519 server.test server "-newkey ed25519 $by"
         new client client.test client "$curve $by"
-        new stranger client.test client "$curve -CA other.pem -CAkey other.key"
+        new outsider client.test client "$curve -CA other.pem -CAkey other.key"
         serial=$(openssl x509 -in ec.pem -noout -serial | cut -d= -f2)
         printf 'V\\t491231235959Z\\t\\t%s\\tunknown\\t/CN=server.test\\n' $serial > good.index
         printf 'R\\t491231235959Z\\t250101000000Z\\t%s\\tunknown\\t/CN=server.test\\n' $serial > revoked.index

@@ -34,7 +34,7 @@ extension Loopback {
             let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .udp).start()
             try await client.ready()
             let answers = client.requestMessage()
-            try await client.deliver(Data("anybody?"))
+            try await client.deliver(Data("request"))
             #expect(try await answers.next().error == .posix(.ECONNREFUSED))
             #expect(client.connection.state == .ready)
             try await client.cancel()

@@ -78,7 +78,7 @@ extension Loopback {
             #expect(try await client.receiveMessage().text == "answer")
             try await member.deliver("last", to: received.message.remoteEndpoint)
             #expect(try await client.receiveMessage().text == "last")
-            NWConnectionGroup.Message.default.reply(content: Data("nobody"))
+            NWConnectionGroup.Message.default.reply(content: Data("reply"))
             try await client.cancel()
             try await member.cancel()
         }

@@ -113,7 +113,7 @@ extension Loopback {
             client.start()
             try await client.ready()
             let answer = client.requestMessage()
-            try await client.deliver(Data("anybody".utf8), Self.context())
+            try await client.deliver(Data("request".utf8), Self.context())
             #expect(try await answer.next().error == .posix(.ECONNREFUSED))
             #expect(client.connection.state == .ready)
         }

@@ -126,7 +126,7 @@ final class Storm: Sendable {
 
     private static func deadEnd(_ medium: Medium) -> NWEndpoint {
         // No program serves port 1 (tcpmux).
-        medium.loopback.map { .hostPort(host: $0, port: 1) } ?? .unix(path: "/tmp/causeway-loopback-nobody.sock")
+        medium.loopback.map { .hostPort(host: $0, port: 1) } ?? .unix(path: "/tmp/causeway-loopback-closed.sock")
     }
 
     private func act(on connection: NWConnection, _ trace: Trace, _ random: inout SplitMix64) {

@@ -49,7 +49,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     /// The additional state of a QUIC tunnel.
     var tunnel: NWProtocolQUIC.Metadata {
-        guard let storedTunnel else { preconditionFailure("\(ApplicationProtocol.self) makes no tunnel") }
+        guard let storedTunnel else { preconditionFailure("\(ApplicationProtocol.self) does not support tunnels") }
         return storedTunnel
     }
 

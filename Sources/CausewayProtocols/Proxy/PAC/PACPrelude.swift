@@ -11,11 +11,11 @@ package enum PACPrelude {
         function limited(text) { return text.length > 2000 ? text.substring(0, 2000) : text; }
         function told(error) {
             try {
-                var text = String(error).replace("alloc failed", "out of memory: a script has 16 MiB"), line = error && error.fileName === "input" && error.lineNumber;
+                var text = String(error).replace("alloc failed", "out of memory: the limit is 16 MiB"), line = error && error.fileName === "input" && error.lineNumber;
                 if (line && text.indexOf("(line ") < 0) text += " (line " + line + ")";
                 return "F" + limited(text);
             } catch (another) {
-                return "FAn error that cannot be told";
+                return "FUnknown error";
             }
         }
         global.alert = function (text) { if (alerts++ < 32) ask("L", limited(String(text))); };
@@ -27,7 +27,7 @@ package enum PACPrelude {
             if (!choose) return "FThe script defines no function FindProxyForURL";
             var result = choose(url, host);
             if (result === undefined || result === null) return "R";
-            if (typeof result !== "string") return "FThe script's result is no text but of type " + typeof result;
+            if (typeof result !== "string") return "FThe script's result is not a string but of type " + typeof result;
             return result.length > 8000 ? "FThe script's result is too long" : "R" + result;
         } catch (error) {
             return told(error);

@@ -83,7 +83,7 @@ final class NeighbourLink {
     private init(_ interface: NetworkSnapshot.Interface) throws(SystemError) {
         let number = UInt32(clamping: interface.link.index)
         guard let hardware = interface.hardwareAddress.flatMap(MACAddress.init) else {
-            throw SystemError(errno: ENODEV, call: "the link's address")
+            throw SystemError(errno: ENODEV, call: "hardware address of the interface")
         }
         self.interface = interface
         probes = NeighbourProbes(hardware: hardware)

@@ -8,14 +8,16 @@ struct ScanCommand: Subcommand {
         commandName: "scan",
         abstract: "Show which ports of hosts are open, closed or filtered, and why.",
         discussion: """
-            Asks by SYN where this program may use raw sockets, else by connections of the kernel's, which need no privilege; or by \
-            datagrams (--udp), or only whether the hosts are there (--hosts: on the same link by ARP and its like for IPv6, where this \
-            program may send frames; else by ICMP echo). Hosts are addresses, names, networks and ranges: only \
-            what is named is asked. Where there are several hosts, first those that are there are found: on the same link by ARP and \
-            its like, else by ICMP echo and at the TCP ports 443, 80 and 22. Probes leave as fast as answers show that they get through, never faster than --rate; silent ports \
-            are asked again. On interrupt, what is known so far is shown.
+            Sends TCP SYN probes if this process may use raw sockets; otherwise it makes TCP connections, which \
+            require no privilege. --udp sends datagrams. --hosts only finds the hosts that are up: by ARP or IPv6 \
+            neighbor discovery on the same link, if this process may send frames, otherwise by ICMP echo.
 
-            Scan only hosts whose owner agrees.
+            Hosts are addresses, names, networks and ranges; no other host is probed. With several hosts, the hosts \
+            that are up are found first: by ARP or neighbor discovery on the same link, otherwise by ICMP echo and \
+            TCP ports 443, 80 and 22. The probe rate adapts to the loss of probes, and never exceeds --rate; ports \
+            without an answer are probed again. On interrupt the results so far are shown.
+
+            Scan only hosts whose owner permits it.
 
             Examples:
               nw scan 192.0.2.1
@@ -26,51 +28,53 @@ struct ScanCommand: Subcommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Ports: numbers, ranges and services, with commas; - is all.", valueName: "ports"))
+        help: ArgumentHelp(
+            "Probe these ports: numbers, ranges and service names, separated by commas; - selects all ports.",
+            valueName: "ports"))
     var ports: String?
 
     @Option(
-        help: ArgumentHelp("The so many ports most worth asking (default: 1000, with --udp 100).", valueName: "count"))
+        help: ArgumentHelp("Probe the COUNT most common ports. (default: 1000, with --udp 100)", valueName: "count"))
     var topPorts: Int?
 
-    @Flag(name: [.long, .customLong("sS", withSingleDash: true)], help: "Ask by SYN: needs CAP_NET_RAW.")
+    @Flag(name: [.long, .customLong("sS", withSingleDash: true)], help: "Send SYN probes. Requires CAP_NET_RAW.")
     var syn = false
 
-    @Flag(name: [.long, .customLong("sT", withSingleDash: true)], help: "Ask by connections: needs no privilege.")
+    @Flag(name: [.long, .customLong("sT", withSingleDash: true)], help: "Make TCP connections. Requires no privilege.")
     var connect = false
 
-    @Flag(name: [.long, .customLong("sU", withSingleDash: true)], help: "Ask UDP ports.")
+    @Flag(name: [.long, .customLong("sU", withSingleDash: true)], help: "Probe UDP ports.")
     var udp = false
 
-    @Flag(name: [.long, .customLong("sn", withSingleDash: true)], help: "Only whether the hosts are there.")
+    @Flag(name: [.long, .customLong("sn", withSingleDash: true)], help: "Find the hosts that are up; probe no ports.")
     var hosts = false
 
     @Flag(
         name: [.customLong("no-discovery"), .customLong("Pn", withSingleDash: true)],
-        help: "Ask the ports of hosts that do not seem to be there, too.")
+        help: "Probe the ports of all hosts, even if they seem to be down.")
     var skipsDiscovery = false
 
-    @Option(help: ArgumentHelp("At most so many probes a second.", valueName: "count"))
+    @Option(help: ArgumentHelp("Send at most COUNT probes per second.", valueName: "count"))
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Ask a silent port again so many times.", valueName: "count"))
+    @Option(help: ArgumentHelp("Repeat a probe without an answer up to COUNT times.", valueName: "count"))
     var retries = 2
 
-    @Option(name: .customShort("W"), help: ArgumentHelp("Wait at most so long for an answer.", valueName: "seconds"))
+    @Option(name: .customShort("W"), help: ArgumentHelp("Wait at most SECONDS for each answer.", valueName: "seconds"))
     var wait = 1.0
 
-    @Flag(name: .customShort("4"), help: "IPv4 addresses of names only.")
+    @Flag(name: .customShort("4"), help: "Resolve names to IPv4 addresses only.")
     var onlyIPv4 = false
 
-    @Flag(name: .customShort("6"), help: "IPv6 addresses of names only.")
+    @Flag(name: .customShort("6"), help: "Resolve names to IPv6 addresses only.")
     var onlyIPv6 = false
 
-    @Flag(name: .customLong("open"), help: "Show only open ports, and only hosts that have some.")
+    @Flag(name: .customLong("open"), help: "Show only open ports, and only hosts with open ports.")
     var onlyOpen = false
 
     @OptionGroup var numeric: NumericOption
 
-    @Flag(help: "One JSON object a host.")
+    @Flag(help: "Print one JSON object per host.")
     var json = false
 
     @Argument(help: ArgumentHelp("Addresses, names, networks (a/24) and ranges (a-b).", valueName: "hosts"))
@@ -78,15 +82,15 @@ struct ScanCommand: Subcommand {
 
     func validate() throws {
         guard [syn, connect, udp, hosts].count(where: \.self) <= 1 else {
-            throw ValidationError("--syn, --connect, --udp and --hosts exclude each other.")
+            throw ValidationError("--syn, --connect, --udp and --hosts cannot be combined.")
         }
-        guard ports == nil || topPorts == nil else { throw ValidationError("-p and --top-ports exclude each other.") }
-        if let topPorts, !(1...65_535).contains(topPorts) { throw ValidationError("--top-ports needs 1...65535.") }
-        if let rate, !(rate >= 0.1) { throw ValidationError("--rate needs at least 0.1 probes a second.") }
+        guard ports == nil || topPorts == nil else { throw ValidationError("-p and --top-ports cannot be combined.") }
+        if let topPorts, !(1...65_535).contains(topPorts) { throw ValidationError("--top-ports must be 1 to 65535.") }
+        if let rate, !(rate >= 0.1) { throw ValidationError("--rate must be at least 0.1 probes per second.") }
         guard (0..<ScanProbes.maximumAttempts).contains(retries) else {
-            throw ValidationError("--retries needs 0...\(ScanProbes.maximumAttempts - 1).")
+            throw ValidationError("--retries must be 0 to \(ScanProbes.maximumAttempts - 1).")
         }
-        guard (0.05...5).contains(wait) else { throw ValidationError("-W needs 0.05...5 seconds.") }
+        guard (0.05...5).contains(wait) else { throw ValidationError("-W must be 0.05 to 5 seconds.") }
         if let ports { _ = try Self.list(ports) }
     }
 

@@ -38,7 +38,7 @@ final class ScanSession {
         if command.connect { return .connect }
         guard command.syn, !mayUseRawSockets else { return mayUseRawSockets ? .syn : .connect }
         throw CommandFailure(
-            "--syn needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw=ep \(CommandLine.arguments[0]); or use --connect"
+            "--syn requires the capability CAP_NET_RAW: use --connect, run as root, or run once: setcap cap_net_raw=ep \(CommandLine.arguments[0])"
         )
     }
 
@@ -59,8 +59,8 @@ final class ScanSession {
             let what = technique == .echo ? "" : ", \(ports.count) ports each"
             printLine("Scanned \(done) host\(done == 1 ? "" : "s")\(up)\(what) in \(seconds) s: \(openPorts) \(unit)")
         }
-        if upCount == 0 { printError("nw: scan: no host answers; --no-discovery asks their ports all the same") }
-        if stop.isSet { printError("nw: scan: stopped before its end") }
+        if upCount == 0 { printError("nw: scan: no host answered; --no-discovery probes their ports anyway") }
+        if stop.isSet { printError("nw: scan: interrupted: the results are incomplete") }
     }
 
     private static func groups(_ targets: [ScanTarget], of count: Int) -> [ArraySlice<ScanTarget>] {
@@ -77,7 +77,7 @@ final class ScanSession {
             discovery = try HostDiscovery(group, links, isRaw: Self.mayUseRawSockets, rate: command.rate)
         } catch let failure as CommandFailure {
             throw failure
-        } catch { throw CommandFailure("scan", error) }
+        } catch { throw CommandFailure("cannot open the sockets of the scan", error) }
         let (up, down) = discovery.run(until: stop)
         upCount = (upCount ?? 0) + up.count
         done += down.count
@@ -99,7 +99,7 @@ final class ScanSession {
             }
         } catch let failure as CommandFailure {
             throw failure
-        } catch { throw CommandFailure("scan", error) }
+        } catch { throw CommandFailure("cannot open the sockets of the scan", error) }
     }
 
     private func scan(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws {
@@ -160,7 +160,7 @@ final class ScanSession {
         guard showsProgress, clock.now - lastProgress > .milliseconds(500) else { return }
         lastProgress = clock.now
         let text: PrintableText =
-            "\rnw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) a second "
+            "\rnw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) per second "
         try? OpenFile.standardError.put(text)
     }
 

@@ -30,7 +30,7 @@ struct ScanTarget: Sendable {
             }
         }
         guard found.count <= TargetRange.maximumHosts else {
-            throw CommandFailure("these are more than \(TargetRange.maximumHosts) hosts: name fewer")
+            throw CommandFailure("too many hosts: the maximum is \(TargetRange.maximumHosts)")
         }
         return found
     }

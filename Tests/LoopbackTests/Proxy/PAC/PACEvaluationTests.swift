@@ -25,7 +25,8 @@ extension Loopback {
                 #expect(report.result == .success(""))
             }
             for word in ["1", "{}", "true", "[]", "function () {}"] {
-                #expect(try await Script.failure("function FindProxyForURL() { return \(word); }").contains("no text"))
+                #expect(
+                    try await Script.failure("function FindProxyForURL() { return \(word); }").contains("not a string"))
             }
             #expect(try await Script.failure("var x = 1;").contains("no function FindProxyForURL"))
             let extended = "function FindProxyForURLEx() { return 'DIRECT'; }\n" + Script.choosing("PROXY h:1")
@@ -42,7 +43,7 @@ extension Loopback {
             #expect(syntax.contains("SyntaxError") && syntax.contains("line 3"))
             #expect(try await Script.failure("throw 'words';").contains("words"))
             #expect(
-                try await Script.failure("throw { toString: function () { throw 1; } };").contains("cannot be told"))
+                try await Script.failure("throw { toString: function () { throw 1; } };").contains("Unknown error"))
             #expect(try await Script.failure("throw null;").contains("null"))
         }
 
