@@ -22,7 +22,7 @@ extension Exercise {
             default: (try? TLSIdentity(pkcs12: rest, password: ""))?.certificates
             }
         guard let parsed else { return 0 }
-        judge(parsed)
+        evaluate(parsed)
         return parsed.count
     }
 
@@ -51,7 +51,7 @@ extension Exercise {
         return result
     }
 
-    private static func judge(_ certificates: [Certificate]) {
+    private static func evaluate(_ certificates: [Certificate]) {
         for one in certificates.prefix(20) {
             let texts = [one.subject, one.issuer, one.keyDescription, one.signatureAlgorithm, one.description]
             let bytes = [

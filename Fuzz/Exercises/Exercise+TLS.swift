@@ -41,7 +41,7 @@ private struct TLSParties: Sendable {
             var server = TLSSettings(.server)
             client.usesDatagrams = kind == .datagrams
             server.usesDatagrams = kind == .datagrams
-            client.judge = .owner(1)
+            client.verifier = .owner(1)
             client.isResumptionEnabled = kind == .resuming
             server.identity = identity
             if kind == .older { client.maximumVersion = .tls12 }

@@ -4,16 +4,16 @@ internal import Dispatch
 
 /// An operation that reports events until it is stopped. The sequences and the callbacks of ``ServiceDiscovery`` are both built on this
 /// type.
-struct DiscoverySource<News: DiscoveryEvent>: Sendable {
-    typealias Report = @Sendable (Result<[News], NWError>) -> Void
+struct DiscoverySource<Event: DiscoveryEvent>: Sendable {
+    typealias Report = @Sendable (Result<[Event], NWError>) -> Void
 
     /// Starts the operation and returns a closure that stops it. Events that occur together are reported in one call. No event follows a
     /// failure.
     let begin: @Sendable (@escaping Report) -> @Sendable () -> Void
 
     /// Returns the events as a sequence. The operation stops when the sequence is released.
-    func sequence() -> AsyncThrowingStream<News, any Error> {
-        let inbox = SequenceInbox<News>()
+    func sequence() -> AsyncThrowingStream<Event, any Error> {
+        let inbox = SequenceInbox<Event>()
         let end = EndOfSequence(begin { [weak inbox] in inbox?.report($0) })
         return AsyncThrowingStream(unfolding: {
             defer { withExtendedLifetime(end) {} }
@@ -23,7 +23,7 @@ struct DiscoverySource<News: DiscoveryEvent>: Sendable {
 
     /// Starts the operation and calls a handler on a queue for each event.
     func calls(
-        on queue: DispatchQueue, _ handler: @escaping @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
+        on queue: DispatchQueue, _ handler: @escaping @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
     ) -> ServiceDiscovery.Operation {
         let inbox = QueueInbox(queue, handler)
         let stop = begin { inbox.report($0) }
@@ -44,16 +44,16 @@ private final class EndOfSequence: Sendable {
 }
 
 /// Buffers events for a task.
-private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
+private final class SequenceInbox<Event: DiscoveryEvent>: Sendable {
     private struct State: Sendable {
-        var news = PendingEvents<News>()
+        var pending = PendingEvents<Event>()
         var failure: NWError?
-        var waiter: CheckedContinuation<News?, any Error>?
+        var waiter: CheckedContinuation<Event?, any Error>?
         var hasEnded = false
 
         /// Removes and returns the next event. A failure is returned once, after all earlier events.
-        mutating func takeOutcome() -> Result<News?, any Error>? {
-            if let (news, _) = news.take() { return .success(news) }
+        mutating func takeOutcome() -> Result<Event?, any Error>? {
+            if let (event, _) = pending.take() { return .success(event) }
             guard let failure = failure.take() else { return nil }
             hasEnded = true
             return .failure(failure)
@@ -62,10 +62,10 @@ private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
 
     private let state = LockedValue(State())
 
-    func report(_ result: Result<[News], NWError>) {
-        let resume = state.withLock { state -> (CheckedContinuation<News?, any Error>, Result<News?, any Error>)? in
+    func report(_ result: Result<[Event], NWError>) {
+        let resume = state.withLock { state -> (CheckedContinuation<Event?, any Error>, Result<Event?, any Error>)? in
             switch result {
-            case .success(let batch): for news in batch { state.news.add(news) }
+            case .success(let batch): for event in batch { state.pending.add(event) }
             case .failure(let error): state.failure = error
             }
             guard state.waiter != nil, let outcome = state.takeOutcome(), let waiter = state.waiter.take() else {
@@ -77,10 +77,10 @@ private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
         waiter.resume(with: outcome)
     }
 
-    func next() async throws -> News? {
+    func next() async throws -> Event? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                let outcome = state.withLock { state -> Result<News?, any Error>? in
+                let outcome = state.withLock { state -> Result<Event?, any Error>? in
                     if let outcome = state.takeOutcome() { return outcome }
                     if state.hasEnded { return .success(nil) }
                     state.waiter = waiter
@@ -99,11 +99,11 @@ private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
 }
 
 /// Buffers events for a queue. One block delivers all available events, each with a flag that tells whether more follow.
-private final class QueueInbox<News: DiscoveryEvent>: Sendable {
-    typealias Handler = @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
+private final class QueueInbox<Event: DiscoveryEvent>: Sendable {
+    typealias Handler = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 
     private struct State: Sendable {
-        var news = PendingEvents<News>()
+        var pending = PendingEvents<Event>()
         var failure: NWError?
         var isScheduled = false
         var hasEnded = false
@@ -120,10 +120,10 @@ private final class QueueInbox<News: DiscoveryEvent>: Sendable {
 
     func stop() { state.withLock { $0.hasEnded = true } }
 
-    func report(_ result: Result<[News], NWError>) {
+    func report(_ result: Result<[Event], NWError>) {
         let isFirst = state.withLock { state in
             switch result {
-            case .success(let batch): for news in batch { state.news.add(news) }
+            case .success(let batch): for event in batch { state.pending.add(event) }
             case .failure(let error): state.failure = error
             }
             defer { state.isScheduled = true }
@@ -134,9 +134,9 @@ private final class QueueInbox<News: DiscoveryEvent>: Sendable {
 
     private func tell() {
         while true {
-            let next = state.withLock { state -> (Result<News, NWError>, Bool)? in
+            let next = state.withLock { state -> (Result<Event, NWError>, Bool)? in
                 guard !state.hasEnded else { return nil }
-                if let (news, moreComing) = state.news.take() { return (.success(news), moreComing) }
+                if let (event, moreComing) = state.pending.take() { return (.success(event), moreComing) }
                 if let failure = state.failure.take() {
                     state.hasEnded = true
                     return (.failure(failure), false)

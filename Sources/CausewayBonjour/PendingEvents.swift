@@ -10,9 +10,9 @@ protocol DiscoveryEvent: Hashable, Sendable {
 ///
 /// If an item is added and removed before the program reads the first of the two events, both events are dropped. Therefore the queue is
 /// never longer than the current set of items: a host that repeatedly adds and removes services cannot fill the memory.
-struct PendingEvents<News: DiscoveryEvent>: Sendable {
-    private var items: [UInt64: News] = [:]
-    private var serials: [News: UInt64] = [:]
+struct PendingEvents<Event: DiscoveryEvent>: Sendable {
+    private var items: [UInt64: Event] = [:]
+    private var serials: [Event: UInt64] = [:]
     private var first: UInt64 = 0
     private var next: UInt64 = 0
 
@@ -21,25 +21,25 @@ struct PendingEvents<News: DiscoveryEvent>: Sendable {
     var count: Int { items.count }
     var isEmpty: Bool { items.isEmpty }
 
-    mutating func add(_ news: News) {
-        if News.isLatestOnly { self = PendingEvents() }
-        if let opposite = news.opposite, let serial = serials.removeValue(forKey: opposite) {
+    mutating func add(_ event: Event) {
+        if Event.isLatestOnly { self = PendingEvents() }
+        if let opposite = event.opposite, let serial = serials.removeValue(forKey: opposite) {
             items[serial] = nil
             return
         }
-        guard serials[news] == nil else { return }
-        items[next] = news
-        serials[news] = next
+        guard serials[event] == nil else { return }
+        items[next] = event
+        serials[event] = next
         next += 1
     }
 
     /// Removes and returns the oldest event, and whether more events are waiting.
-    mutating func take() -> (news: News, moreComing: Bool)? {
+    mutating func take() -> (event: Event, moreComing: Bool)? {
         while first < next {
             defer { first += 1 }
-            guard let news = items.removeValue(forKey: first) else { continue }
-            serials[news] = nil
-            return (news, !items.isEmpty)
+            guard let event = items.removeValue(forKey: first) else { continue }
+            serials[event] = nil
+            return (event, !items.isEmpty)
         }
         return nil
     }

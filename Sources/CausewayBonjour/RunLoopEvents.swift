@@ -36,11 +36,11 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
 
     func schedule(in loop: RunLoop, _ mode: RunLoop.Mode) {
         let place = RunLoopPlace(loop, mode) { [weak self] in self?.tell() }
-        let hasNews = state.withLock { state in
+        let hasEvents = state.withLock { state in
             state.places.append(place)
             return !state.events.isEmpty
         }
-        if hasNews { place.wake() }
+        if hasEvents { place.wake() }
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {

@@ -5,7 +5,7 @@ public import Dispatch
 // whether more events are already available. Update a displayed list when the flag is false.
 extension ServiceDiscovery {
     /// A handler of events, or of the failure that ended the operation. `moreComing` tells whether more events follow immediately.
-    public typealias Handler<News: Sendable> = @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
+    public typealias Handler<Event: Sendable> = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 
     /// Browses for services of a type. See ``browse(_:domain:interface:)``.
     ///

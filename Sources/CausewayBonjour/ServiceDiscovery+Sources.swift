@@ -90,9 +90,9 @@ extension ServiceDiscovery {
             guard name.isOfLink else {
                 let question = RecordQuestion(name, type, on: interface) { problem in
                     if let problem { report(.failure(problem.failure.networkError)) }
-                } _: { news in
-                    let gone = news.removed.map { Change<Record>.removed(Record(answered: $0)) }
-                    let come = news.added.map { Change<Record>.added(Record(answered: $0)) }
+                } _: { changes in
+                    let gone = changes.removed.map { Change<Record>.removed(Record(answered: $0)) }
+                    let come = changes.added.map { Change<Record>.added(Record(answered: $0)) }
                     report(.success((gone + come).compactMap { $0.map(meaning) }))
                 }
                 return { question.stop() }

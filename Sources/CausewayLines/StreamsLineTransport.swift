@@ -9,8 +9,8 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     public let peer: String
     private let input: Unchecked<InputStream>
     private let output: Unchecked<OutputStream>
-    private let inputNews = News()
-    private let outputNews = News()
+    private let inputSignal = StreamSignal()
+    private let outputSignal = StreamSignal()
     private let decoder = LockedValue(LineDecoder())
     private static let chunk = 16_384
 
@@ -44,7 +44,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
             stream.schedule(on: queue)
             stream.open()
         }
-        while output.value.streamStatus == .opening { await outputNews.wait() }
+        while output.value.streamStatus == .opening { await outputSignal.wait() }
         guard output.value.streamStatus == .open else {
             throw error(of: output.value)
         }
@@ -52,7 +52,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 
     /// Receives the events of both streams. Called by the streams on a queue of the transport.
     public func stream(_ stream: Stream, handle event: Stream.Event) {
-        (stream === input.value ? inputNews : outputNews).tell()
+        (stream === input.value ? inputSignal : outputSignal).tell()
     }
 
     /// Sends a line.
@@ -66,7 +66,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         while !rest.isEmpty {
             guard output.value.hasSpaceAvailable else {
                 guard output.value.streamStatus == .open else { throw error(of: output.value) }
-                await outputNews.wait()
+                await outputSignal.wait()
                 continue
             }
             let count = rest.withUnsafeBytes { bytes in
@@ -106,7 +106,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
                 try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
                 return nil
             case .error, .closed: throw error(of: input.value)
-            case .notOpen, .opening, .open, .reading, .writing: await inputNews.wait()
+            case .notOpen, .opening, .open, .reading, .writing: await inputSignal.wait()
             }
         }
     }
@@ -121,8 +121,8 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     public func close() {
         input.value.close()
         output.value.close()
-        inputNews.tell()
-        outputNews.tell()
+        inputSignal.tell()
+        outputSignal.tell()
     }
 
     private func error(of stream: Stream) -> any Error {
@@ -132,7 +132,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 }
 
 /// Suspends one task until a change is reported.
-private final class News: Sendable {
+private final class StreamSignal: Sendable {
     private struct State: Sendable {
         var isThere = false
         var waiter: CheckedContinuation<Void, Never>?

@@ -12,7 +12,7 @@ struct PendingEventsTests {
         var pending = PendingEvents<Change>()
         for number in 0..<3 { pending.add(.added(number)) }
         var told: [(Change, Bool)] = []
-        while let (news, moreComing) = pending.take() { told.append((news, moreComing)) }
+        while let (event, moreComing) = pending.take() { told.append((event, moreComing)) }
         #expect(told.map(\.0) == [.added(0), .added(1), .added(2)])
         #expect(told.map(\.1) == [true, true, false])
     }
@@ -23,7 +23,7 @@ struct PendingEventsTests {
         pending.add(.added(1))
         pending.add(.added(2))
         pending.add(.removed(1))
-        #expect(pending.take()?.news == .added(2))
+        #expect(pending.take()?.event == .added(2))
         pending.add(.removed(2))
         pending.add(.added(2))
         #expect(pending.take() == nil && pending.isEmpty)

@@ -19,7 +19,7 @@ extension Runtime {
                 stage.kernel.duringWrites(nil)
                 stage.flow.ready(for: .stream)
                 stage.flow.receive(minimum: 1, maximum: 1) { _ in }
-                stage.flow.send(Outbound(Data("y".utf8), waiter: .nobody))
+                stage.flow.send(Outbound(Data("y".utf8), waiter: .unobserved))
                 _ = stage.flow.transferred
                 calls.note("done")
             }

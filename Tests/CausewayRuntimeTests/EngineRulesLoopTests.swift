@@ -184,7 +184,7 @@ extension Runtime {
             flow.begin()
             // Exchange content in both directions, with full buffers.
             for _ in 0..<5 {
-                flow.send(Outbound(Data(count: 2 << 20), waiter: .nobody))
+                flow.send(Outbound(Data(count: 2 << 20), waiter: .unobserved))
                 flow.receive(minimum: 10, maximum: 10) { _ in log.note("received") }
                 pair.write("0123456789", to: pair.far)
                 _ = SocketPair.read(pair.far)

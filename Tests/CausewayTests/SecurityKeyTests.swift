@@ -121,9 +121,9 @@ struct SecurityKeyTests {
         #expect(SecTrustGetTrustResult(trust, &result) == errSecSuccess && result == .unspecified)
         let queue = DispatchQueue(label: "trust")
         let isTrusted = await withCheckedContinuation { continuation in
-            SecTrustEvaluateAsyncWithError(trust, queue) { judged, isTrusted, error in
+            SecTrustEvaluateAsyncWithError(trust, queue) { evaluated, isTrusted, error in
                 dispatchPrecondition(condition: .onQueue(queue))
-                continuation.resume(returning: judged === trust && isTrusted && error == nil)
+                continuation.resume(returning: evaluated === trust && isTrusted && error == nil)
             }
         }
         #expect(isTrusted)

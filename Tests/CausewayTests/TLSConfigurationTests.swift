@@ -96,16 +96,16 @@ struct TLSConfigurationTests {
     }
 
     @Test("A verify block is called, and shares no session with others")
-    func judges() throws {
-        func judged(_ required: Bool?) throws -> TLSSettings {
+    func setsVerifier() throws {
+        func configured(_ required: Bool?) throws -> TLSSettings {
             try settings { options in
                 sec_protocol_options_set_verify_block(options, { _, _, complete in complete(true) }, .main)
                 if let required { sec_protocol_options_set_peer_authentication_required(options, required) }
             }
         }
-        #expect(try judged(nil).judge != judged(nil).judge)
-        #expect(try judged(nil).judge != .rules)
-        #expect(try judged(false).peerAuthentication == .required, "otherwise the block would not be called")
+        #expect(try configured(nil).verifier != configured(nil).verifier)
+        #expect(try configured(nil).verifier != .rules)
+        #expect(try configured(false).peerAuthentication == .required, "otherwise the block would not be called")
         #expect(
             try settings { sec_protocol_options_set_peer_authentication_required($0, false) }.peerAuthentication
                 == .none)

@@ -74,8 +74,8 @@ final class ServiceBrowse: Sendable {
         let tellFailure: @Sendable (NameProblem?) -> Void = { [weak self] problem in
             self?.failed(problem.map { $0.failure.networkError })
         }
-        let question = RecordQuestion(domain, .ptr, on: required, failed: tellFailure) { [weak self] news in
-            self?.heard(news)
+        let question = RecordQuestion(domain, .ptr, on: required, failed: tellFailure) { [weak self] changes in
+            self?.heard(changes)
         }
         let isLate = progress.withLock { progress in
             progress.question = question
@@ -126,8 +126,8 @@ final class ServiceBrowse: Sendable {
             return isNew
         }
         guard isNew, query.wantsText else { return }
-        let question = RecordQuestion(instance, .txt, on: required) { [weak self] news in
-            self?.heardText(news, instance)
+        let question = RecordQuestion(instance, .txt, on: required) { [weak self] changes in
+            self?.heardText(changes, instance)
         }
         let isLate = progress.withLock { progress in
             progress.instances[instance]?.textQuestion = question
@@ -168,13 +168,13 @@ final class ServiceBrowse: Sendable {
     /// Reports the changes. The cost depends on the number of changes, not on the number of known instances: a large network can have
     /// thousands of instances, which arrive in hundreds of messages.
     private func tell() {
-        let news = progress.withLock { progress -> [(DNSName, Instance?)] in
+        let updates = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false
             defer { progress.changed = [] }
             return progress.hasEnded ? [] : progress.changed.map { ($0, progress.instances[$0]) }
         }
         let (results, changes) = reported.withLock { reported in
-            let changes = news.compactMap { name, instance in change(of: name, to: instance, in: &reported) }
+            let changes = updates.compactMap { name, instance in change(of: name, to: instance, in: &reported) }
             return (reported.results, Set(changes))
         }
         if !changes.isEmpty { handler(results, changes) }

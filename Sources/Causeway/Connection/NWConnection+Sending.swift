@@ -88,7 +88,7 @@ extension SendWaiter {
         .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }
             switch self {
-            case .nobody: break
+            case .unobserved: break
             case .callback(let completion), .channel(let completion): completion(failure)
             case .task(_, let continuation): continuation.resume(returning: failure)
             }
@@ -98,7 +98,7 @@ extension SendWaiter {
 
 extension NWConnection.SendCompletion {
     fileprivate var waiter: SendWaiter {
-        guard let handler else { return .nobody }
+        guard let handler else { return .unobserved }
         return .callback { failure in handler(failure?.networkError) }
     }
 }

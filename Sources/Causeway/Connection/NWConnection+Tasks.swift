@@ -59,7 +59,7 @@ extension NWConnection {
         let flow = driver.flow
         let failure = await flow.suspendSending { waiter in
             flow.cork()
-            for content in contents.dropLast() { flow.send(Outbound(content, waiter: .nobody)) }
+            for content in contents.dropLast() { flow.send(Outbound(content, waiter: .unobserved)) }
             flow.send(Outbound(last, waiter: waiter))
             flow.uncork()
         }

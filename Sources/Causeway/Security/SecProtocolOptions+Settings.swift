@@ -42,7 +42,7 @@ extension SecProtocolOptionValues {
         case .required: settings.peerAuthentication = .required
         case nil: break
         }
-        if let verify { settings.judge = .owner(verify.number) }
+        if let verify { settings.verifier = .owner(verify.number) }
         settings.asksForIdentity = settings.side == .client && challenge != nil
     }
 

@@ -28,7 +28,7 @@ extension SecTrust {
                 let chain = try question.evaluate(overlooking: faults ?? [])
                 // Before TLS 1.3 an OCSP response arrives after the certificates, so a missing response cannot be an error here.
                 if let response = values.original?.question.stapledResponse,
-                    let failure = question.judgeStatus(response, of: chain)
+                    let failure = question.statusFailure(response, of: chain)
                 {
                     throw failure
                 }
@@ -54,7 +54,7 @@ extension SecTrust {
                 try Self.question(policy, values, settings: values.original?.question.settings)
             }
         guard let settings = try Self.settings(values, instead: question.settings) else { return question }
-        return question.judged(by: settings)
+        return question.applying(settings)
     }
 
     /// Returns the settings with the program's changes; `nil` if the program changed nothing.

@@ -33,7 +33,7 @@ public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
 public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
-    result.pointee = trust.result(of: trust.judge())
+    result.pointee = trust.result(of: trust.evaluationError())
     return errSecSuccess
 }
 
@@ -53,7 +53,7 @@ public func SecTrustEvaluateAsync(
     _ trust: SecTrust, _ queue: DispatchQueue?, _ result: @escaping SecTrustCallback
 ) -> OSStatus {
     let block = Unchecked(result)
-    (queue ?? .main).async { block.value(trust, trust.result(of: trust.judge())) }
+    (queue ?? .main).async { block.value(trust, trust.result(of: trust.evaluationError())) }
     return errSecSuccess
 }
 
@@ -66,7 +66,7 @@ public func SecTrustEvaluateAsyncWithError(
 ) -> OSStatus {
     let block = Unchecked(result)
     queue.async {
-        let error = trust.judge()
+        let error = trust.evaluationError()
         block.value(trust, error == nil, error)
     }
     return errSecSuccess
@@ -106,7 +106,7 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 
 extension SecTrust {
     /// Evaluates and returns the error; `nil` if the chain is trusted.
-    fileprivate func judge() -> CFError? {
+    fileprivate func evaluationError() -> CFError? {
         var error: CFError?
         SecTrustEvaluateWithError(self, &error)
         return error

@@ -37,7 +37,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
                 let progress = step.run()
                 place.withStage(as: TLSStage.self, isAnswer: false) { $0.stepEnded(progress) }
             }
-        case .evaluateTrust(let trust): judge(trust, place)
+        case .evaluateTrust(let trust): evaluate(trust, place)
         case .chooseIdentity(let challenge): choose(challenge, place)
         case .established(let negotiation): keep(negotiation, place)
         case .failed(let reason):
@@ -49,7 +49,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
 
     // MARK: Blocks of the program
 
-    private func judge(_ trust: PeerTrust, _ place: StagePlace) {
+    private func evaluate(_ trust: PeerTrust, _ place: StagePlace) {
         guard let verify = values.verify else {
             WorkerThreads.shared.run {
                 let isTrusted = (try? trust.evaluate()) != nil

@@ -44,20 +44,20 @@ package enum AddressOrder {
     /// Returns the indices of the destinations in order of preference. Destinations that no rule distinguishes keep their order.
     package static func sorted(_ destinations: [Destination]) -> [Int] {
         guard destinations.count > 1 else { return Array(destinations.indices) }
-        let judged = destinations.map(Judged.init)
+        let candidates = destinations.map(Candidate.init)
         return destinations.indices.sorted { one, other in
-            let verdict = compare(judged[one], judged[other])
+            let verdict = compare(candidates[one], candidates[other])
             return verdict.order == 0 ? one < other : verdict.order < 0
         }
     }
 
     /// Returns the rule that decides between two destinations, and the order: negative if the first one is preferred.
     package static func decide(_ one: Destination, _ other: Destination) -> (rule: Rule, order: Int) {
-        compare(Judged(one), Judged(other))
+        compare(Candidate(one), Candidate(other))
     }
 
     /// A destination with all properties that the rules use.
-    struct Judged {
+    struct Candidate {
         var destination: Destination
         var scope: UInt8
         var policy: AddressPolicy
@@ -77,7 +77,7 @@ package enum AddressOrder {
         }
     }
 
-    private static func compare(_ one: Judged, _ other: Judged) -> (rule: Rule, order: Int) {
+    private static func compare(_ one: Candidate, _ other: Candidate) -> (rule: Rule, order: Int) {
         func prefer(_ rule: Rule, _ first: Bool, _ second: Bool) -> (rule: Rule, order: Int)? {
             first == second ? nil : (rule, first ? -1 : 1)
         }

@@ -22,7 +22,7 @@ package struct FramerStage: ProtocolStage {
     private var needsCleanup = false
     private var deadline: Duration?
     /// Whether bytes have arrived or become readable since the last call of the framer's input handler.
-    private var hasNews = false
+    private var hasNewInput = false
     /// The number of calls of ``inputWindow(minimum:maximum:)`` that no ``advanceInput(by:)`` has followed yet.
     private var looks = 0
     private var isPassThroughDue = false
@@ -54,7 +54,7 @@ package struct FramerStage: ProtocolStage {
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         guard !isOver else { return }
         input.receive(chunk)
-        hasNews = true
+        hasNewInput = true
         inputSettled()
     }
 
@@ -62,7 +62,7 @@ package struct FramerStage: ProtocolStage {
         if let chunk = input.pop(atMost: limit) { return chunk }
         // Deliver the end of input only after the framer has processed all input, including its end.
         guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
-            input.isPassingThrough || toldEnd && !hasNews
+            input.isPassingThrough || toldEnd && !hasNewInput
         else { return nil }
         deliveredEnd = true
         return MessageChunk(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
@@ -152,10 +152,10 @@ package struct FramerStage: ProtocolStage {
     }
 
     private mutating func inputCall() -> FramerCall? {
-        guard hasNews, hasRoomAbove, !input.isPassingThrough else { return nil }
+        guard hasNewInput, hasRoomAbove, !input.isPassingThrough else { return nil }
         let isComplete = input.isAtMessageEnd || input.hasEnded
         guard input.available > 0 || isComplete, input.available >= wanted || isComplete else { return nil }
-        hasNews = false
+        hasNewInput = false
         unmet = 0
         if input.hasEnded { toldEnd = true }
         return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
@@ -163,7 +163,7 @@ package struct FramerStage: ProtocolStage {
 
     /// Requests an input call if there are bytes to parse or a message has ended.
     private mutating func inputSettled() {
-        if input.available > 0 || input.isAtMessageEnd { hasNews = true }
+        if input.available > 0 || input.isAtMessageEnd { hasNewInput = true }
     }
 
     private mutating func passOutboundEnd() {
@@ -206,8 +206,8 @@ extension FramerStage {
             inputSettled()
         }
         // The framer needs another call for the end of input.
-        if input.hasEnded, !toldEnd { hasNews = true }
-        if input.hasEnded, toldEnd, phase == .opening, !hasNews { markFailed(.endedEarly) }
+        if input.hasEnded, !toldEnd { hasNewInput = true }
+        if input.hasEnded, toldEnd, phase == .opening, !hasNewInput { markFailed(.endedEarly) }
     }
 
     /// Completes a ``FramerCall/Kind/output`` call.

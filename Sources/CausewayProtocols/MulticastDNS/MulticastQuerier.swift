@@ -191,9 +191,9 @@ struct MulticastQuerier: Sendable {
             guard case .next(_, let types) = record.data else { continue }
             for question in byName[record.name] ?? [] where question.type != .any && !types.contains(question.type) {
                 guard !types.contains(.cname), cache.answers(to: question, at: now).isEmpty else { continue }
-                let isNews = running[question]?.isSettled == false
+                let wasUnsettled = running[question]?.isSettled == false
                 settle(question, for: .seconds(Int64(record.timeToLive)), at: now)
-                if isNews { actions += (running[question]?.listeners ?? []).map { .denied($0) } }
+                if wasUnsettled { actions += (running[question]?.listeners ?? []).map { .denied($0) } }
             }
         }
         return actions
@@ -277,22 +277,22 @@ struct MulticastQuerier: Sendable {
     private func changes(added: [DNSRecord], removed: [DNSRecord]) -> [MulticastAction] {
         guard !added.isEmpty || !removed.isEmpty else { return [] }
         var order: [DNSQuestion] = []
-        var news: [DNSQuestion: (added: [DNSRecord], removed: [DNSRecord])] = [:]
+        var byQuestion: [DNSQuestion: (added: [DNSRecord], removed: [DNSRecord])] = [:]
         for (records, isAdded) in [(removed, false), (added, true)] {
             for record in records {
                 for question in interested(in: record) {
-                    if news[question] == nil { order.append(question) }
+                    if byQuestion[question] == nil { order.append(question) }
                     if isAdded {
-                        news[question, default: ([], [])].added.append(record)
+                        byQuestion[question, default: ([], [])].added.append(record)
                     } else {
-                        news[question, default: ([], [])].removed.append(record)
+                        byQuestion[question, default: ([], [])].removed.append(record)
                     }
                 }
             }
         }
         return order.flatMap { question in
             (running[question]?.listeners ?? []).map {
-                .changed($0, added: news[question]?.added ?? [], removed: news[question]?.removed ?? [])
+                .changed($0, added: byQuestion[question]?.added ?? [], removed: byQuestion[question]?.removed ?? [])
             }
         }
     }

@@ -1,12 +1,12 @@
 /// A client of the system message bus (D-Bus), without I/O. The driver carries the bytes in both directions.
 package protocol BusClient: Sendable, ~Copyable {
-    associatedtype News: Equatable, Sendable
+    associatedtype Status: Equatable, Sendable
 
     /// The reason why the conversation ended; `nil` while it is open.
     var end: String? { get }
 
     /// The current state, from the messages received so far.
-    var news: News { get }
+    var status: Status { get }
 
     /// Returns the bytes to send and clears the buffer.
     mutating func takeOutput() -> [UInt8]

@@ -66,7 +66,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         for message in conversation.receive(bytes) { adopt(message) }
     }
 
-    package var news: InterfaceFacts { facts }
+    package var status: InterfaceFacts { facts }
 
     /// The facts from all messages so far.
     package var facts: InterfaceFacts {

@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// Follows logind's signals before and after the machine sleeps, on the system message bus.
 ///
-/// It does no I/O: its owner carries the bytes in both directions and reads ``news`` after each call of ``receive(_:)``. The requests do
+/// It does no I/O: its owner carries the bytes in both directions and reads ``status`` after each call of ``receive(_:)``. The requests do
 /// not start logind, and only messages from the owner of its bus name are accepted.
 package struct SleepNotices: BusClient {
     /// The power state of the machine.
@@ -20,7 +20,7 @@ package struct SleepNotices: BusClient {
     /// The serial number of the pending `GetNameOwner` request.
     private var question: UInt32?
     private var holder: String?
-    package private(set) var news = State.awake
+    package private(set) var status = State.awake
 
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
@@ -70,7 +70,7 @@ package struct SleepNotices: BusClient {
             guard let sender = message.sender, sender == holder, message.member == "PrepareForSleep",
                 case .boolean(let isBeginning)? = message.body.first
             else { return }
-            news = isBeginning ? .asleep : .awake
+            status = isBeginning ? .asleep : .awake
         default: break
         }
     }
@@ -81,6 +81,6 @@ package struct SleepNotices: BusClient {
         let name = name.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard name != holder else { return }
         holder = name
-        news = .awake
+        status = .awake
     }
 }

@@ -76,7 +76,7 @@ package struct SOCKSHandshake: TunnelHandshake {
     package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
         switch phase {
         case .method: chosenMethod(&bytes)
-        case .credential: judged(&bytes)
+        case .credential: credentialReply(&bytes)
         case .reply: replied(&bytes)
         }
     }
@@ -97,7 +97,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         }
     }
 
-    private mutating func judged(_ bytes: inout ByteChain) -> TunnelStep {
+    private mutating func credentialReply(_ bytes: inout ByteChain) -> TunnelStep {
         guard bytes.count >= 2 else { return .wait }
         let answer = Array(bytes.take(atMost: 2).bytes)
         return answer[1] == 0 ? ask() : .failed(.tunnelDenied)

@@ -34,7 +34,8 @@ extension ProtocolStack {
     package mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
-        guard isPlain, news == nil, let count = unsafe places[0].stage.receive(lent: bytes, into: room, at: now) else {
+        guard isPlain, pendingEvent == nil, let count = unsafe places[0].stage.receive(lent: bytes, into: room, at: now)
+        else {
             return nil
         }
         settle(at: now)

@@ -35,7 +35,7 @@ extension ProtocolStack {
         }
         phase = .ready
         wasReady = true
-        news = .ready
+        pendingEvent = .ready
         return true
     }
 
@@ -81,7 +81,7 @@ extension ProtocolStack {
     private mutating func observePlain(at now: Duration) -> Bool {
         let pendingFlags = places[0].stage.pendingFlags
         guard !pendingFlags.hasFailed else { return observe(at: now) }
-        nothingPending.event = !pendingFlags.mayHaveEvent && news == nil
+        nothingPending.event = !pendingFlags.mayHaveEvent && pendingEvent == nil
         nothingPending.inbound = !pendingFlags.mayHaveInbound
         nothingPending.outbound = !pendingFlags.mayHaveOutbound
         nothingPending.wakeUp = !pendingFlags.mayHaveWakeUp
@@ -94,7 +94,7 @@ extension ProtocolStack {
         for index in places.indices {
             guard case .failed(let failure) = places[index].stage.status else { continue }
             phase = .ended
-            news = .failed(failure)
+            pendingEvent = .failed(failure)
             for above in places.indices[(index + 1)...] { places[above].stage.abort(failure) }
             return true
         }
@@ -110,7 +110,7 @@ extension ProtocolStack {
         guard above > 0 else {
             closing = 0
             phase = .ended
-            news = .closed
+            pendingEvent = .closed
             return
         }
         places[above - 1].stage.close(at: now)

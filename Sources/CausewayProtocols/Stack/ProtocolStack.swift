@@ -38,7 +38,7 @@ package struct ProtocolStack: Sendable {
     }
 
     /// A change of the stack as a whole.
-    enum News {
+    enum PendingEvent {
         case ready
         case failed(Failure)
         case closed
@@ -67,7 +67,7 @@ package struct ProtocolStack: Sendable {
     var wasReady = false
     /// The index of the lowest stage that is closing. This stage and all stages above it deliver and accept no content.
     var closing: Int?
-    var news: News?
+    var pendingEvent: PendingEvent?
     /// Kinds of output that are known to be empty until the state changes. The flags save repeated queries.
     var nothingPending = NothingPending()
 
@@ -144,11 +144,11 @@ package struct ProtocolStack: Sendable {
                 return .stage(places[index].id, event)
             }
         }
-        guard let news = news.take() else {
+        guard let pendingEvent = pendingEvent.take() else {
             nothingPending.event = true
             return nil
         }
-        return news.event
+        return pendingEvent.event
     }
 
     /// The time of the next call to ``advance(to:)``; `nil` if none is needed.
@@ -228,7 +228,7 @@ package struct ProtocolStack: Sendable {
     package mutating func abort(_ failure: Failure) {
         if phase != .ended {
             phase = .ended
-            news = .failed(failure)
+            pendingEvent = .failed(failure)
         }
         for index in places.indices { places[index].stage.abort(failure) }
         nothingPending = NothingPending()

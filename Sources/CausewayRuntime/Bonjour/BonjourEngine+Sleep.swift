@@ -15,10 +15,10 @@ extension BonjourEngine {
         state.value.isAsleep = false
     }
 
-    /// - Parameter news: `nil` if no more notices will follow. The wake-up would then be missed, so treat the machine as awake.
-    private func told(_ news: SleepNotices.State?) {
-        guard state.value.watch != nil, state.value.isAsleep != (news == .asleep) else { return }
-        state.value.isAsleep = news == .asleep
+    /// - Parameter status: `nil` if no more notices will follow. The wake-up would then be missed, so treat the machine as awake.
+    private func told(_ status: SleepNotices.State?) {
+        guard state.value.watch != nil, state.value.isAsleep != (status == .asleep) else { return }
+        state.value.isAsleep = status == .asleep
         if state.value.isAsleep {
             for link in state.value.links.values { fallAsleep(link) }
         } else {

@@ -113,10 +113,10 @@ package final class LinkBridgeDriver: Sendable {
 
     private func ask(_ question: DNSQuestion, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
-        let id = engine.ask(question, on: interface.index) { news in
+        let id = engine.ask(question, on: interface.index) { changes in
             guard !self.state.value.hasEnded, self.state.value.questions[side]?[question] != nil else { return }
             self.state.value.machine.changed(
-                question, on: side, added: news.added, removed: news.removed, at: System.now)
+                question, on: side, added: changes.added, removed: changes.removed, at: System.now)
             self.settle()
         }
         state.value.questions[side]?[question] = id

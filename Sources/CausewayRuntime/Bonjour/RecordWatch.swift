@@ -58,10 +58,10 @@ package struct RecordWatch: Sendable {
         for limit: Duration? = nil, after gathering: Duration? = nil, of engine: BonjourEngine = .shared
     ) -> AsyncStream<Event> {
         let (events, feed) = AsyncStream<Event>.makeStream()
-        let id = engine.ask(question, on: interfaceIndex) { news in
-            for record in news.removed { feed.yield(.removed(Record(record, news.interface))) }
-            for record in news.added { feed.yield(.added(Record(record, news.interface))) }
-            if news.isDenied { feed.yield(.denied) }
+        let id = engine.ask(question, on: interfaceIndex) { changes in
+            for record in changes.removed { feed.yield(.removed(Record(record, changes.interface))) }
+            for record in changes.added { feed.yield(.added(Record(record, changes.interface))) }
+            if changes.isDenied { feed.yield(.denied) }
             if let gathering { _ = engine.loop.schedule(after: gathering) { feed.finish() } }
         }
         let timer = limit.map { engine.loop.schedule(after: $0) { feed.finish() } }
@@ -76,10 +76,10 @@ package struct RecordWatch: Sendable {
     package func follow(
         of engine: BonjourEngine = .shared, _ handler: @escaping @Sendable ([Event]) -> Void
     ) -> Watching {
-        let id = engine.ask(question, on: interfaceIndex) { news in
+        let id = engine.ask(question, on: interfaceIndex) { changes in
             handler(
-                news.removed.map { .removed(Record($0, news.interface)) }
-                    + news.added.map { .added(Record($0, news.interface)) } + (news.isDenied ? [.denied] : []))
+                changes.removed.map { .removed(Record($0, changes.interface)) }
+                    + changes.added.map { .added(Record($0, changes.interface)) } + (changes.isDenied ? [.denied] : []))
         }
         return Watching(engine: engine, id: id)
     }

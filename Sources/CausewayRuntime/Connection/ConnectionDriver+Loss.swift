@@ -44,13 +44,13 @@ extension ConnectionDriver {
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {
-        let isNews = progress.withLock { progress -> Bool in
+        let isFirstLoss = progress.withLock { progress -> Bool in
             guard !progress.lifecycle.isEnding else { return false }
             if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
             defer { progress.establishments[0].isLost = true }
             return !progress.establishments[0].isLost
         }
-        if isNews { tellLoss(error, unlessReadBeyond: receivedByteCount) }
+        if isFirstLoss { tellLoss(error, unlessReadBeyond: receivedByteCount) }
     }
 
     private var receivedByteCount: UInt64 { (channel?.transferred ?? flow.transferred).received }

@@ -11,7 +11,7 @@ final class RelayAssociation: DatagramRelay {
     private struct Progress {
         var handshake: SOCKSHandshake?
         /// Bytes from the proxy that the handshake has not consumed yet.
-        var words = ByteChain()
+        var unparsed = ByteChain()
         var opened: RelayOpened?
         var ended: (@Sendable (Failure) -> Void)?
         var end: Failure?
@@ -75,48 +75,48 @@ final class RelayAssociation: DatagramRelay {
         let greeting = handshake.begin()
         progress.value.handshake = handshake
         progress.value.timer = loop.schedule(after: limit) { [weak self] in self?.end(with: .tunnelTimedOut) }
-        say(greeting)
-        listen()
+        send(greeting)
+        receiveNext()
     }
 
     private var proxy: SocketAddress? { control.flow.addresses?.remote?.unmapped }
 
-    private func say(_ bytes: [UInt8]) { control.flow.send(Outbound(Data(bytes), waiter: .nobody)) }
+    private func send(_ bytes: [UInt8]) { control.flow.send(Outbound(Data(bytes), waiter: .unobserved)) }
 
-    private func listen() {
+    private func receiveNext() {
         let completion: ReceiveCompletion = { [weak self] content in
             guard let self else { return }
             let content = content.kept
-            loop.execute { self.heard(content) }
+            loop.execute { self.received(content) }
         }
         control.flow.request(.channel(completion)) { queue in
             queue.demand(minimum: 1, maximum: Self.readLength)
         }
     }
 
-    private func heard(_ content: ReceivedContent) {
+    private func received(_ content: ReceivedContent) {
         guard progress.value.end == nil else { return }
         if let data = content.data { take([UInt8](data)) }
         if let error = content.error { return end(with: error) }
         // The proxy ends the association when it closes the control connection (RFC 1928 §7).
         if content.isFinal { return end(with: Failure(errno: Errno.connectionReset)) }
-        if progress.value.end == nil { listen() }
+        if progress.value.end == nil { receiveNext() }
     }
 
     /// Processes bytes from the proxy. Bytes that arrive after the association is complete are ignored.
     private func take(_ bytes: [UInt8]) {
         guard progress.value.opened != nil, var handshake = progress.value.handshake else { return }
-        var words = progress.value.words
-        words.append(bytes)
-        talk: while true {
-            switch handshake.received(&words) {
-            case .wait: break talk
-            case .send(let answer): say(answer)
+        var unparsed = progress.value.unparsed
+        unparsed.append(bytes)
+        parsing: while true {
+            switch handshake.received(&unparsed) {
+            case .wait: break parsing
+            case .send(let answer): send(answer)
             case .failed(let failure): return end(with: failure)
             case .open: return open(handshake.bound)
             }
         }
-        (progress.value.handshake, progress.value.words) = (handshake, words)
+        (progress.value.handshake, progress.value.unparsed) = (handshake, unparsed)
     }
 
     private func open(_ bound: TunnelDestination?) {

@@ -112,7 +112,7 @@ extension Flow {
 
     /// Ends the claim of an immediate write. Completes the send if everything was sent or the transport failed.
     private func finishImmediateWrite(
-        _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .nobody
+        _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .unobserved
     ) -> ImmediateResult {
         var sent = 0
         var retry = Retry.whenWritable
@@ -153,7 +153,7 @@ extension Flow {
         switch waiter {
         case .channel(let completion): completion(failure)
         case .task(_, let continuation): continuation.resume(returning: failure)
-        case .callback, .nobody: break
+        case .callback, .unobserved: break
         }
         closing?.perform(on: loop)
         if mustRead { requeueRead() }

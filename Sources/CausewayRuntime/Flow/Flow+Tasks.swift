@@ -253,7 +253,7 @@ extension Flow.State {
             let isBeingWritten = isWriting && index < Int(writtenEntryCount)
             // An active write may have read the content already. An end of stream stays queued: nothing can be sent after it.
             if isBeingWritten || entry.outbound.offset > 0 || entry.outbound.endsStream {
-                inFlight[index].outbound.waiter = .nobody
+                inFlight[index].outbound.waiter = .unobserved
             } else {
                 inFlight.remove(at: index)
                 inFlightByteCount -= entry.outbound.remaining

@@ -77,7 +77,7 @@ package final class Flow: ReadinessHandler {
             // Content that is offered for the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.inFlight {
-                guard case .nobody = entry.outbound.waiter, content.count < limit else { break }
+                guard case .unobserved = entry.outbound.waiter, content.count < limit else { break }
                 content.append(entry.outbound.data.prefix(limit - content.count))
                 if entry.outbound.endsStream { break }
             }

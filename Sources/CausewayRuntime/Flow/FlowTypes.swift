@@ -58,7 +58,8 @@ enum ReceiveWaiter: Sendable {
 
 /// The waiter of a send.
 package enum SendWaiter: Sendable {
-    case nobody
+    /// Nothing waits for the result.
+    case unobserved
     case callback(SendCompletion)
     /// The protocols above the transport. The closure is called from any thread.
     case channel(SendCompletion)

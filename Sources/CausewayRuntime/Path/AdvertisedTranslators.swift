@@ -47,20 +47,20 @@ final class AdvertisedTranslators: ReadinessHandler {
                 loop.update(registration, number, for: .readable)
             }
         }
-        let isNews = heard.withLock { heard in
-            var isNews = false
+        let hasChanged = heard.withLock { heard in
+            var hasChanged = false
             for message in messages {
                 switch message {
-                case .translatorPrefix(let word): isNews = heard.heard(word, at: System.now) || isNews
+                case .translatorPrefix(let word): hasChanged = heard.heard(word, at: System.now) || hasChanged
                 case .link(let link), .linkRemoved(let link):
                     // Discard the prefixes of this interface, because its next network has different routers.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }
             }
-            return isNews
+            return hasChanged
         }
         // Connections that wait for a route must check the network again.
-        if isNews { NetworkStateMonitor.shared.changed() }
+        if hasChanged { NetworkStateMonitor.shared.changed() }
     }
 }

@@ -7,7 +7,7 @@ internal import CausewaySystem
 final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch, ReadinessHandler {
     private struct Feed: ~Copyable {
         var client: Client
-        var told: Client.News
+        var told: Client.Status
         /// Bytes that the socket has not accepted yet.
         var unsent: ArraySlice<UInt8> = []
         let descriptor: Descriptor
@@ -19,20 +19,20 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
     private static var chunk: Int { 16 * 1024 }
 
     private let loop: any EventLoop
-    private let report: @Sendable (Client.News?) -> Void
+    private let report: @Sendable (Client.Status?) -> Void
     private let feed: LoopBound<Feed?>
 
     /// Returns `nil` if there is no bus. Call it on the loop.
     ///
     /// - Parameter report: Called on the loop with each new state, and with `nil` when the connection has ended.
-    init?(on loop: any EventLoop, _ client: consuming Client, report: @escaping @Sendable (Client.News?) -> Void) {
+    init?(on loop: any EventLoop, _ client: consuming Client, report: @escaping @Sendable (Client.Status?) -> Void) {
         self.loop = loop
         self.report = report
         feed = LoopBound(nil, to: loop)
         guard let descriptor = SystemBus.connect(),
             let registration = try? loop.register(descriptor.rawValue, for: .stream, self)
         else { return nil }
-        let told = client.news
+        let told = client.status
         feed.value = Feed(client: client, told: told, descriptor: descriptor, registration: registration)
         if !flush() { stop() }
         if feed.value == nil { return nil }
@@ -80,10 +80,10 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     /// Reports the state if it has changed. Returns `false` if the watch was stopped or the exchange with the bus has ended.
     private func hasTold() -> Bool {
-        guard let news = feed.value?.client.news, feed.value?.client.end == nil else { return false }
-        guard news != feed.value?.told else { return true }
-        feed.value?.told = news
-        report(news)
+        guard let status = feed.value?.client.status, feed.value?.client.end == nil else { return false }
+        guard status != feed.value?.told else { return true }
+        feed.value?.told = status
+        report(status)
         return true
     }
 

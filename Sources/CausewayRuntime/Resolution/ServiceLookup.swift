@@ -79,7 +79,7 @@ package final class ServiceLookup: Sendable {
         let question = RecordQuestion(
             name, type, on: interface,
             failed: { [failed] problem in if type == .srv { failed(problem) } },
-            { [weak self] news in self?.heard(news) })
+            { [weak self] changes in self?.heard(changes) })
         let isLate = state.withLock { state in
             if state.hasEnded { return true }
             if type == .a || type == .aaaa {
@@ -124,12 +124,12 @@ package final class ServiceLookup: Sendable {
     }
 
     private func tell() {
-        let news = state.withLock { state -> Place? in
+        let place = state.withLock { state -> Place? in
             let place = state.place.told
             guard !state.hasEnded, place != state.told else { return nil }
             state.told = place
             return place
         }
-        if let news { handler(news) }
+        if let place { handler(place) }
     }
 }

@@ -82,18 +82,18 @@ final class WideAreaWatch: Sendable {
     private func adopt(_ answered: [DNSRecord]) {
         // Records are compared without their time to live, because caching servers count it down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
-        let (news, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
+        let (changes, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }
             let hasRecovered = state.isFailing && !state.wasAnswered
             defer { (state.known, state.isFailing, state.wasAnswered) = (records, false, true) }
             let removed = Array(state.known.subtracting(records))
             let fresh = records.subtracting(state.known)
             let added = answered.filter { fresh.contains(DNSRecord($0.name, $0.type, timeToLive: 0, $0.data)) }
-            let isNews = !removed.isEmpty || !added.isEmpty
-            return (isNews ? RecordChanges(interface: nil, added: added, removed: removed) : nil, hasRecovered)
+            let hasChanged = !removed.isEmpty || !added.isEmpty
+            return (hasChanged ? RecordChanges(interface: nil, added: added, removed: removed) : nil, hasRecovered)
         }
         if hasRecovered { failed(nil) }
-        if let news { report(news) }
+        if let changes { report(changes) }
     }
 
     private func wait(_ pause: Duration) {

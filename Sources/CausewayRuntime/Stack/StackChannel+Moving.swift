@@ -9,7 +9,7 @@ extension StackChannel.State {
 
     /// Begins a read if the stack has room. Returns the maximum number of bytes to read; `nil` if nothing should be read now.
     mutating func nextRead(_ limit: Int) -> Int? {
-        guard phase == .open || (phase == .closing && !hasSaidGoodbye), !isReadOutstanding, !transportHasEnded,
+        guard phase == .open || (phase == .closing && !hasStackClosed), !isReadOutstanding, !transportHasEnded,
             let room = stack?.lookForInboundRoom(), room > 0
         else { return nil }
         isReadOutstanding = true

@@ -113,7 +113,7 @@ extension StackMessage {
     /// Whether the content may arrive twice because the program sent it as idempotent. Such content is recognized by the missing
     /// completion: the program gives none for it.
     fileprivate var mayComeTwice: Bool {
-        guard case .nobody = waiter else { return false }
+        guard case .unobserved = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil
     }
 }

@@ -66,7 +66,7 @@ extension StackChannel {
         var whenClosed: (@Sendable () -> Void)?
         /// Called once the program has received all content that arrived before the transport broke.
         var whenRead: (@Sendable (Failure) -> Void)?
-        var hasSaidGoodbye = false
+        var hasStackClosed = false
         /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
         var isAborted = false
 
@@ -87,7 +87,7 @@ extension StackChannel {
         var rest: Deque<MessageChunk> = []
 
         var opening = Opening(limit: .zero, from: .zero, isAccepted: false)
-        var goodbyeTimer: TimerID?
+        var closingTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
         /// Content that was sent with the handshake. If the handshake fails, it is sent again.
@@ -162,7 +162,7 @@ extension StackChannel.State {
 
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
         switch waiter {
-        case .nobody: break
+        case .unobserved: break
         case .callback(let completion), .channel(let completion): answers.append(.sent(completion, failure))
         case .task(_, let continuation): answers.append(.taskSent(continuation, failure))
         }

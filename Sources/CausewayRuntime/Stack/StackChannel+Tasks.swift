@@ -83,7 +83,7 @@ extension StackChannel {
             }
         }
         let message = StackMessage(
-            content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal, waiter: .nobody)
+            content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal, waiter: .unobserved)
         guard !flow.isHome else { return await withUnsafeContinuation { submit(message, Flow.homeID, $0) } }
         let id = Flow.taskID
         return await withTaskCancellationHandler {
@@ -207,12 +207,12 @@ extension StackChannel.State {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }
             // Keep the final message: it ends the stream, and later sends already fail.
-            if messages[index].isFinal { messages[index].waiter = .nobody } else { messages.remove(at: index) }
+            if messages[index].isFinal { messages[index].waiter = .unobserved } else { messages.remove(at: index) }
             return waiter
         }
         for index in taken.indices {
             guard case .task(id, let waiter) = taken[index].waiter else { continue }
-            taken[index].waiter = .nobody
+            taken[index].waiter = .unobserved
             return waiter
         }
         return nil

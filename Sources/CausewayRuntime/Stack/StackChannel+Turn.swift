@@ -219,8 +219,8 @@ extension StackChannel {
             return .perform(.finish(left))
         }
         if state.takeEnds(), let report = state.report { return .perform(.report(.ended, report)) }
-        if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
-            if let timer = state.goodbyeTimer.take() { return .perform(.dropTimer(timer)) }
+        if state.phase == .closing, state.hasStackClosed, state.unacknowledged == 0 {
+            if let timer = state.closingTimer.take() { return .perform(.dropTimer(timer)) }
             state.phase = .closed
             (state.stack, state.delegates, state.whenLeft) = (nil, [:], nil)
             if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
@@ -240,9 +240,9 @@ extension StackChannel {
         case .failed(let failure):
             if state.phase == .open { state.outcome = .failed(failure) }
             if state.phase == .draining { state.failure = failure }
-            state.hasSaidGoodbye = true
+            state.hasStackClosed = true
         case .closed:
-            state.hasSaidGoodbye = true
+            state.hasStackClosed = true
         }
         return .again
     }

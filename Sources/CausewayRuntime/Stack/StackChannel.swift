@@ -106,7 +106,7 @@ package final class StackChannel: Sendable {
             if abortively || !hasStack {
                 state.isAborted = true
                 state.stack?.abort(Failure(errno: Errno.cancelled))
-                state.hasSaidGoodbye = true
+                state.hasStackClosed = true
                 state.unacknowledged = 0
             } else {
                 state.stack?.close(at: System.now)
@@ -114,30 +114,30 @@ package final class StackChannel: Sendable {
             return true
         }
         guard isFirst else { return completion() }
-        if !abortively { limitGoodbye() }
+        if !abortively { limitClosing() }
         requestTurn()
     }
 
     /// Limits the time of closing, so that a peer that does not answer cannot keep the connection open.
-    private func limitGoodbye() {
-        let timer = flow.loop.schedule(after: Self.goodbyeLimit) { [self] in giveUpGoodbye() }
+    private func limitClosing() {
+        let timer = flow.loop.schedule(after: Self.closingLimit) { [self] in giveUpClosing() }
         let isLate = state.withLock { state -> Bool in
             guard state.phase != .closed else { return true }
-            state.goodbyeTimer = timer
+            state.closingTimer = timer
             return false
         }
         if isLate { flow.loop.cancel(timer) }
     }
 
     /// The maximum time for the closing messages of the protocols.
-    private static let goodbyeLimit = Duration.seconds(2)
+    private static let closingLimit = Duration.seconds(2)
 
-    private func giveUpGoodbye() {
+    private func giveUpClosing() {
         state.withLock { state in
-            state.goodbyeTimer = nil
-            guard state.phase == .closing, !state.hasSaidGoodbye else { return }
+            state.closingTimer = nil
+            guard state.phase == .closing, !state.hasStackClosed else { return }
             state.stack?.abort(Failure(errno: Errno.timedOut))
-            state.hasSaidGoodbye = true
+            state.hasStackClosed = true
             state.unacknowledged = 0
         }
         requestTurn()
@@ -152,7 +152,7 @@ package final class StackChannel: Sendable {
         let reason = state.withLock { state -> Failure in
             guard state.phase == .idle || state.phase == .open || state.phase == .draining else {
                 // The transport is gone, so no closing message can be sent.
-                state.hasSaidGoodbye = true
+                state.hasStackClosed = true
                 state.unacknowledged = 0
                 return failure
             }

@@ -6,7 +6,7 @@ extension OpenSSLEngine {
     /// Validates the peer's certificates, or requests the validation from the engine's owner. Returns 1 to continue.
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
-        switch settings.judge {
+        switch settings.verifier {
         case .rules:
             let trust = peerTrust(chain)
             do {
@@ -73,7 +73,8 @@ extension OpenSSLEngine {
     /// certificates that the owner has accepted.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
-        let failure = accepted.map { $0.trust.judgeStatus(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
+        let failure =
+            accepted.map { $0.trust.statusFailure(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
         guard let failure else { return 1 }
         pendingFailure = TLSFailure(failure)
         return 0

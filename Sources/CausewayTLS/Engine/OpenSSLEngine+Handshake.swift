@@ -11,7 +11,7 @@ extension OpenSSLEngine {
         }
     }
 
-    package var mayJudgePeer: Bool {
+    package var mayEvaluatePeer: Bool {
         guard hasSpoken, settings.peerAuthentication != .none || isClient else { return false }
         switch state {
         case .handshaking: return true

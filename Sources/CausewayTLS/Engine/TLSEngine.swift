@@ -20,7 +20,7 @@ package protocol TLSEngine: AnyObject {
     func handshake() -> TLSProgress
     /// Whether the next ``handshake()`` may decode and validate the peer's certificates. If so, do not call that method on an event loop,
     /// because it takes milliseconds.
-    var mayJudgePeer: Bool { get }
+    var mayEvaluatePeer: Bool { get }
     /// Whether the first ``handshake()`` sends nothing until bytes from the peer arrive.
     var waitsForPeer: Bool { get }
     /// Passes the result for ``TLSProgress/evaluateTrust(_:)`` to the engine. Then call ``handshake()`` to continue.

@@ -53,7 +53,7 @@ package struct TLSSettings: Hashable, Sendable {
     /// The server's PSK identity hint (RFC 4279 §5.2).
     package var preSharedKeyHint: [UInt8]?
     package var peerAuthentication: PeerAuthentication
-    package var judge = Verifier.rules
+    package var verifier = Verifier.rules
     package var trust = TrustSettings()
     /// Whether the engine asks a client's owner for an identity when the server requests a certificate.
     package var asksForIdentity = false

@@ -65,7 +65,7 @@ extension TLSStageCore {
     ///
     /// - Returns: The new state; `nil` if the step runs on a background thread.
     private mutating func step(on piece: ArraySlice<UInt8>?) -> TLSProgress? {
-        guard let home, engine.mayJudgePeer else { return TLSHandshakeStep.take(engine, on: piece) }
+        guard let home, engine.mayEvaluatePeer else { return TLSHandshakeStep.take(engine, on: piece) }
         note(.step(TLSHandshakeStep(home, piece)))
         awaited = .step
         return nil

@@ -12,7 +12,7 @@ struct CandidateCertificates {
         var isKnownAsAnchor = false
     }
 
-    private(set) var all: [JudgedCertificate] = []
+    private(set) var all: [ParsedCertificate] = []
     private let anchors: TrustStore
     private var facts: [Facts] = []
     private var names: [DistinguishedName: Int] = [:]
@@ -22,7 +22,7 @@ struct CandidateCertificates {
     private var anchorsByName: [Int: [Int]] = [:]
     private var issuers: [Int: [Int]] = [:]
 
-    init(_ leaf: JudgedCertificate, _ others: [JudgedCertificate], anchors: TrustStore) {
+    init(_ leaf: ParsedCertificate, _ others: [ParsedCertificate], anchors: TrustStore) {
         self.anchors = anchors
         for certificate in [leaf] + others {
             let number = add(certificate, isAnchor: false)
@@ -31,7 +31,7 @@ struct CandidateCertificates {
         }
     }
 
-    subscript(number: Int) -> JudgedCertificate { all[number] }
+    subscript(number: Int) -> ParsedCertificate { all[number] }
 
     func isAnchor(_ number: Int) -> Bool { facts[number].isAnchor }
     func isKnownAsAnchor(_ number: Int) -> Bool { facts[number].isKnownAsAnchor }
@@ -64,7 +64,7 @@ struct CandidateCertificates {
         return named.filter(isRight) + named.filter { !isRight($0) }
     }
 
-    private mutating func add(_ certificate: JudgedCertificate, isAnchor: Bool) -> Int {
+    private mutating func add(_ certificate: ParsedCertificate, isAnchor: Bool) -> Int {
         all.append(certificate)
         facts.append(
             Facts(

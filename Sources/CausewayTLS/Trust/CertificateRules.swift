@@ -20,7 +20,7 @@ struct CertificateRules {
     // MARK: Issuers
 
     /// Returns the reason why this certificate must not sign others, or `nil`.
-    func objection(toIssuer issuer: JudgedCertificate, isAnchor: Bool) -> Objection? {
+    func objection(toIssuer issuer: ParsedCertificate, isAnchor: Bool) -> Objection? {
         let extensions = issuer.fields.extensions
         let constraints = extensions.basicConstraints
         guard isAnchor else {
@@ -44,17 +44,17 @@ struct CertificateRules {
     // MARK: Every certificate
 
     /// Checks one certificate of a chain, except its permission to sign. Returns the first violation, or `nil`.
-    func objection(to judged: JudgedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
-        if let objection = objectionToTime(of: judged.fields) { return objection }
-        if let problem = judged.keyProblem { return Objection(.weakKey, problem) }
-        if let unknown = judged.fields.extensions.unknownCritical { return Objection(.criticalExtension, unknown) }
+    func objection(to parsed: ParsedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
+        if let objection = objectionToTime(of: parsed.fields) { return objection }
+        if let problem = parsed.keyProblem { return Objection(.weakKey, problem) }
+        if let unknown = parsed.fields.extensions.unknownCritical { return Objection(.criticalExtension, unknown) }
         if !isAnchor {
-            if let problem = judged.signatureProblem { return Objection(.weakSignature, problem) }
-            if let reason = Self.profileProblem(judged.fields) { return Objection(.malformed, reason) }
+            if let problem = parsed.signatureProblem { return Objection(.weakSignature, problem) }
+            if let reason = Self.profileProblem(parsed.fields) { return Objection(.malformed, reason) }
         }
-        if isLeaf { return objectionToLeaf(judged, isAnchor: isAnchor) }
+        if isLeaf { return objectionToLeaf(parsed, isAnchor: isAnchor) }
         // The extended key usage of an authority restricts the certificates that it signs.
-        return allows(judged.fields.extensions, .authority) ? nil : Objection(.wrongPurpose, "extended key usage")
+        return allows(parsed.fields.extensions, .authority) ? nil : Objection(.wrongPurpose, "extended key usage")
     }
 
     private func objectionToTime(of fields: CertificateFields) -> Objection? {
@@ -62,8 +62,8 @@ struct CertificateRules {
         return time > fields.notAfter ? Objection(.expired) : nil
     }
 
-    private func objectionToLeaf(_ judged: JudgedCertificate, isAnchor: Bool) -> Objection? {
-        let extensions = judged.fields.extensions
+    private func objectionToLeaf(_ parsed: ParsedCertificate, isAnchor: Bool) -> Objection? {
+        let extensions = parsed.fields.extensions
         if !isAnchor, extensions.basicConstraints?.isAuthority == true { return Objection(.authorityAsLeaf) }
         // All default cipher suites sign the handshake, so the key usage must include digital signatures (RFC 8446 §4.4.2.2).
         if role != .any, let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {

@@ -24,7 +24,7 @@ struct ChainSearch {
     private static let maximumIntermediates = 8
 
     init(
-        _ leaf: JudgedCertificate, others: [JudgedCertificate], unreadable: TrustFailure?, anchors: TrustStore,
+        _ leaf: ParsedCertificate, others: [ParsedCertificate], unreadable: TrustFailure?, anchors: TrustStore,
         rules: CertificateRules
     ) {
         certificates = CandidateCertificates(leaf, others, anchors: anchors)
@@ -36,7 +36,7 @@ struct ChainSearch {
     ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
     /// - Throws: The failure of the path that made most progress.
-    mutating func run() throws(TrustFailure) -> [JudgedCertificate] {
+    mutating func run() throws(TrustFailure) -> [ParsedCertificate] {
         // A peer certificate that is itself an anchor needs no issuer.
         if certificates.isKnownAsAnchor(0) {
             if let failure = failure(of: [0]) { throw failure }
@@ -98,7 +98,7 @@ struct ChainSearch {
         return isSigned(path, issuer, number)
     }
 
-    private mutating func isSigned(_ path: [Int], _ issuer: JudgedCertificate, _ number: Int) -> Bool {
+    private mutating func isSigned(_ path: [Int], _ issuer: ParsedCertificate, _ number: Int) -> Bool {
         let link = Link(child: path[path.count - 1], issuer: number)
         let child = certificates[link.child]
         guard let key = issuer.key else {
@@ -122,7 +122,7 @@ struct ChainSearch {
 
     /// Records the failure of a signature check. If the key identifiers differ, the issuer is a different authority with the same name, and
     /// the failure is a missing issuer.
-    private mutating func noteForeignKey(_ child: JudgedCertificate, _ issuer: JudgedCertificate, at path: [Int]) {
+    private mutating func noteForeignKey(_ child: ParsedCertificate, _ issuer: ParsedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.authorityKeyIdentifier
         let own = issuer.fields.extensions.subjectKeyIdentifier
         if let wanted, let own, wanted != own {
@@ -140,10 +140,10 @@ struct ChainSearch {
         guard budget.spend(.chain(byteCount: chain.reduce(0) { $0 + $1.der.count })) else {
             return TrustFailure(.tooComplex, chain[0].certificate, depth: 0, detail: "too many complete chains")
         }
-        for (depth, judged) in chain.enumerated() {
+        for (depth, parsed) in chain.enumerated() {
             let isAnchor = depth == chain.count - 1
-            if let objection = rules.objection(to: judged, isLeaf: depth == 0, isAnchor: isAnchor) {
-                return TrustFailure(objection.rule, judged.certificate, depth: depth, detail: objection.detail)
+            if let objection = rules.objection(to: parsed, isLeaf: depth == 0, isAnchor: isAnchor) {
+                return TrustFailure(objection.rule, parsed.certificate, depth: depth, detail: objection.detail)
             }
         }
         if let failure = constraintFailure(of: numbers, chain) { return failure }
@@ -154,10 +154,10 @@ struct ChainSearch {
     }
 
     /// Compares the names of each certificate with the constraints of all authorities above it (RFC 5280 §6.1.3 (b), (c)).
-    private mutating func constraintFailure(of numbers: [Int], _ chain: [JudgedCertificate]) -> TrustFailure? {
-        for (depth, judged) in chain.enumerated() {
+    private mutating func constraintFailure(of numbers: [Int], _ chain: [ParsedCertificate]) -> TrustFailure? {
+        for (depth, parsed) in chain.enumerated() {
             // Self-issued certificates are exempt, except the peer's own.
-            guard depth == 0 || !judged.fields.isSelfIssued else { continue }
+            guard depth == 0 || !parsed.fields.isSelfIssued else { continue }
             let above = chain[(depth + 1)...].compactMap(\.fields.extensions.nameConstraints)
             guard !above.isEmpty else { continue }
             let names = names(of: numbers[depth])
@@ -165,9 +165,9 @@ struct ChainSearch {
                 switch constraints.objection(to: names, work: &budget.comparedBytes) {
                 case .none: continue
                 case .notAllowed(let name):
-                    return TrustFailure(.nameConstraint, judged.certificate, depth: depth, detail: Self.text(name))
+                    return TrustFailure(.nameConstraint, parsed.certificate, depth: depth, detail: Self.text(name))
                 case .tooMany:
-                    return TrustFailure(.tooComplex, judged.certificate, depth: depth, detail: "names and constraints")
+                    return TrustFailure(.tooComplex, parsed.certificate, depth: depth, detail: "names and constraints")
                 }
             }
         }
@@ -207,7 +207,7 @@ struct ChainSearch {
         note(.noIssuer, Self.missingIssuer(of: certificate, at: depth))
     }
 
-    private static func missingIssuer(of certificate: JudgedCertificate, at depth: Int) -> TrustFailure {
+    private static func missingIssuer(of certificate: ParsedCertificate, at depth: Int) -> TrustFailure {
         let isSelfSigned = depth == 0 && certificate.fields.isSelfIssued
         let detail =
             certificate.fields.isSelfIssued

@@ -6,20 +6,21 @@ extension PeerTrust {
     ///
     /// - Throws: The first violation of another rule, or a violation that cannot be ignored.
     package func evaluate(overlooking rules: Set<TrustFailure.Rule>) throws(TrustFailure) -> [Certificate] {
-        try judge { rules.contains($0) }
+        try evaluateOverlooking { rules.contains($0) }
     }
 
     /// The violated rules that ``evaluate(overlooking:)`` can ignore, up to the first violation that it cannot ignore.
     package var faults: Set<TrustFailure.Rule> {
         var faults: Set<TrustFailure.Rule> = []
-        _ = try? judge { rule in
+        _ = try? evaluateOverlooking { rule in
             faults.insert(rule)
             return true
         }
         return faults
     }
 
-    private func judge(_ isOverlooked: (TrustFailure.Rule) -> Bool) throws(TrustFailure) -> [Certificate] {
+    private func evaluateOverlooking(_ isOverlooked: (TrustFailure.Rule) -> Bool) throws(TrustFailure) -> [Certificate]
+    {
         var question = self
         var overlooked: Set<TrustFailure.Rule> = []
         while true {
@@ -44,8 +45,8 @@ extension PeerTrust {
         case .noAlternativeName, .nameMismatch, .notAHostName:
             return PeerTrust(
                 certificates: certificates, role: role, reference: reference, isNameChecked: false, settings: settings)
-        case .expired where failure.depth == 0: return judged(at: leaf.notAfter)
-        case .notYetValid where failure.depth == 0: return judged(at: leaf.notBefore)
+        case .expired where failure.depth == 0: return evaluated(at: leaf.notAfter)
+        case .notYetValid where failure.depth == 0: return evaluated(at: leaf.notBefore)
         case .unknownIssuer, .selfSigned, .badSignature, .nameConstraint, .policy, .chainTooLong, .notAnAuthority:
             return trustingLeaf(leaf)
         case .expired, .notYetValid, .weakKey, .weakSignature, .wrongPurpose, .criticalExtension, .malformed,
@@ -56,15 +57,15 @@ extension PeerTrust {
         }
     }
 
-    private func judged(at time: Int64) -> PeerTrust {
+    private func evaluated(at time: Int64) -> PeerTrust {
         var settings = settings
         settings.time = time
-        return judged(by: settings)
+        return applying(settings)
     }
 
     private func trustingLeaf(_ leaf: Certificate) -> PeerTrust {
         var settings = settings
         settings.anchors.append(leaf)
-        return judged(by: settings)
+        return applying(settings)
     }
 }

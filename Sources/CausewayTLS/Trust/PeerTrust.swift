@@ -46,7 +46,7 @@ package struct PeerTrust: Sendable {
         self.store = nil
     }
 
-    package func judged(by settings: TrustSettings) -> PeerTrust {
+    package func applying(_ settings: TrustSettings) -> PeerTrust {
         PeerTrust(
             certificates: certificates, role: role, reference: reference, isNameChecked: isNameChecked,
             settings: settings)
@@ -82,23 +82,23 @@ package struct PeerTrust: Sendable {
         return settings.exceptions.contains(.init(host: reference, fingerprint: leaf.fingerprint))
     }
 
-    private static func read(_ certificate: Certificate, at depth: Int) throws(TrustFailure) -> JudgedCertificate {
+    private static func read(_ certificate: Certificate, at depth: Int) throws(TrustFailure) -> ParsedCertificate {
         do throws(DERError) {
-            return try JudgedCertificate(certificate)
+            return try ParsedCertificate(certificate)
         } catch {
             throw TrustFailure(.malformed, certificate, depth: depth, detail: error.reason)
         }
     }
 
     /// Parses the other certificates from the peer, without duplicates. A malformed certificate matters only if the chain needs it.
-    private func readOthers(except own: JudgedCertificate) -> ([JudgedCertificate], TrustFailure?) {
-        var others: [JudgedCertificate] = []
+    private func readOthers(except own: ParsedCertificate) -> ([ParsedCertificate], TrustFailure?) {
+        var others: [ParsedCertificate] = []
         var unreadable: TrustFailure?
         var seen: Set<[UInt8]> = [own.der]
         for (depth, certificate) in certificates.enumerated().dropFirst() {
             do throws(TrustFailure) {
-                let judged = try Self.read(certificate, at: depth)
-                if seen.insert(judged.der).inserted { others.append(judged) }
+                let parsed = try Self.read(certificate, at: depth)
+                if seen.insert(parsed.der).inserted { others.append(parsed) }
             } catch {
                 unreadable = unreadable ?? error
             }
@@ -106,7 +106,7 @@ package struct PeerTrust: Sendable {
         return (others, unreadable)
     }
 
-    private func checkName(of leaf: JudgedCertificate) throws(TrustFailure) {
+    private func checkName(of leaf: ParsedCertificate) throws(TrustFailure) {
         guard let reference else { throw TrustFailure(.notAHostName, leaf.certificate, depth: 0) }
         guard let names = leaf.fields.extensions.alternativeNames else {
             throw TrustFailure(.noAlternativeName, leaf.certificate, depth: 0)
@@ -125,7 +125,7 @@ package struct PeerTrust: Sendable {
     /// Checks the stapled OCSP response for a validated chain.
     ///
     /// - Returns: A failure if the certificate is revoked, or if it requires a valid stapled response and there is none (RFC 7633 §4.3.3).
-    package func judgeStatus(_ response: [UInt8]?, of chain: [Certificate]) -> TrustFailure? {
+    package func statusFailure(_ response: [UInt8]?, of chain: [Certificate]) -> TrustFailure? {
         guard let leaf = chain.first, !isExcepted else { return nil }
         let status = StapledStatus(
             response, leaf: leaf, issuer: chain.dropFirst().first ?? leaf, time: settings.time)
@@ -147,7 +147,7 @@ package struct PeerTrust: Sendable {
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]
         var budget = VerificationBudget()
         let isRevoked = issuers.prefix(Self.maximumStatusIssuers).contains { issuer in
-            guard let key = (try? JudgedCertificate(issuer))?.key,
+            guard let key = (try? ParsedCertificate(issuer))?.key,
                 budget.spend(.signature(key, byteCount: response.count))
             else { return false }
             return StapledStatus(response, leaf: leaf, issuer: issuer, time: settings.time) == .revoked

@@ -18,13 +18,13 @@ struct PolicyCheck {
 
     /// Returns the depth of the first certificate that violates the policy constraints, or `nil`. `chain` starts with the peer's
     /// certificate.
-    static func objection(to chain: [JudgedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
+    static func objection(to chain: [ParsedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
         let certificates = chain.dropLast()
         guard certificates.contains(where: { $0.fields.extensions.policyConstraints != nil }) else { return nil }
         var check = PolicyCheck(count: certificates.count)
-        for (depth, judged) in certificates.enumerated().reversed() {
+        for (depth, parsed) in certificates.enumerated().reversed() {
             do throws(DERError) {
-                guard try check.accepts(judged.fields, isLeaf: depth == 0) else { return (depth, false) }
+                guard try check.accepts(parsed.fields, isLeaf: depth == 0) else { return (depth, false) }
             } catch {
                 return (depth, true)
             }

@@ -25,11 +25,11 @@ enum StapledStatus: Equatable {
             self = .unusable("there was no OCSP response")
             return
         }
-        self = Self.judge(der, leaf, issuer, time ?? Int64(Date().timeIntervalSince1970))
+        self = Self.evaluate(der, leaf, issuer, time ?? Int64(Date().timeIntervalSince1970))
         cw_ERR_clear_error()
     }
 
-    private static func judge(
+    private static func evaluate(
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("the OCSP response is too large") }

@@ -3,25 +3,25 @@ internal import Synchronization
 
 /// The trust anchors: the program's, the system's, or both.
 package struct TrustStore: Sendable {
-    private let own: [JudgedCertificate]
+    private let own: [ParsedCertificate]
     /// A closure that returns the system's anchors; `nil` if the settings do not trust them.
     private let system: (@Sendable () -> SystemAnchors)?
 
     /// Creates a store. Cheap: the system's authorities are loaded only for validation.
     init(_ settings: TrustSettings, system: @escaping @Sendable () -> SystemAnchors = { .shared }) {
         // A malformed anchor cannot sign anything, so skip it.
-        own = settings.anchors.compactMap { try? JudgedCertificate($0) }
+        own = settings.anchors.compactMap { try? ParsedCertificate($0) }
         self.system = settings.includesSystemAnchors ? system : nil
     }
 
     /// Returns the anchors with this subject, the program's own first.
-    func anchors(named name: DistinguishedName) -> [JudgedCertificate] {
+    func anchors(named name: DistinguishedName) -> [ParsedCertificate] {
         own.filter { $0.fields.subject == name } + (system?().anchors(named: name) ?? [])
     }
 
     /// Returns whether exactly this certificate is an anchor.
-    func contains(_ judged: JudgedCertificate) -> Bool {
-        anchors(named: judged.fields.subject).contains { $0.der == judged.der }
+    func contains(_ parsed: ParsedCertificate) -> Bool {
+        anchors(named: parsed.fields.subject).contains { $0.der == parsed.der }
     }
 
     /// Loads the system's authorities if they are not loaded yet. Reads files, which takes milliseconds.
@@ -35,7 +35,7 @@ final class SystemAnchors: Sendable {
         SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment).read())
 
     private let encodings: [DistinguishedName: [[UInt8]]]
-    private let decoded = Mutex<[DistinguishedName: [JudgedCertificate]]>([:])
+    private let decoded = Mutex<[DistinguishedName: [ParsedCertificate]]>([:])
 
     init(_ certificates: [[UInt8]]) {
         var encodings: [DistinguishedName: [[UInt8]]] = [:]
@@ -47,12 +47,12 @@ final class SystemAnchors: Sendable {
 
     var count: Int { encodings.values.reduce(0) { $0 + $1.count } }
 
-    func anchors(named name: DistinguishedName) -> [JudgedCertificate] {
+    func anchors(named name: DistinguishedName) -> [ParsedCertificate] {
         guard let encodings = encodings[name] else { return [] }
         return decoded.withLock { decoded in
             if let found = decoded[name] { return found }
             let found = encodings.compactMap { der in
-                (try? Certificate(der: der)).flatMap { try? JudgedCertificate($0) }
+                (try? Certificate(der: der)).flatMap { try? ParsedCertificate($0) }
             }
             decoded[name] = found
             return found

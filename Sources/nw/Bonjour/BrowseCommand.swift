@@ -83,9 +83,9 @@ struct BrowseCommand: Subcommand {
         do {
             try await withDeadline(time.map { .seconds($0) }, onExpiry: { session.finish() }) {
                 try await untilInterrupted {
-                    for try await news in session.news {
-                        display.show(news)
-                        if first, isEnough(news) { return }
+                    for try await update in session.updates {
+                        display.show(update)
+                        if first, isEnough(update) { return }
                     }
                     if first { throw TimedOut() }
                 }
@@ -98,8 +98,8 @@ struct BrowseCommand: Subcommand {
     }
 
     /// Whether an event ends the command with `--first`: a found service, or with -v a resolved service.
-    private func isEnough(_ news: BrowseSession.News) -> Bool {
-        switch news {
+    private func isEnough(_ update: BrowseSession.Update) -> Bool {
+        switch update {
         case .placed: true
         case .changes(let changes): !verbose && !changes.isEmpty
         }

@@ -27,8 +27,8 @@ final class BrowseDisplay: Sendable {
     /// Whether any service has been found.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
-    func show(_ news: BrowseSession.News) {
-        switch news {
+    func show(_ update: BrowseSession.Update) {
+        switch update {
         case .changes(let changes):
             let events = changes.compactMap { Self.event($0) }.sorted { $0.service.name < $1.service.name }
             for event in events { note(event) }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// One run of `nw browse`: browses one type or all types, and resolves the services if the command asks for it.
 final class BrowseSession: Sendable {
-    enum News: Sendable {
+    enum Update: Sendable {
         case changes([NWBrowser.Result.Change])
         /// A service was resolved, or its host, port or addresses changed.
         case placed(FoundService)
@@ -26,8 +26,8 @@ final class BrowseSession: Sendable {
     /// Maximum number of services that are resolved at once.
     private static let lookupLimit = 1_024
 
-    let news: AsyncThrowingStream<News, any Error>
-    private let feed: AsyncThrowingStream<News, any Error>.Continuation
+    let updates: AsyncThrowingStream<Update, any Error>
+    private let feed: AsyncThrowingStream<Update, any Error>.Continuation
     private let parameters: NWParameters
     private let domain: DNSName
     private let wantsText: Bool
@@ -40,10 +40,10 @@ final class BrowseSession: Sendable {
         self.domain = domain
         self.wantsText = wantsText
         self.wantsPlaces = wantsPlaces
-        (news, feed) = AsyncThrowingStream.makeStream()
+        (updates, feed) = AsyncThrowingStream.makeStream()
     }
 
-    /// Ends the ``news`` sequence without an error.
+    /// Ends the ``updates`` sequence without an error.
     func finish() { feed.finish() }
 
     func stop() {
@@ -89,8 +89,8 @@ final class BrowseSession: Sendable {
     /// Browses the services of every type that a host announces (RFC 6763 §9).
     func searchAllTypes() {
         guard let name = DNSName("_services._dns-sd._udp" as String)?.appending(domain) else { return }
-        let question = RecordQuestion(name, .ptr, on: parameters.requiredInterface) { [self] news in
-            for case .name(let target) in news.added.map(\.data) {
+        let question = RecordQuestion(name, .ptr, on: parameters.requiredInterface) { [self] changes in
+            for case .name(let target) in changes.added.map(\.data) {
                 guard let type = DNSName(labels: target.labels.prefix(2)), target.droppingFirst(2) == domain else {
                     continue
                 }

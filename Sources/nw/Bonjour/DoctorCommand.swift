@@ -33,10 +33,10 @@ struct DoctorCommand: Subcommand {
     func run() async throws {
         try await reporting("doctor") {
             var diagnosis = BonjourDiagnosis()
-            try diagnosis.lookAtInterfaces()
+            try diagnosis.checkInterfaces()
             // Inspect the port before this process opens it.
-            diagnosis.lookAtPort()
-            diagnosis.lookAtFirewalls()
+            diagnosis.checkPort()
+            diagnosis.checkFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }
             printLine(json ? diagnosis.json() : diagnosis.text)
             if diagnosis.findings.contains(where: { $0.isObstacle }) { throw ExitCode.failure }
@@ -62,7 +62,7 @@ struct BonjourDiagnosis: Encodable {
     /// Programs that answer multicast DNS queries for the host.
     private static let knownDaemons = ["avahi-daemon", "systemd-resolve", "mdnsd"]
 
-    mutating func lookAtInterfaces() throws {
+    mutating func checkInterfaces() throws {
         let snapshot: NetworkSnapshot
         do {
             snapshot = try NetworkSnapshot.current()
@@ -85,7 +85,7 @@ struct BonjourDiagnosis: Encodable {
         }
     }
 
-    mutating func lookAtPort() {
+    mutating func checkPort() {
         portHolders = PortHolders.udp(5_353)
         let running = PortHolders.runningCommands()
         daemons = Self.knownDaemons.filter { running.contains($0) }
@@ -108,7 +108,7 @@ struct BonjourDiagnosis: Encodable {
         }
     }
 
-    mutating func lookAtFirewalls() {
+    mutating func checkFirewalls() {
         let running = PortHolders.runningCommands()
         if PortHolders.read("/etc/ufw/ufw.conf").contains("ENABLED=yes") {
             note(false, "the firewall ufw is enabled", "if no service is found, run: ufw allow 5353/udp")

@@ -96,14 +96,14 @@ struct RegisterCommand: Subcommand {
         var name: String
     }
 
-    private func tell(_ event: String, _ name: some CustomStringConvertible, _ line: PrintableText) {
+    private func report(_ event: String, _ name: some CustomStringConvertible, _ line: PrintableText) {
         printLine(json ? PrintableText(json: Report(event: event, name: "\(name)")) : line)
     }
 
     private func show(_ event: ServiceEvent) throws {
         switch event {
-        case .registered(let name): tell("registered", name, "registered as \(name)")
-        case .removed(let name): tell("lost", name, "lost \(name)")
+        case .registered(let name): report("registered", name, "registered as \(name)")
+        case .removed(let name): report("lost", name, "lost \(name)")
         case .portTaken:
             throw CommandFailure("another program uses UDP port 5353 exclusively: nw doctor shows which one")
         case .failed: throw CommandFailure("the name \(name) is already taken")

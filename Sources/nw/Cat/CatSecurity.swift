@@ -80,7 +80,7 @@ struct CatSecurity: ParsableArguments {
             sec_protocol_options_set_peer_authentication_required(security, false)
         } else if !isServer || anchors != nil {
             sec_protocol_options_set_peer_authentication_required(security, true)
-            verdict.judge(by: anchors, security)
+            verdict.evaluate(by: anchors, security)
         }
         return options
     }
@@ -115,7 +115,7 @@ final class CatVerdict: Sendable {
     var text: PrintableText? { reason.withLock { $0 } }
 
     /// - Parameter anchors: The only certificate authorities to trust; `nil` for the authorities of the system.
-    func judge(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
+    func evaluate(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
         sec_protocol_options_set_verify_block(
             options,
             { _, trust, complete in

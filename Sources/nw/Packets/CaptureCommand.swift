@@ -100,7 +100,7 @@ struct CaptureCommand: Subcommand {
         if listInterfaces { return try await reporting("capture") { try showInterfaces() } }
         if let input { return try await ReadCommand(file: input, filter: filter, output: output).run() }
         try await reporting("capture") {
-            let stop = StopMark()
+            let stop = StopFlag()
             let command = self
             try await untilInterrupted { try await stop.run("nw.capture") { try command.capture(until: stop) } }
         }
@@ -119,13 +119,13 @@ struct CaptureCommand: Subcommand {
         printLine("\(listing.interfaces.count + 1).any (all interfaces)")
     }
 
-    private func capture(until stop: StopMark) throws {
+    private func capture(until stop: StopFlag) throws {
         try CaptureSession(self).run(until: stop)
     }
 }
 
 /// A flag that stops blocking work. Any thread may set it; it is never cleared.
-final class StopMark: Sendable {
+final class StopFlag: Sendable {
     private let mark = Atomic<Bool>(false)
     var isSet: Bool { mark.load(ordering: .relaxed) }
     func set() { mark.store(true, ordering: .relaxed) }

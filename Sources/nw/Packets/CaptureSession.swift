@@ -20,7 +20,7 @@ final class CaptureSession {
         shown = try PacketOutput(command.output, isLive: true, rotation: command.rotation)
     }
 
-    func run(until stop: StopMark) throws {
+    func run(until stop: StopFlag) throws {
         if command.output.store != nil || command.output.json == false {
             printError("nw: capture: listening on \(command.interface), link type \(capture.linkType.name)")
         }
@@ -41,7 +41,7 @@ final class CaptureSession {
     private static let handoverMilliseconds: CInt = 60
     private static let longestDrain = Duration.milliseconds(500)
 
-    private func take(until stop: StopMark) throws {
+    private func take(until stop: StopFlag) throws {
         var goesOn = true
         while goesOn, !stop.isSet, !shown.isFull { goesOn = try take(waitingMilliseconds: 100, before: nil) }
         guard goesOn, !shown.isFull else { return }

@@ -84,7 +84,7 @@ struct PingCommand: Subcommand {
 
     func run() async throws {
         try await reporting("ping") {
-            let stop = StopMark()
+            let stop = StopFlag()
             let command = self
             do {
                 try await untilInterrupted {

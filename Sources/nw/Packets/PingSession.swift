@@ -53,7 +53,7 @@ final class PingSession {
         }
     }
 
-    func run(until stop: StopMark) throws {
+    func run(until stop: StopFlag) throws {
         if !command.json {
             let whole = command.size + 8 + (target.isIPv6 ? 40 : 20)
             printLine("PING \(command.host) (\(target.text)) \(command.size)(\(whole)) bytes of data.")

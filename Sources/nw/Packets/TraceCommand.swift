@@ -78,7 +78,7 @@ struct TraceCommand: Subcommand {
 
     func run() async throws {
         try await reporting("trace") {
-            let stop = StopMark()
+            let stop = StopFlag()
             let command = self
             try await untilInterrupted {
                 let target = try await HostAddress.find(

@@ -37,7 +37,7 @@ final class TraceSession {
         } catch { throw CommandFailure("cannot open the sockets of the trace", error) }
     }
 
-    func run(until stop: StopMark) throws {
+    func run(until stop: StopFlag) throws {
         if !command.json {
             printLine("trace to \(command.host) (\(target.text)), at most \(command.maximum) hops")
         }
@@ -80,7 +80,7 @@ final class TraceSession {
         probes[probe]?.answer = (target.text, 0, " !F")
     }
 
-    private func collect(until deadline: ContinuousClock.Instant, _ stop: StopMark) {
+    private func collect(until deadline: ContinuousClock.Instant, _ stop: StopFlag) {
         while !stop.isSet, isWaiting {
             let rest = Int((deadline - clock.now) / .milliseconds(1))
             guard rest > 0 else { return }

@@ -33,9 +33,9 @@ struct TLSDiagnosis: Sendable {
         let trust = PeerTrust(
             certificates: certificates, role: .server, reference: ReferenceName(name),
             settings: try probe.rules.settings())
-        let judgement = Self.judge(trust, observation)
+        let evaluation = Self.evaluate(trust, observation)
         let path = Presented(certificates)
-        switch judgement {
+        switch evaluation {
         case .success(let chain):
             self.chain = chain.map(\.description)
             failure = nil
@@ -56,11 +56,12 @@ struct TLSDiagnosis: Sendable {
         var remedies: [String] = []
     }
 
-    private static func judge(_ trust: PeerTrust, _ observation: TLSProbe.Observation) -> Result<[Certificate], Reason>
-    {
+    private static func evaluate(_ trust: PeerTrust, _ observation: TLSProbe.Observation) -> Result<
+        [Certificate], Reason
+    > {
         do throws(TrustFailure) {
             let chain = try trust.evaluate()
-            if let failure = trust.judgeStatus(observation.stapledResponse, of: chain) { throw failure }
+            if let failure = trust.statusFailure(observation.stapledResponse, of: chain) { throw failure }
             guard observation.isObsolete else { return .success(chain) }
             return .failure(
                 Reason(

@@ -19,19 +19,19 @@ struct AdvertisedPrefixesTests {
     @Test("A prefix is valid for its lifetime, which each advertisement renews, and only the first is reported")
     func lifetimes() throws {
         var heard = AdvertisedPrefixes()
-        let news = [(0, 1), (300, 1), (300, 2)].map { heard.heard(Self.word(1, $0.1), at: .seconds($0.0)) }
-        #expect(news == [true, false, true])
+        let results = [(0, 1), (300, 1), (300, 2)].map { heard.heard(Self.word(1, $0.1), at: .seconds($0.0)) }
+        #expect(results == [true, false, true])
         #expect(heard.prefixes(at: .seconds(899)) == [try Self.prefix(1), try Self.prefix(2)])
         #expect(heard.prefixes(at: .seconds(900)).isEmpty)
-        let isNewsAgain = heard.heard(Self.word(1, 1), at: .seconds(901))
-        #expect(isNewsAgain)
+        let hasChangedAgain = heard.heard(Self.word(1, 1), at: .seconds(901))
+        #expect(hasChangedAgain)
     }
 
     @Test("A withdrawn prefix is no longer valid")
     func withdrawal() {
         var heard = AdvertisedPrefixes()
-        let news = [600, 0, 0].map { heard.heard(Self.word(1, 1, lifetime: $0), at: .zero) }
-        #expect(news == [true, true, false])
+        let results = [600, 0, 0].map { heard.heard(Self.word(1, 1, lifetime: $0), at: .zero) }
+        #expect(results == [true, true, false])
         #expect(heard.prefixes(at: .zero).isEmpty)
     }
 
@@ -54,7 +54,7 @@ struct AdvertisedPrefixesTests {
         #expect(heard.prefixes(at: .zero).count == AdvertisedPrefixes.limit)
         var wrong = Self.word(2, 1)
         wrong.length = 80
-        let isNews = heard.heard(wrong, at: .zero)
-        #expect(!isNews && heard.prefixes(over: 2, at: .zero).isEmpty)
+        let hasChanged = heard.heard(wrong, at: .zero)
+        #expect(!hasChanged && heard.prefixes(over: 2, at: .zero).isEmpty)
     }
 }

@@ -126,9 +126,9 @@ struct LinkLocalTests {
                 host.link()
                 let first = host.claim.candidate!
                 host.run(for: .milliseconds(wait))
-                let nobody = IPv4Address(bits: 0)
+                let unspecified = IPv4Address(bits: 0)
                 host.hear(
-                    ARPMessage(.request, senderLink: Self.other, sender: isProbe ? nobody : first, target: first))
+                    ARPMessage(.request, senderLink: Self.other, sender: isProbe ? unspecified : first, target: first))
                 #expect(host.done.last?.action == .conflicted(first, with: Self.other))
                 #expect(host.claim.candidate != first)
                 host.run(for: .seconds(10))

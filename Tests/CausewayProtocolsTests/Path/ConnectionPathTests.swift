@@ -98,7 +98,7 @@ struct ConnectionPathTests {
     ]
 
     @Test("Viability, and whether there is a better path", arguments: cases)
-    func judges(_ case: Case) {
+    func evaluates(_ case: Case) {
         var constraints = PathConstraints()
         `case`.demand(&constraints)
         var scene = NetworkScene.twoPaths

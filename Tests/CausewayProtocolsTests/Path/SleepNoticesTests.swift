@@ -43,11 +43,11 @@ struct SleepNoticesTests {
     @Test("The signals for sleep and wake-up")
     func sleeps() {
         var notices = Self.started()
-        #expect(notices.news == .awake)
+        #expect(notices.status == .awake)
         notices.receive(Self.prepare(true))
-        #expect(notices.news == .asleep)
+        #expect(notices.status == .asleep)
         notices.receive(Self.prepare(false))
-        #expect(notices.news == .awake && notices.end == nil)
+        #expect(notices.status == .awake && notices.end == nil)
     }
 
     @Test("Signals of other programs, and other signals, are ignored")
@@ -56,10 +56,10 @@ struct SleepNoticesTests {
         notices.receive(Self.prepare(true, from: ":1.99"))
         notices.receive(Self.signal("PrepareForSleep", from: Self.logind, .string("true")))
         notices.receive(Self.signal("PrepareForShutdown", from: Self.logind, .boolean(true)))
-        #expect(notices.news == .awake)
+        #expect(notices.status == .awake)
         var alone = Self.started(holder: nil)
         alone.receive(Self.prepare(true))
-        #expect(alone.news == .awake)
+        #expect(alone.status == .awake)
     }
 
     @Test("A logind that starts is followed; when it ends, the machine counts as awake")
@@ -71,8 +71,8 @@ struct SleepNoticesTests {
         }
         notices.receive(moved("", ":1.40"))
         notices.receive(Self.prepare(true, from: ":1.40"))
-        #expect(notices.news == .asleep)
+        #expect(notices.status == .asleep)
         notices.receive(moved(":1.40", ""))
-        #expect(notices.news == .awake)
+        #expect(notices.status == .awake)
     }
 }

@@ -49,7 +49,7 @@ struct ProtocolStackPropertyTests {
         let tookNothing = !end.stack.send(MessageChunk([1]), at: .zero)
         #expect(readNothing && tookNothing)
         #expect(end.stack.wakeUp == nil)
-        let news = end.news
-        #expect(news.filter { $0 == "start" }.count == news.filter { $0 == "cleanup" }.count)
+        let events = end.events
+        #expect(events.filter { $0 == "start" }.count == events.filter { $0 == "cleanup" }.count)
     }
 }

@@ -222,7 +222,7 @@ struct ProtocolStackTests {
         pair.run()
         #expect(pair.ends[0].failure == .aborted)
         #expect(pair.ends[1].failure == .aborted)
-        #expect(pair.ends[0].news == ["handshake(CausewayWire.UpgradeError.refused(status: 400))"])
+        #expect(pair.ends[0].events == ["handshake(CausewayWire.UpgradeError.refused(status: 400))"])
         #expect(!pair.ends[0].isReady && !pair.ends[1].isReady)
     }
 
@@ -273,27 +273,27 @@ struct ProtocolStackTests {
     func abort() {
         var pair = Self.framerPair()
         pair.run()
-        pair.ends[0].news = []
+        pair.ends[0].events = []
         pair.ends[0].stack.abort(.endedEarly)
         pair.ends[0].settle()
         #expect(pair.ends[0].failure == .endedEarly)
-        #expect(pair.ends[0].news == ["cleanup", "cleanup"])
+        #expect(pair.ends[0].events == ["cleanup", "cleanup"])
         pair.ends[0].stack.abort(.aborted)
         pair.ends[0].settle()
-        #expect(pair.ends[0].news.count == 2)
+        #expect(pair.ends[0].events.count == 2)
     }
 
     @Test("Closing framers: each is stopped, from the top down")
     func stops() {
         var pair = Self.framerPair()
         pair.run()
-        pair.ends[0].news = []
+        pair.ends[0].events = []
         pair.ends[0].close()
         pair.run()
         #expect(pair.ends[0].isClosed)
         pair.ends[0].stack.abort(.aborted)
         pair.ends[0].settle()
-        #expect(pair.ends[0].news == ["stop", "stop", "cleanup", "cleanup"])
+        #expect(pair.ends[0].events == ["stop", "stop", "cleanup", "cleanup"])
         #expect(pair.ends[0].failure == nil)
     }
 
@@ -307,7 +307,7 @@ struct ProtocolStackTests {
         #expect(!end.isReady)
         end.receive(ByteChain([0x47, 0x4F]))
         #expect(end.isReady)
-        #expect(end.news.filter { $0 == "start" }.count == 2)
+        #expect(end.events.filter { $0 == "start" }.count == 2)
         #expect(end.stack.insert(FramerStage(), above: end.stack.stageIDs[0]) == nil)
         end.send([1])
         #expect(end.take()?.bytes.bytes == [0x47, 0x4F])

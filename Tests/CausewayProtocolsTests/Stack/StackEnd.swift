@@ -7,7 +7,7 @@ import CausewayWire
 struct StackEnd {
     var stack: ProtocolStack
     var framers: [ProtocolStack.StageID: any TestFramer] = [:]
-    var news: [String] = []
+    var events: [String] = []
     /// Whether a WebSocket server accepts clients.
     var acceptsClients = true
     var isReady = false
@@ -44,7 +44,7 @@ struct StackEnd {
                 isClosed = true
                 endings += 1
             case .stage(let id, FramerEvent.call(let call)):
-                news.append("\(call.kind)")
+                events.append("\(call.kind)")
                 guard var framer = framers[id] else { break }
                 _ = stack.withStage(id, as: FramerStage.self) { framer.answer(call, &$0) }
                 framers[id] = framer
@@ -53,7 +53,7 @@ struct StackEnd {
                 let response = UpgradeResponse(status: acceptsClients ? 101 : 400)
                 _ = stack.withStage(id, as: WebSocketStage.self) { $0.respond(response) }
                 stack.resume(at: now)
-            case .stage(_, WebSocketStageEvent.failed(let failure)): news.append("\(failure)")
+            case .stage(_, WebSocketStageEvent.failed(let failure)): events.append("\(failure)")
             case .stage: break
             }
         }

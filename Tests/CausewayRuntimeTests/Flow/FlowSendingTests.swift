@@ -24,9 +24,9 @@ extension Runtime {
         )
         func early() {
             let stage = Stage(begins: false)
-            for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .nobody)) }
+            for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .unobserved)) }
             stage.send("late", "late")
-            stage.flow.send(Outbound(Data(" behind".utf8), waiter: .nobody))
+            stage.flow.send(Outbound(Data(" behind".utf8), waiter: .unobserved))
             #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
             #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
             // The kernel accepted eight bytes of the early content.

@@ -192,7 +192,7 @@ extension Runtime {
                 let rig = Rig()
                 rig.receiveMessage("1")
                 if told.count > 2 { rig.receiveMessage("2") }
-                rig.channel.send(StackMessage(Data("bye".utf8), isFinal: true, waiter: .nobody))
+                rig.channel.send(StackMessage(Data("bye".utf8), isFinal: true, waiter: .unobserved))
                 rig.stage.settle()
                 #expect(rig.stage.kernel.written == [0x82, 3] + Array("bye".utf8) + [0x88, 2, 3, 0xE8])
                 rig.arrive(Self.frame(.close, answer))

@@ -8,8 +8,8 @@ struct StreamSocketTests {
         let listener = try Socket.open(address.family, .stream)
         try Socket.bind(listener.rawValue, to: address)
         try Socket.listen(listener.rawValue, backlog: 4)
-        var nobody: SocketAddress?
-        #expect(try Socket.accept(listener.rawValue, peer: &nobody)?.release() == nil)
+        var noPeer: SocketAddress?
+        #expect(try Socket.accept(listener.rawValue, peer: &noPeer)?.release() == nil)
         let client = try Socket.open(address.family, .stream)
         let bound = try #require(Socket.localAddress(listener.rawValue))
         if try !Socket.connect(client.rawValue, to: bound) { awaitEvent(client.rawValue, POLLOUT) }

@@ -65,11 +65,11 @@ struct AuthenticationTests {
     @Test(
         "The client's owner verifies: the handshake waits for the decision and obeys it", arguments: versions,
         [true, false])
-    func clientJudge(_ version: TLSVersion, _ isTrusted: Bool) throws {
+    func clientVerifier(_ version: TLSVersion, _ isTrusted: Bool) throws {
         let pair = try EnginePair(
             .client {
                 $0.maximumVersion = version
-                $0.judge = .owner(1)
+                $0.verifier = .owner(1)
                 $0.trust = .anchored()
             }, .server())
         pair.run()
@@ -80,7 +80,7 @@ struct AuthenticationTests {
         #expect(trust.certificates == (try Identities.server.get().certificates))
         #expect(trust.reference == .name("server.test"))
         #expect(throws: TrustFailure.self) { _ = try trust.evaluate() }
-        #expect(throws: Never.self) { _ = try trust.judged(by: .anchored(.shared)).evaluate() }
+        #expect(throws: Never.self) { _ = try trust.applying(.anchored(.shared)).evaluate() }
         pair.run()
         guard case .evaluateTrust = pair.clientProgress else {
             Issue.record("went on without an answer: \(pair.clientProgress)")
@@ -96,7 +96,7 @@ struct AuthenticationTests {
     }
 
     @Test("The server's owner verifies: no content is delivered before", arguments: versions, [true, false])
-    func serverJudge(_ version: TLSVersion, _ isTrusted: Bool) throws {
+    func serverVerifier(_ version: TLSVersion, _ isTrusted: Bool) throws {
         let identity = try Identities.client.get()
         let pair = try EnginePair(
             .client {
@@ -105,7 +105,7 @@ struct AuthenticationTests {
             },
             .server {
                 $0.peerAuthentication = .required
-                $0.judge = .owner(1)
+                $0.verifier = .owner(1)
             })
         pair.run()
         guard case .evaluateTrust(let trust) = pair.serverProgress else {

@@ -123,7 +123,7 @@ struct ResumptionTests {
         other.trust.pins = [[1]]
         #expect(try TLSContext.shared(for: other) !== first)
         other = settings
-        other.judge = .owner(7)
+        other.verifier = .owner(7)
         #expect(try TLSContext.shared(for: other) !== first)
     }
 

@@ -205,7 +205,7 @@ struct TLSStageTests {
 
     @Test("The stage waits for the owner's decision", arguments: [true, false])
     func judging(isTrusted: Bool) throws {
-        var pair = try StackPair(.client { $0.judge = .owner(1) }, .server())
+        var pair = try StackPair(.client { $0.verifier = .owner(1) }, .server())
         pair.start()
         #expect(pair.client.wasAsked && !pair.client.isReady && !pair.server.isReady)
         pair.answer(isTrusted, \.client)
@@ -227,7 +227,7 @@ struct TLSStageTests {
         var pair = try StackPair(
             .client { $0.asksForIdentity = true },
             .server {
-                $0.judge = .owner(2)
+                $0.verifier = .owner(2)
                 $0.peerAuthentication = .required
             })
         pair.client.identity = identity

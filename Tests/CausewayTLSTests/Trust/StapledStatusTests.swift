@@ -31,7 +31,7 @@ struct StapledStatusTests {
             DERWriter.value(0x0a, [0]), DERWriter.tagged(0, DERWriter.sequence(kind, DERWriter.bytes(basic))))
     }
 
-    private func judge(_ der: [UInt8]?, _ leaf: Certificate) throws -> StapledStatus {
+    private func evaluate(_ der: [UInt8]?, _ leaf: Certificate) throws -> StapledStatus {
         StapledStatus(
             der, leaf: leaf, issuer: Authority.shared.certificate,
             time: Authority.now)
@@ -41,9 +41,9 @@ struct StapledStatusTests {
     func statements() throws {
         let leaf = try Identities.server.get().certificates[0]
         let other = try Authority.shared.issue().certificates[0]
-        #expect(try judge(statement(for: leaf), leaf) == .good)
-        #expect(try judge(statement(for: leaf, until: nil), leaf) == .good)
-        #expect(try judge(statement(for: leaf, isRevoked: true), leaf) == .revoked)
+        #expect(try evaluate(statement(for: leaf), leaf) == .good)
+        #expect(try evaluate(statement(for: leaf, until: nil), leaf) == .good)
+        #expect(try evaluate(statement(for: leaf, isRevoked: true), leaf) == .revoked)
         let useless: [[UInt8]?] = [
             nil, [], [1, 2, 3], [0x30, 3, 0x0a, 1, 6], try statement(for: other),
             try statement(for: leaf, from: Authority.now + 1_000, until: Authority.now + 2_000),
@@ -54,7 +54,7 @@ struct StapledStatusTests {
             try statement(for: leaf) + [UInt8](repeating: 0, count: 70_000),
         ]
         for (index, der) in useless.enumerated() {
-            guard case .unusable = try judge(der, leaf) else {
+            guard case .unusable = try evaluate(der, leaf) else {
                 Issue.record("response \(index) was accepted")
                 continue
             }
@@ -92,14 +92,14 @@ struct StapledStatusTests {
     @Test(
         "In the handshake: an owner that verifies cannot accept a revoked certificate unknowingly",
         arguments: [TLSVersion.tls12, .tls13])
-    func judgedByOwner(_ version: TLSVersion) throws {
+    func evaluatedByOwner(_ version: TLSVersion) throws {
         let identity = try Identities.server.get()
         for isRevoked in [true, false] {
             let response = try statement(for: identity.certificates[0], isRevoked: isRevoked)
             let pair = try EnginePair(
                 .client {
                     $0.maximumVersion = version
-                    $0.judge = .owner(1)
+                    $0.verifier = .owner(1)
                 },
                 .server {
                     $0.identity = identity

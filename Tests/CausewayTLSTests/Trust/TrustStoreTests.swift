@@ -59,10 +59,10 @@ struct TrustStoreTests {
     func byName() throws {
         let anchors = SystemAnchors([Authority.shared.certificate.der, [1, 2, 3]])
         #expect(anchors.count == 1)
-        let leaf = try JudgedCertificate(try Authority.shared.issue().certificates[0])
+        let leaf = try ParsedCertificate(try Authority.shared.issue().certificates[0])
         #expect(anchors.anchors(named: leaf.fields.issuer).map(\.certificate) == [Authority.shared.certificate])
         #expect(anchors.anchors(named: leaf.fields.subject).isEmpty)
-        let shouting = try JudgedCertificate(Authority(" TEST  Root ").certificate)
+        let shouting = try ParsedCertificate(Authority(" TEST  Root ").certificate)
         #expect(anchors.anchors(named: shouting.fields.subject).count == 1)
     }
 

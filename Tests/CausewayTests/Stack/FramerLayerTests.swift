@@ -134,9 +134,9 @@ struct FramerLayerTests {
         let stack = StackDouble([makeLayer(greets: true)])
         #expect(stack.outputText == "hello;")
         #expect(!stack.send("early"))
-        #expect(stack.news.isEmpty)
+        #expect(stack.events.isEmpty)
         stack.receive("welcome;first;")
-        #expect(stack.news == ["ready"])
+        #expect(stack.events == ["ready"])
         #expect(stack.take()?.text == "first")
     }
 
@@ -145,7 +145,7 @@ struct FramerLayerTests {
         let above = NWProtocolFramer.Options(definition: definition)
         let stack = StackDouble([makeLayer(greets: true, above: above)])
         stack.receive("welcome;inner;;")
-        #expect(stack.stageCount == 2 && stack.news == ["ready"])
+        #expect(stack.stageCount == 2 && stack.events == ["ready"])
         log.hasGreeting = false
         let web = StackDouble([makeLayer(greets: true, above: NWProtocolWebSocket.Options())])
         web.receive("welcome;")
@@ -153,7 +153,7 @@ struct FramerLayerTests {
         log.hasGreeting = false
         let refused = StackDouble([makeLayer(greets: true, above: NWProtocolTLS.Options())])
         refused.receive("welcome;")
-        #expect(refused.stageCount == 1 && refused.news == ["ready"])
+        #expect(refused.stageCount == 1 && refused.events == ["ready"])
         #expect(log.entries.contains("\(NWError.posix(.ENOTSUP))"))
     }
 
@@ -164,7 +164,7 @@ struct FramerLayerTests {
         let stack = StackDouble([layer])
         stack.close()
         #expect(stack.outputText == "bye;")
-        #expect(stack.news == ["ready", "closed"])
+        #expect(stack.events == ["ready", "closed"])
         #expect(log.entries == ["init", "start", "stop", "cleanup"])
         #expect(delegate.place == nil)
         stack.abort()

@@ -12,7 +12,7 @@ final class StackDouble: Sendable {
         var stack: ProtocolStack
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var queued: [@Sendable () -> Void] = []
-        var news: [ProtocolStack.Event] = []
+        var events: [ProtocolStack.Event] = []
     }
 
     struct Place: StageAccess {
@@ -53,7 +53,7 @@ final class StackDouble: Sendable {
     }
 
     /// The events of the stack as a whole.
-    var news: [String] { state.withLock { $0.news.map { "\($0)" } } }
+    var events: [String] { state.withLock { $0.events.map { "\($0)" } } }
     var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
     var wakeUp: Duration? { state.withLock { $0.stack.wakeUp } }
 
@@ -66,7 +66,7 @@ final class StackDouble: Sendable {
         let (event, delegate, queued) = state.withLock { state in
             if let event = state.stack.nextEvent(at: .zero) {
                 guard case .stage(let id, _) = event else {
-                    state.news.append(event)
+                    state.events.append(event)
                     return (ProtocolStack.Event?.some(event), (any StageDelegate)?.none, [@Sendable () -> Void]())
                 }
                 return (event, state.delegates[id], [])

@@ -98,7 +98,7 @@ struct WebSocketLayerTests {
         let pair = try Pair()
         #expect(pair.clientLayer.delegate is WebSocketDelegate)
         pair.exchange()
-        #expect(pair.client.news == ["ready"] && pair.server.news == ["ready"])
+        #expect(pair.client.events == ["ready"] && pair.server.events == ["ready"])
         #expect(pair.client.send("grüße", context(.text)))
         #expect(pair.client.send("plain"))
         #expect(pair.server.send("", context(.ping)))
@@ -126,7 +126,7 @@ struct WebSocketLayerTests {
         await withCheckedContinuation { done in queue.async { done.resume() } }
         pair.server.run()
         pair.exchange()
-        #expect(pair.client.news == ["ready"])
+        #expect(pair.client.events == ["ready"])
         let client = (pair.clientLayer.delegate as? WebSocketDelegate)?.connectionMetadata
         let agreed = try #require(client as? NWProtocolWebSocket.Metadata)
         #expect(agreed.selectedSubprotocol == "b")
@@ -145,8 +145,8 @@ struct WebSocketLayerTests {
         await withCheckedContinuation { done in queue.async { done.resume() } }
         pair.server.run()
         pair.exchange()
-        #expect(pair.client.news.count == 1 && pair.client.news.first?.contains("failed") == true)
-        #expect(pair.server.news.first?.contains("failed") == true)
+        #expect(pair.client.events.count == 1 && pair.client.events.first?.contains("failed") == true)
+        #expect(pair.server.events.first?.contains("failed") == true)
     }
 
     @Test("A close has its code and its reason, and the end follows")

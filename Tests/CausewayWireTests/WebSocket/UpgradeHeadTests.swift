@@ -89,7 +89,7 @@ struct UpgradeRequestTests {
     ]
 
     @Test("Requests that a server accepts or refuses", arguments: vectors)
-    func judges(_ vector: Vector) {
+    func evaluates(_ vector: Vector) {
         var error: UpgradeError?
         do { _ = try UpgradeRequest(parsing: vector.head) } catch let caught { error = caught }
         #expect(error == vector.error)
@@ -227,7 +227,7 @@ struct UpgradeResponseTests {
     ]
 
     @Test("Responses that a client accepts or refuses", arguments: vectors)
-    func judges(_ vector: Vector) {
+    func evaluates(_ vector: Vector) {
         var error: UpgradeError?
         do { _ = try UpgradeResponse(parsing: vector.head, for: Self.request) } catch let caught { error = caught }
         #expect(error == vector.error)

@@ -148,7 +148,7 @@ private struct MatrixGroup {
                 + ["-status_file", response])
     }
 
-    // MARK: Judges
+    // MARK: Evaluations
 
     private func ours(_ server: MatrixPython.Server) async throws -> String {
         let options = NWProtocolTLS.Options()
@@ -183,7 +183,7 @@ private struct MatrixGroup {
     }
 
     private func python() async throws -> [String] {
-        let program = try scratch.startPython([program.path, "judge", list.path])
+        let program = try scratch.startPython([program.path, "examine", list.path])
         try #require(try await program.finished() == 0, "\(program.errors)")
         let verdicts = try JSONDecoder().decode([String].self, from: program.output)
         try #require(verdicts.count == rows.count)

@@ -1,6 +1,6 @@
 /// Servers and a client in Python. Its `ssl` module uses OpenSSL with other defaults than this library.
 enum MatrixPython {
-    /// Reads a list of servers as JSON from a file. `serve` runs all of them until it is ended; `judge` connects to each of them and prints
+    /// Reads a list of servers as JSON from a file. `serve` runs all of them until it is ended; `examine` connects to each of them and prints
     /// the verdicts as JSON.
     static let program = """
         import json, socket, ssl, sys, threading
@@ -28,7 +28,7 @@ enum MatrixPython {
                 except OSError:
                     pass
 
-        def judge(server):
+        def examine(server):
             context = ssl.create_default_context(cafile=server["anchors"])
             try:
                 with socket.create_connection(("127.0.0.1", server["port"]), timeout=5) as connection:
@@ -54,7 +54,7 @@ enum MatrixPython {
             print("ready", flush=True)
             threading.Event().wait()
         else:
-            print(json.dumps([judge(server) for server in servers]))
+            print(json.dumps([examine(server) for server in servers]))
 
         """
 

@@ -76,7 +76,7 @@ extension Loopback {
         }
 
         @Test("If no server listens, the lookup ends with an error")
-        func nobody() async throws {
+        func noServer() async throws {
             let port = try RawSocket.bound(.udp4).port
             let directory = try ResolverDirectory()
             Backend.choose()

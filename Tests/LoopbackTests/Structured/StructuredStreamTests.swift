@@ -120,12 +120,12 @@ extension Loopback {
         @Test("Path and viability are reported once the connection is ready")
         func paths() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
-                let news = Mailbox<String>()
+                let updates = Mailbox<String>()
                 let connection = NetworkConnection(to: endpoint) { TCP() }
-                    .onPathUpdate { _, path in news.put("\(path.status)") }
-                    .onViabilityUpdate { _, isViable in news.put("\(isViable)") }
+                    .onPathUpdate { _, path in updates.put("\(path.status)") }
+                    .onViabilityUpdate { _, isViable in updates.put("\(isViable)") }
                 try await connection.send(Data("x"))
-                try await news.expect("satisfied", "true")
+                try await updates.expect("satisfied", "true")
                 withExtendedLifetime(connection) {}
             }
         }

@@ -150,10 +150,10 @@ extension NetworkChannel {
         begin()
         connection.driver.contentCame()
         guard let channel = connection.driver.channel else {
-            return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .nobody)
+            return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .unobserved)
         }
         channel.send(
-            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .nobody))
+            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .unobserved))
     }
 
     private static func context(

@@ -30,7 +30,7 @@ struct HostDiscovery {
     }
 
     /// Probes the hosts. If the flag is set, hosts that were not probed yet count as up.
-    func run(until stop: StopMark) -> (up: [ScanTarget], down: [ScanTarget]) {
+    func run(until stop: StopFlag) -> (up: [ScanTarget], down: [ScanTarget]) {
         var isUp = [Bool](repeating: false, count: targets.count)
         var missing = targets.count
         var scan = PortSurvey(hosts: targets.count, ports: DiscoveryWire.questionCount, settings: settings)

@@ -109,7 +109,7 @@ struct ScanCommand: Subcommand {
 
     func run() async throws {
         try await reporting("scan") {
-            let stop = StopMark()
+            let stop = StopFlag()
             let command = self
             do {
                 try await untilInterrupted {

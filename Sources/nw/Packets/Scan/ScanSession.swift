@@ -46,7 +46,7 @@ final class ScanSession {
         (try? PacketSockets.rawTCP(isIPv6: false, firstPort: 1, portCount: 1)) != nil
     }
 
-    func run(until stop: StopMark) throws {
+    func run(until stop: StopFlag) throws {
         let each = max(1, min(Self.maximumHosts, PortSurvey.maximumProbes / ports.count))
         for group in Self.groups(targets, of: Self.maximumHosts) where !stop.isSet {
             for part in Self.groups(try present(group, stop), of: each) where !stop.isSet { try scan(part, stop) }
@@ -69,7 +69,7 @@ final class ScanSession {
 
     /// Returns the hosts whose ports are probed. Host discovery is skipped if an option says so, and for a single host that is not on a
     /// local link.
-    private func present(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws -> [ScanTarget] {
+    private func present(_ group: ArraySlice<ScanTarget>, _ stop: StopFlag) throws -> [ScanTarget] {
         let isNear = targets.allSatisfy { target in links.contains { $0.source(toward: target) != nil } }
         guard technique != .echo, !command.skipsDiscovery, targets.count > 1 || isNear else { return Array(group) }
         let discovery: HostDiscovery
@@ -102,7 +102,7 @@ final class ScanSession {
         } catch { throw CommandFailure("cannot open the sockets of the scan", error) }
     }
 
-    private func scan(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws {
+    private func scan(_ group: ArraySlice<ScanTarget>, _ stop: StopFlag) throws {
         let wire = try wire(group)
         var settings = PortSurvey.Settings(technique)
         settings.maximumPerSecond = command.rate

@@ -20,7 +20,7 @@ final class SurveyLoop {
     ///   - heard: Called with every answer. Returns whether to continue.
     ///   - progress: Called with the number of finished probes, the total number, and the send rate.
     func run(
-        _ scan: inout PortSurvey, _ wire: any ScanWire, until stop: StopMark,
+        _ scan: inout PortSurvey, _ wire: any ScanWire, until stop: StopFlag,
         heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool = { _, _ in true },
         progress: (Int, Int, Double) -> Void = { _, _, _ in }
     ) {

@@ -89,8 +89,8 @@ extension Loopback {
             }
             let closed = try ProxyTests.closedPlace()
             guard case .hostPort(_, let port) = closed else { return }
-            let nobody = try await Self.failure(try #require(URL(string: "http://127.0.0.1:\(port.rawValue)/")))
-            #expect(nobody.error == .posix(.ECONNREFUSED) && nobody.reason.contains("cannot fetch"))
+            let refused = try await Self.failure(try #require(URL(string: "http://127.0.0.1:\(port.rawValue)/")))
+            #expect(refused.error == .posix(.ECONNREFUSED) && refused.reason.contains("cannot fetch"))
         }
 
         @Test("Cancelling the connection ends the fetch from a silent server")

@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
 /// A certificate with its parsed fields, for validation.
-struct JudgedCertificate: Sendable {
+struct ParsedCertificate: Sendable {
     let certificate: Certificate
     let der: [UInt8]
     let fields: CertificateFields
@@ -39,7 +39,7 @@ struct JudgedCertificate: Sendable {
     }
 
     /// Returns whether the key of `issuer` made this certificate's signature. The caller has already validated the key.
-    func isSigned(by issuer: JudgedCertificate) -> Bool {
+    func isSigned(by issuer: ParsedCertificate) -> Bool {
         defer { cw_ERR_clear_error() }
         guard let key = cw_X509_get0_pubkey(issuer.certificate.object.pointer) else { return false }
         return cw_X509_verify(certificate.object.pointer, key) == 1
