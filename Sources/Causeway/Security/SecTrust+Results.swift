@@ -27,8 +27,8 @@ public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
 /// Called with the trust object, with `true` if it is trusted, and otherwise with the error.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
-/// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified`, `.proceed` if it depends on exceptions, or
-/// `.recoverableTrustFailure`.
+/// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified` if the chain is trusted, `.proceed` if it is trusted
+/// only because of exceptions, and `.recoverableTrustFailure` otherwise.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult

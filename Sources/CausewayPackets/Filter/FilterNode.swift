@@ -37,7 +37,7 @@ indirect enum FilterExpression: Hashable, Sendable {
         return nil
     }
 
-    /// Returns a byte at a fixed offset from the beginning of the packet.
+    /// Returns an expression that loads the byte at a fixed offset from the beginning of the packet.
     static func byte(_ offset: Int) -> FilterExpression {
         .load(size: 1, offset: offset, place: .packet, index: .number(0))
     }

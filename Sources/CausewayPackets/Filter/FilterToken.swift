@@ -94,7 +94,8 @@ struct FilterLexer {
 
     /// Whether a character belongs to the current word: letters, digits, and separators inside names and addresses.
     ///
-    /// A hyphen belongs to a name but not to a number, where it is the minus sign, except in hardware addresses and ranges.
+    /// A hyphen inside a word belongs to it if a letter or digit follows, as in names, hardware addresses and ranges. Otherwise it is the
+    /// minus sign.
     private func isWordCharacter(_ text: String) -> Bool {
         let character = characters[position]
         if character.isLetter || character.isNumber || character == "." || character == "_" { return true }

@@ -1,4 +1,4 @@
-/// Prints link discovery and authentication protocols: LLDP, CDP, EAPOL, and ATA over Ethernet.
+/// Prints LLDP, CDP, EAPOL and ATA over Ethernet.
 extension PacketPrinter {
     private enum LLDPType {
         static let (end, systemName): (UInt16, UInt16) = (0, 5)

@@ -81,8 +81,8 @@ extension LinkBridge {
     /// Whether the service originates on its link (no bridge has registered it there) and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
-        // Once this bridge has registered the service, the name needs no check: a record of another host with this name is either identical
-        // or causes a conflict.
+        // Once this bridge has registered the service, its name needs no check here. If another host has a record with this name, the
+        // record is either identical or is reported as a conflict.
         return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
     }
 

@@ -12,7 +12,7 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// The records of one name that belong to several registrations.
+    /// The records of one name that ``single`` does not hold: the name occurs in several registrations, or in one with many records.
     fileprivate struct Common: Sendable {
         /// The maximum number of records that are searched one by one. The index ``places`` is used only for more records.
         static let searchedCount = 8

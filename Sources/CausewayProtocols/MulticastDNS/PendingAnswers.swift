@@ -82,7 +82,8 @@ struct PendingAnswers: Sendable {
             var entry = waiting[record] ?? Waiting(earliest: earliest)
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // The answer to the new query replaces a pending repeat, and is repeated as the new query demands.
+            // If only a repetition of an earlier answer is pending, the new answer replaces it and is repeated `repeats` times. Otherwise
+            // the larger count applies.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false

@@ -2,8 +2,8 @@ package import CausewayWire
 
 /// The records of one registration.
 ///
-/// The records of a service are not stored but created each time they are needed. Thousands of services would have five times as many
-/// stored records, which differ only in one name.
+/// The records of a service are not stored but created each time they are needed. A service has at least four records, which are derived
+/// from its name, host and attributes; with thousands of services, storing them would take much memory.
 package struct RecordSet: Sendable {
     private enum Content: Sendable {
         case list([DNSRecord])

@@ -39,7 +39,8 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the kernel's choice, if its interface carries packets and is permitted; and whether no other way is possible.
+    /// Returns the path that the kernel would choose, or `nil` if its interface cannot be used or is not permitted. `isOnly` tells whether
+    /// no other path is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {

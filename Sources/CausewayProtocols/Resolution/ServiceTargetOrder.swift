@@ -14,7 +14,8 @@ package struct ServiceTarget: Hashable, Sendable {
         self.host = host
     }
 
-    /// Returns `nil` for other records, and if the target is the root, which means that the service does not exist.
+    /// Creates a target from an SRV record. Returns `nil` if the record has another type, or if its target is the root, which means that
+    /// the service does not exist (RFC 2782).
     package init?(_ record: DNSRecord) {
         guard case .service(let priority, let weight, let port, let host) = record.data, !host.isRoot else {
             return nil

@@ -55,7 +55,7 @@ extension Flow.State {
         return isInVain
     }
 
-    /// Records that everything was read. Returns whether reports are off, so that the caller must turn them on.
+    /// Records that everything was read. Returns whether arrival reports were off; if so, the caller must turn them on.
     mutating func takeMuting() -> Bool {
         redundantEvents = 0
         let isMuted = arrivalInterest == .nothing

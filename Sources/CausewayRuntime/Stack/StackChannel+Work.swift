@@ -52,7 +52,8 @@ extension StackChannel {
         /// The number of output bytes in the thread's scratch block. They are written before any other work on this thread.
         var loan = 0
         var attempt: UInt64 = 0
-        /// A task to resume. This runs no code of the program, so its order relative to the read and the action does not matter.
+        /// A task to resume. Resuming it only schedules it and runs none of its code here, so it may happen before or after the read and
+        /// the action.
         var resumption = Answer.nothing
         /// A read to perform before the action.
         var read: Read?
