@@ -43,7 +43,7 @@ public struct CaptiveNetworkProbe: Sendable {
     /// - Parameters:
     ///   - url: An `http` URL. A portal cannot reply in place of an `https` server.
     ///   - expectation: The response of the server (default: status 204).
-    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` for any other URL.
+    /// - Throws: `NWError.posix` with `EINVAL` for any other URL.
     public init(url: URL, expecting expectation: Expectation = .status(204)) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw NWError.posix(.EINVAL)

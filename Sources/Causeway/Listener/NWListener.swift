@@ -33,7 +33,7 @@ public final class NWListener: Sendable {
     ///
     /// Parameters that cannot be used and a port that is in use are reported later, by the state `failed`.
     ///
-    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` if both `parameters` and `port` specify a local port.
+    /// - Throws: `NWError.posix` with `EINVAL` if both `parameters` and `port` specify a local port.
     public init(using parameters: NWParameters, on port: NWEndpoint.Port = .any) throws {
         if port != .any, case .hostPort(_, let local) = parameters.requiredLocalEndpoint, local != .any {
             throw NWError.posix(.EINVAL)

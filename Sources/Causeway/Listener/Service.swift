@@ -26,7 +26,11 @@ extension NWListener {
 
         /// Creates a service.
         ///
-        /// - Parameter txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty record.
+        /// - Parameters:
+        ///   - name: The name of the service; `nil` for the name of the host.
+        ///   - type: The type, such as `_http._tcp`.
+        ///   - domain: The domain; `nil` for `local`.
+        ///   - txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty record.
         public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: Data? = nil) {
             self.name = name
             self.type = type

@@ -17,7 +17,9 @@ public protocol NetworkEncoder {
 public protocol NetworkDecoder {
     /// Decodes a value of the given type.
     ///
-    /// - Parameter data: The bytes of one message.
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - data: The bytes of one message.
     /// - Throws: An error of the decoder if the bytes are not a valid encoding of the type.
     func decode<T>(_ type: T.Type, from data: Data) throws -> T where T: Decodable
 }

@@ -51,7 +51,7 @@ public let kCFAllocatorDefault: CFAllocator? = nil
 
 /// An error of the Security interface.
 public final class CFError: Error, CustomStringConvertible, Sendable {
-    /// The error as an ``NWError``, the error type of the connection API.
+    /// The error as an `NWError`, the error type of the connection API.
     public let underlyingError: NWError
 
     package init(_ error: NWError) {

@@ -13,8 +13,8 @@ package struct TLSConfiguration: Sendable {
     /// Creates the configuration.
     ///
     /// - Parameter allowsEarlyData: Whether to allow early data even if the options do not.
-    /// - Throws: ``NWError/posix(_:)`` with `ENOTSUP` if the options require a security feature that the engine does not support;
-    ///   ``NWError/tls(_:)`` if the settings are contradictory or OpenSSL is missing.
+    /// - Throws: `NWError.posix` with `ENOTSUP` if the options require a security feature that the engine does not support;
+    ///   `NWError.tls` if the settings are contradictory or OpenSSL is missing.
     package init(
         _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         logsKeys: Bool = false
@@ -42,7 +42,7 @@ package struct TLSConfiguration: Sendable {
     /// - Parameters:
     ///   - host: For a client, the host of the connection; the server name in the options has precedence.
     ///   - keyLog: Called with each line for a key log file, on the connection's queue.
-    /// - Throws: ``NWError/tls(_:)`` if memory allocation fails.
+    /// - Throws: `NWError.tls` if memory allocation fails.
     package func makeLayer(
         host: NWEndpoint.Host?, port: UInt16, keyLog: (@Sendable (String) -> Void)? = nil
     ) throws(NWError) -> StackLayer {

@@ -82,7 +82,7 @@ extension NWProtocolWebSocket {
 
         /// Creates the close code for a number.
         ///
-        /// - Throws: ``NWError/posix(_:)`` with `EINVAL` for numbers below 3000 that the protocol does not define, and for numbers from
+        /// - Throws: `NWError.posix` with `EINVAL` for numbers below 3000 that the protocol does not define, and for numbers from
         ///   5000.
         public init(rawValue: UInt16) throws {
             switch rawValue {
