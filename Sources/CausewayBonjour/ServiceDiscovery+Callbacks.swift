@@ -58,8 +58,16 @@ extension ServiceDiscovery {
     /// Advertises a service until it is withdrawn or the returned value is released. See
     /// ``register(_:type:port:text:mayRename:interface:)``.
     ///
-    /// - Parameter handler: Called with the registered identity, called again if the identity changes later, and called with the failure
-    ///   that ends the registration.
+    /// - Parameters:
+    ///   - name: Any text; empty for the host's name.
+    ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
+    ///   - port: The port on which the program accepts connections.
+    ///   - text: The TXT record of the service.
+    ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, the registration fails.
+    ///   - interface: The interface to advertise on; `nil` for all.
+    ///   - queue: The queue on which the handler is called.
+    ///   - handler: Called with the registered identity, called again if the identity changes later, and called with the failure that ends
+    ///     the registration.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type.
     public static func register(
         _ name: String = "", type: String, port: NWEndpoint.Port, text: NWTXTRecord = NWTXTRecord(),

@@ -13,8 +13,12 @@ extension ServiceDiscovery {
     /// Cancellation: throws `CancellationError` and withdraws the service.
     ///
     /// - Parameters:
-    ///   - name: Any text; empty for the host's name. If another host uses the name, a number is appended.
+    ///   - name: Any text; empty for the host's name.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
+    ///   - port: The port on which the program accepts connections.
+    ///   - text: The TXT record of the service.
+    ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, this method throws.
+    ///   - interface: The interface to advertise on; `nil` for all.
     /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network link.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type, `.dns(kDNSServiceErr_NameConflict)` if another host uses the
     ///   name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another program has exclusive use of port 5353.
@@ -35,6 +39,7 @@ extension ServiceDiscovery {
     ///   - content: The record's content as in a message, without compression (RFC 1035 §3.3).
     ///   - timeToLive: The TTL in seconds.
     ///   - isUnique: Whether the name must be unique. If `false`, other hosts may publish records with the same name and type.
+    ///   - interface: The interface to publish on; `nil` for all.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.dns(kDNSServiceErr_NameConflict)` if another host uses the name.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,

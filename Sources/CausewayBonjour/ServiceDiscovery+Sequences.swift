@@ -6,6 +6,7 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - type: The type, such as `_http._tcp`; with a subtype, `_ipp._tcp,_color`.
     ///   - domain: The link's domain `local.`, or a unicast domain (RFC 6763 §11).
+    ///   - interface: The interface to browse on; `nil` for all.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid type or domain.
     public static func browse(
         _ type: String, domain: String = "local.", interface: NWInterface? = nil
@@ -26,6 +27,7 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - name: The name in presentation format.
     ///   - type: The record type, such as `A`, `TXT`, `ANY` or `TYPE65400`.
+    ///   - interface: The interface to query on; `nil` for all.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type.
     public static func records(
         of name: String, type: String, interface: NWInterface? = nil
@@ -44,8 +46,10 @@ extension ServiceDiscovery {
 
     /// Queries the domains that the network recommends for browsing or registration, and follows changes (RFC 6763 §11).
     ///
-    /// - Parameter domain: The domain whose servers to query, such as the host's own domain. `local.` is always among the browsing and
-    ///   registration domains.
+    /// - Parameters:
+    ///   - kind: The kind of domains to query.
+    ///   - domain: The domain whose servers to query, such as the host's own domain. `local.` is always among the browsing and registration
+    ///     domains.
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid domain.
     public static func domains(
         _ kind: DomainKind, of domain: String

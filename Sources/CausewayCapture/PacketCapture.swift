@@ -12,7 +12,7 @@ internal import CausewaySystem
 public struct PacketCapture: ~Copyable {
     private var ring: PacketRing
     private let options: CaptureOptions
-    /// The link type of all packets; ``LinkType/linuxCooked2`` for a capture on all interfaces.
+    /// The link type of all packets; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
     /// The filter, if it must run in this process: the kernel cannot run it, or cannot see the data, such as VLAN tags.
     private let filter: PacketFilter?
@@ -112,7 +112,9 @@ public struct PacketCapture: ~Copyable {
 
     /// Reads the available packets. If there are none, waits for at most `waitingMilliseconds` first.
     ///
-    /// - Parameter body: Called with each packet; the bytes are valid during the call. Returns whether to continue.
+    /// - Parameters:
+    ///   - waitingMilliseconds: Maximum time to wait for a packet, in milliseconds; negative for no limit.
+    ///   - body: Called with each packet; the bytes are valid during the call. Returns whether to continue.
     /// - Returns: `false` after the body has returned `false`.
     /// - Throws: The error of the body; ``CaptureError`` if the interface was removed.
     public mutating func take(

@@ -39,7 +39,9 @@ public struct PacketFrames: AsyncSequence, Sendable {
 
     /// Creates a sequence. The capture starts with a loop over the sequence.
     ///
-    /// - Parameter unread: Maximum number of packets that wait for the reader.
+    /// - Parameters:
+    ///   - options: The options of each capture.
+    ///   - unread: Maximum number of packets that wait for the reader.
     public init(_ options: CaptureOptions, unread: Int = 8192) {
         self.options = options
         self.unread = Swift.max(unread, 1)

@@ -10,7 +10,9 @@ public struct NetworkLineTransport: LineTransport {
 
     /// Creates a transport to an endpoint of a stream protocol.
     ///
-    /// - Parameter parameters: The parameters of the connection. They are copied, and ``LineFramer`` is added.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to connect to.
+    ///   - parameters: The parameters of the connection. They are copied, and ``LineFramer`` is added.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
         connection = NWConnection(to: endpoint, using: Self.parameters(parameters))
     }
@@ -31,14 +33,14 @@ public struct NetworkLineTransport: LineTransport {
 
     /// Starts the connection and waits until it is ready.
     ///
-    /// - Throws: ``NWError`` if the peer cannot be reached.
+    /// - Throws: `NWError` if the peer cannot be reached.
     ///
     /// Cancellation: see ``LineTransport``.
     public func open() async throws { try await connection.open() }
 
     /// Sends a line.
     ///
-    /// - Throws: ``NWError``; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    /// - Throws: `NWError`; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
     ///
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
@@ -48,14 +50,14 @@ public struct NetworkLineTransport: LineTransport {
 
     /// Ends the sending direction of the connection.
     ///
-    /// - Throws: ``NWError``.
+    /// - Throws: `NWError`.
     ///
     /// Cancellation: see ``LineTransport``.
     public func sendEnd() async throws { try await connection.sendEnd() }
 
     /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
-    /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
+    /// - Throws: ``LineProblem`` after the valid lines; `NWError`.
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {

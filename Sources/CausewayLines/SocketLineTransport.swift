@@ -30,7 +30,7 @@ public final class SocketLineTransport: LineTransport {
 
     /// Sends a line.
     ///
-    /// - Throws: ``NWError``; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    /// - Throws: `NWError`; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
     ///
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
@@ -40,14 +40,14 @@ public final class SocketLineTransport: LineTransport {
 
     /// Shuts down the sending direction of the socket.
     ///
-    /// - Throws: ``NWError``.
+    /// - Throws: `NWError`.
     ///
     /// Cancellation: has no effect; the call does not wait.
     public func sendEnd() async throws { try socket.endWriting() }
 
     /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
-    /// - Throws: ``LineProblem`` after the valid lines; ``NWError``.
+    /// - Throws: ``LineProblem`` after the valid lines; `NWError`.
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {

@@ -16,7 +16,9 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 
     /// Creates a transport over a pair of unopened streams of `CausewayStreams`. Other streams do not deliver their events on a queue.
     ///
-    /// - Parameter peer: The value of ``LineTransport/peer``.
+    /// - Parameters:
+    ///   - streams: The pair, which the transport opens and closes.
+    ///   - peer: The value of ``LineTransport/peer``.
     public init(_ streams: (input: InputStream, output: OutputStream), peer: String) {
         (input, output) = (Unchecked(streams.input), Unchecked(streams.output))
         self.peer = peer

@@ -30,8 +30,9 @@ extension Stream {
     ///
     /// An addition of Causeway.
     ///
-    /// - Parameter parameters: The connection's parameters, copied by this call. They may include TLS; stream properties can also enable
-    ///   it.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to connect to.
+    ///   - parameters: The connection's parameters, copied by this call. They may include TLS; stream properties can also enable it.
     public class func streams(
         to endpoint: NWEndpoint, using parameters: NWParameters? = nil
     ) -> (input: InputStream, output: OutputStream) {

@@ -106,7 +106,7 @@ extension PacketBuilder {
 
     /// Fills in every field that a header left `nil`, from the innermost layer outwards, and returns the packet.
     ///
-    /// Can be called again after ``replace(_:with:)``. A length above 65535 is written as 0, as the kernel does for packets that the
+    /// Can be called again after `replace(_:with:)`. A length above 65535 is written as 0, as the kernel does for packets that the
     /// network card segments.
     @discardableResult
     @inlinable

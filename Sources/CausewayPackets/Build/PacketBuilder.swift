@@ -94,7 +94,9 @@ public struct PacketBuilder: Sendable {
 
     /// Adds the first eight bytes of an ICMP message. ``finish()`` fills in a checksum that is `nil`.
     ///
-    /// - Parameter version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses.
+    /// - Parameters:
+    ///   - header: The type, the code, the checksum and the next four bytes.
+    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses.
     public mutating func add(_ header: ICMPHeader, version6: Bool = false) {
         mark(version6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
         append(UInt16(header.type) << 8 | UInt16(header.code))

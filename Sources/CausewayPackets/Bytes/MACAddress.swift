@@ -13,7 +13,7 @@ public struct MACAddress: Hashable, Sendable {
 
     /// Reads six bytes at `offset`.
     ///
-    /// - Throws: ``WireError/truncated(needed:available:at:)`` if there are fewer bytes.
+    /// - Throws: `WireError.truncated` if there are fewer bytes.
     @inlinable
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         try bytes.require(6, at: offset)

@@ -69,7 +69,7 @@ public struct IPv4Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``WireError`` if the bytes end before the header.
+    /// - Throws: `WireError` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         typeOfService = try bytes.u8(offset &+ 1)
         totalLength = try bytes.u16(offset &+ 2)
@@ -123,7 +123,7 @@ public struct IPv6Header: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``WireError`` if the bytes end before the header.
+    /// - Throws: `WireError` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         let first = try bytes.u32(offset)
         trafficClass = UInt8(truncatingIfNeeded: first >> 20)
@@ -176,7 +176,7 @@ public struct ICMPHeader: Hashable, Sendable {
     ///
     /// If fewer than eight bytes remain, ``rest`` is 0.
     ///
-    /// - Throws: ``WireError`` if fewer than four bytes remain.
+    /// - Throws: `WireError` if fewer than four bytes remain.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         type = try bytes.u8(offset)
         code = try bytes.u8(offset &+ 1)

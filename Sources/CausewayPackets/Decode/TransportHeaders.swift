@@ -20,7 +20,7 @@ public struct UDPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``WireError`` if the bytes end before the header.
+    /// - Throws: `WireError` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)
@@ -91,7 +91,7 @@ public struct TCPHeader: Hashable, Sendable {
 
     /// Reads a header at `offset`.
     ///
-    /// - Throws: ``WireError`` if the bytes end before the header.
+    /// - Throws: `WireError` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(WireError) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)

@@ -1,6 +1,6 @@
 /// Encodes pcapng files. The caller stores the appended bytes.
 ///
-/// Blocks from ``PcapngBlock/readAll(_:into:)`` are written back unchanged. A new file starts with ``begin(_:to:)``.
+/// Blocks from ``PcapngBlock/readAll(_:into:)`` are written back unchanged. A new file starts with ``begin(_:snapLength:name:filter:to:)``.
 public struct PcapngWriter: Sendable {
     /// The byte order of the next section.
     public var isBigEndian: Bool

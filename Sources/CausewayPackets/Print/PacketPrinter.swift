@@ -68,8 +68,10 @@ public struct PacketPrinter: Sendable {
 
     /// Creates a printer.
     ///
-    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections, to print the names in their ClientHello if
-    ///   ``Options/verbosity`` is at least 1. Without a cipher, these names are not printed for QUIC.
+    /// - Parameters:
+    ///   - options: Options for the output.
+    ///   - initialCipher: Decrypts the first packets of QUIC connections, to print the names in their ClientHello if
+    ///     ``Options/verbosity`` is at least 1. Without a cipher, these names are not printed for QUIC.
     public init(_ options: Options = Options(), initialCipher: QUICInitialCipher? = nil) {
         self.options = options
         initials = initialCipher.map { QUICInitials($0) }

@@ -64,7 +64,12 @@ public func CFStreamCreatePairWithSocket(
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 ///
-/// - Parameter alloc: Has no effect.
+/// - Parameters:
+///   - alloc: Has no effect.
+///   - host: A name or an address.
+///   - port: 1 to 65,535; for other values no streams are created.
+///   - readStream: Receives the input stream, retained; pass `nil` if it is not needed.
+///   - writeStream: Receives the output stream, retained; pass `nil` if it is not needed.
 public func CFStreamCreatePairWithSocketToHost(
     _ alloc: CFAllocator?, _ host: CFString, _ port: UInt32,
     _ readStream: UnsafeMutablePointer<Unmanaged<CFReadStream>?>?,
