@@ -21,7 +21,8 @@ extension NWConnection {
         /// Milliseconds after which content is dropped if sending has not started; 0 for never.
         public let expirationMilliseconds: UInt64
 
-        /// The priority among waiting messages, from 0.0 to 1.0. Messages with a higher priority are sent first.
+        /// The priority among waiting messages, from 0.0 to 1.0. Messages with a higher priority are sent first. No effect with TLS or
+        /// another application protocol in the stack.
         public let relativePriority: Double
 
         /// Whether this is the last message in its direction.
@@ -30,7 +31,8 @@ extension NWConnection {
         /// peer has closed its sending direction.
         public let isFinal: Bool
 
-        /// The message that must be sent before this one. If it fails, this message fails too.
+        /// The message that must be sent before this one. If it fails, this message fails too. No effect with TLS or another application
+        /// protocol in the stack, which keeps messages in order.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata

@@ -47,7 +47,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
         parameters = options
     }
 
-    /// Starts the channel. All callbacks run on `queue`. Only the first call has an effect.
+    /// Starts the channel, which fails with `.posix(.ENOTSUP)`. All callbacks run on `queue`. Only the first call has an effect.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         lifecycle.move(to: .failed(.posix(.ENOTSUP)))

@@ -5,7 +5,7 @@ extension NWListener {
     public enum State: Equatable, Sendable {
         /// The listener is not started.
         case setup
-        /// There is no usable network yet. Causeway never reports this state: a listener needs no network.
+        /// There is no usable network yet. Never reported: a listener needs no network.
         case waiting(NWError)
         /// The listener accepts connections; ``NWListener/port`` is valid.
         case ready

@@ -144,8 +144,8 @@ extension NWListener {
         set { update { $0.connection = newValue } }
     }
 
-    /// Called with each new multiplexed tunnel. No protocol of Causeway creates tunnels: a listener with only this handler fails with
-    /// `ENOTSUP`.
+    /// The handler for new multiplexed tunnels. Never called: QUIC is not implemented. A listener with only this handler fails with
+    /// `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 12, iOS 15.
     @preconcurrency public var newConnectionGroupHandler: (@Sendable (_ group: NWConnectionGroup) -> Void)? {

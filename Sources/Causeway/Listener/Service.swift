@@ -46,7 +46,7 @@ extension NWListener {
             self.init(name: name, type: type, domain: domain, txtRecord: txtRecord.data)
         }
 
-        /// Creates an application service.
+        /// Creates an application service. Not supported: the listener fails with `.posix(.ENOTSUP)`.
         ///
         /// Counterpart: macOS 13, iOS 16.
         public init(applicationService: String) {

@@ -11,14 +11,16 @@ extension NWParameters {
     /// Plain UDP with default options. Each access returns new parameters.
     public class var udp: NWParameters { NWParameters(dtls: nil) }
 
-    /// Creates parameters for a QUIC stream, with the application protocols to offer (ALPN).
+    /// Creates parameters for a QUIC stream, with the application protocols to offer (ALPN). QUIC is not implemented: connections and
+    /// listeners with these parameters fail with `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public class func quic(alpn: [String]) -> NWParameters {
         NWParameters(quic: NWProtocolQUIC.Options(alpn: alpn))
     }
 
-    /// Creates parameters for the datagram flow of a QUIC tunnel, with the application protocols to offer (ALPN).
+    /// Creates parameters for the datagram flow of a QUIC tunnel, with the application protocols to offer (ALPN). QUIC is not implemented:
+    /// connections and listeners with these parameters fail with `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class func quicDatagram(alpn: [String]) -> NWParameters {

@@ -74,13 +74,14 @@ extension NWParameters {
         set { storage.withLock { $0.acceptLocalOnly = newValue } }
     }
 
-    /// Whether to also use peer-to-peer Wi-Fi. Default `false`.
+    /// Whether to also use peer-to-peer Wi-Fi. Default `false`. No effect: Linux has no AWDL.
     public var includePeerToPeer: Bool {
         get { storage.withLock { $0.includePeerToPeer } }
         set { storage.withLock { $0.includePeerToPeer = newValue } }
     }
 
-    /// Whether to accept only validated DNS answers (RFC 4035 §4.3). Default `false`.
+    /// Whether to accept only validated DNS answers (RFC 4035 §4.3). Default `false`. The resolver does not validate: connections and
+    /// listeners with `true` fail with `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public var requiresDNSSECValidation: Bool {
@@ -117,7 +118,7 @@ extension NWParameters {
         set { storage.withLock { $0.expiredDNSBehavior = newValue } }
     }
 
-    /// The party that chose the destination. Default `.developer`.
+    /// The party that chose the destination. Default `.developer`. No effect: Linux has no privacy report.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var attribution: NWParameters.Attribution {

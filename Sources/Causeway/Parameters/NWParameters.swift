@@ -71,14 +71,16 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
         self.init(stack: ProtocolStack(application: dtls.map { [$0] } ?? [], transport: udp))
     }
 
-    /// Creates parameters for QUIC.
+    /// Creates parameters for QUIC. QUIC is not implemented: connections and listeners with these parameters fail with
+    /// `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init(quic: NWProtocolQUIC.Options) {
         self.init(stack: ProtocolStack(transport: quic))
     }
 
-    /// Creates parameters for a custom protocol directly on IP.
+    /// Creates parameters for a custom protocol directly on IP. Not implemented: connections and listeners with these parameters fail
+    /// with `.posix(.ENOTSUP)`.
     ///
     /// - Parameter customIPProtocolNumber: The protocol number in the IP header.
     ///

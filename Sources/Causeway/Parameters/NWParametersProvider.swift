@@ -29,9 +29,9 @@ public protocol NWParametersProvider {
     func localEndpointReuseAllowed(_ allowed: Bool) -> Self
     /// Sets ``NWParameters/acceptLocalOnly``.
     func localOnly(_ local: Bool) -> Self
-    /// Sets ``NWParameters/includePeerToPeer``.
+    /// Sets ``NWParameters/includePeerToPeer``. No effect.
     func peerToPeerIncluded(_ included: Bool) -> Self
-    /// Sets ``NWParameters/requiresDNSSECValidation``.
+    /// Sets ``NWParameters/requiresDNSSECValidation``. With `true`, connections and listeners fail with `.posix(.ENOTSUP)`.
     func dnssecValidationRequired(_ required: Bool) -> Self
     /// Sets ``NWParameters/serviceClass-swift.property``.
     func serviceClass(_ serviceClass: NWParameters.ServiceClass) -> Self
@@ -106,12 +106,12 @@ extension NWParametersProvider {
         setting { $0.acceptLocalOnly = local }
     }
 
-    /// Sets ``NWParameters/includePeerToPeer``.
+    /// Sets ``NWParameters/includePeerToPeer``. No effect.
     public func peerToPeerIncluded(_ included: Bool) -> Self {
         setting { $0.includePeerToPeer = included }
     }
 
-    /// Sets ``NWParameters/requiresDNSSECValidation``.
+    /// Sets ``NWParameters/requiresDNSSECValidation``. With `true`, connections and listeners fail with `.posix(.ENOTSUP)`.
     public func dnssecValidationRequired(_ required: Bool) -> Self {
         setting { $0.requiresDNSSECValidation = required }
     }

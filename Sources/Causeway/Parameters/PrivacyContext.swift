@@ -47,13 +47,16 @@ extension NWParameters {
 
         package var settings: Settings { storage.withLock { $0 } }
 
-        /// Disables logging for connections of this context. No effect on ``default``.
+        /// Disables logging for connections of this context. No effect: connections write no logs.
         public func disableLogging() {
             guard self !== Self.default else { return }
             storage.withLock { $0.isLoggingDisabled = true }
         }
 
         /// Sets whether names may be resolved only over an encrypted transport.
+        ///
+        /// Encrypted name resolution is not implemented: connections that require it fail with `.posix(.ENOTSUP)`. The fallback resolver
+        /// has no effect.
         ///
         /// - Parameters:
         ///   - requireEncryption: Whether to require an encrypted transport.
@@ -68,6 +71,9 @@ extension NWParameters {
         }
 
         /// The proxies for connections of this context, in order of preference. Default: none.
+        ///
+        /// A listener, a group, or a connection that none of the proxies can carry fails with `.posix(.ENOTSUP)`, unless all proxies have
+        /// ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {

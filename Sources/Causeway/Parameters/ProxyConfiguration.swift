@@ -67,12 +67,12 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .httpCONNECT(httpCONNECTProxy, tls: tlsOptions)
     }
 
-    /// Creates a proxy with one or two MASQUE relays (RFC 9298), nearest first.
+    /// Creates a proxy with one or two MASQUE relays (RFC 9298), nearest first. Not implemented: see ``ProxyConfiguration``.
     public init(relayHops: [ProxyConfiguration.RelayHop]) {
         kind = .relay(relayHops)
     }
 
-    /// Creates an oblivious HTTP relay (RFC 9458), for HTTP only.
+    /// Creates an oblivious HTTP relay (RFC 9458), for HTTP only. Not implemented: see ``ProxyConfiguration``.
     ///
     /// - Parameters:
     ///   - obliviousHTTPRelay: The relay.

@@ -36,7 +36,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 /// Returns the bytes of a key. RSA: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1). Elliptic curves: the uncompressed point, followed
 /// by the private number for a private key (ANSI X9.63).
 ///
-/// - Returns: `nil`, with `errSecUnimplemented`, for other types of keys.
+/// - Returns: `nil`, with `errSecUnimplemented` (`ENOTSUP`), for other types of keys.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult

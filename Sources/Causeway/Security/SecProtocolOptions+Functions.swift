@@ -67,7 +67,8 @@ public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_opt
     options.update { $0.minimumVersion = version }
 }
 
-/// Sets the minimum version. Default TLS 1.2, DTLS 1.2.
+/// Sets the minimum version. Default TLS 1.2, DTLS 1.2. TLS 1.3 is not supported over datagrams: connections and listeners with this
+/// minimum fail with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_min_tls_protocol_version(
@@ -166,7 +167,8 @@ public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
     options.update { $0.preSharedKeyIdentityHint = hint }
 }
 
-/// Sets the block that selects a client's pre-shared key by the server's hint. The block is called on the queue.
+/// Sets the block that selects a client's pre-shared key by the server's hint. Not supported: connections and listeners with a block fail
+/// with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_pre_shared_key_selection_block(
@@ -202,7 +204,7 @@ public func sec_protocol_options_set_tls_resumption_enabled(
     options.update { $0.resumptionEnabled = resumption_enabled }
 }
 
-/// Sets whether content may be sent before the handshake is complete (RFC 7918 §3).
+/// Sets whether content may be sent before the handshake is complete (RFC 7918 §3). No effect: OpenSSL has no such setting.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_false_start_enabled(
@@ -218,14 +220,14 @@ public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_op
     options.update { $0.ocspEnabled = ocsp_enabled }
 }
 
-/// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1).
+/// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1). No effect: they are not requested.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_options_t, _ sct_enabled: Bool) {
     options.update { $0.sctEnabled = sct_enabled }
 }
 
-/// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3).
+/// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3). No effect: renegotiation is always refused.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_renegotiation_enabled(
@@ -246,7 +248,7 @@ public func sec_protocol_options_set_peer_authentication_required(
     }
 }
 
-/// Sets the block that is called when keys must change. The block is called on the queue and must call its completion.
+/// Sets the block that is called when keys must change. No effect: OpenSSL decides when keys change, and the block is never called.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_key_update_block(

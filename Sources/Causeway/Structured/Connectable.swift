@@ -58,7 +58,7 @@ public struct BonjourListenerProvider: ListenerProvider, Sendable {
     }
 }
 
-/// The kind of endpoints that a ``NetworkBrowser`` discovers.
+/// The kind of endpoints that a ``NetworkBrowser`` discovers. A browser with a type that the program defines fails with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol BrowserProvider: Sendable {

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 
-/// An element of a protocol stack, such as ``TCP`` or ``TLS``.
+/// An element of a protocol stack, such as ``TCP`` or ``TLS``. A connection whose stack has an element type that the program defines fails
+/// with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkProtocolOptions: SendableMetatype {

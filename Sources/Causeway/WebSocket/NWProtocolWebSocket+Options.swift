@@ -9,6 +9,8 @@ extension NWProtocolWebSocket {
     /// parameters.defaultProtocolStack.applicationProtocols.insert(NWProtocolWebSocket.Options(), at: 0)
     /// ```
     ///
+    /// WebSocket needs a stream: a connection with WebSocket over UDP fails with `.posix(.ENOTSUP)`.
+    ///
     /// All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.15, iOS 13.

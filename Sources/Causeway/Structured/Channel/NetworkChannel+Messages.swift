@@ -56,6 +56,8 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 
     /// Receives a datagram.
     ///
+    /// - Throws: `.posix(.ENOTSUP)` for an element type that the program defines.
+    ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
         public func receive() async throws -> ApplicationProtocol.Message<Data>

@@ -44,6 +44,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
 
     /// Opens a stream. Starts the tunnel if necessary.
     ///
+    /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
+    ///
     /// Cancellation: throws `.posix(.ECANCELED)`.
     public func openStream(
         directionality: QUICStream.Directionality = .bidirectional
@@ -52,6 +54,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     }
 
     /// Opens a stream with protocols on top. Starts the tunnel if necessary.
+    ///
+    /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`.
     public func openStream<NewApplicationProtocol>(
@@ -63,10 +67,14 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
 
     /// The tunnel's datagram flow. Starts the tunnel if necessary.
     ///
+    /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
+    ///
     /// Cancellation: throws `.posix(.ECANCELED)`.
     public var datagrams: QUIC.Datagrams<QUICDatagram> { get async throws { try await use() } }
 
     /// Runs a closure for each stream that the peer opens. Can be called only once.
+    ///
+    /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`.
     public func inboundStreams(
@@ -77,6 +85,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     }
 
     /// Runs a closure for each stream that the peer opens, with protocols on top of the stream. Can be called only once.
+    ///
+    /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`.
     public func inboundStreams<NewApplicationProtocol>(
@@ -89,7 +99,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
 }
 
 extension QUIC {
-    /// One stream of a QUIC tunnel.
+    /// One stream of a QUIC tunnel. Never created: QUIC is not implemented.
     ///
     /// Counterpart: macOS 26, iOS 26.
     // SAFETY: the added properties are immutable and `Sendable`.
@@ -122,7 +132,7 @@ extension QUIC {
         }
     }
 
-    /// The datagram flow of a QUIC tunnel.
+    /// The datagram flow of a QUIC tunnel. Never created: QUIC is not implemented.
     ///
     /// Counterpart: macOS 26, iOS 26.
     // SAFETY: the added properties are immutable and `Sendable`.

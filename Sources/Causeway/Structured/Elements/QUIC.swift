@@ -1,5 +1,7 @@
 /// QUIC, as an element of a stack: one tunnel with many streams, over UDP.
 ///
+/// QUIC is not implemented: a connection or listener with this element fails with `.posix(.ENOTSUP)`.
+///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUIC: MultiplexProtocol, Sendable {
     /// The type of the element below.

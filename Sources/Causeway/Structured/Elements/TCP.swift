@@ -52,7 +52,7 @@ public struct TCP: StreamProtocol, Sendable {
     /// Sets ``NWProtocolTCP/Options/noPush``.
     public func noPush(_ noPush: Bool) -> TCP { setting { $0.noPush = noPush } }
 
-    /// Sets ``NWProtocolTCP/Options/noOptions``.
+    /// Sets ``NWProtocolTCP/Options/noOptions``. No effect.
     public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
 
     /// Enables keepalive. Sets the idle time before the first probe, the number of unanswered probes, and the time between probes.
@@ -87,7 +87,7 @@ public struct TCP: StreamProtocol, Sendable {
         setting { $0.disableAckStretching = disableAckStretching }
     }
 
-    /// Sets ``NWProtocolTCP/Options/disableECN``.
+    /// Sets ``NWProtocolTCP/Options/disableECN``. No effect.
     public func ecnDisabled(_ disableECN: Bool) -> TCP { setting { $0.disableECN = disableECN } }
 
     /// Sets ``NWProtocolTCP/Options/enableFastOpen``.
