@@ -203,27 +203,37 @@ extension TCPHeader.Flags {
     }
 }
 
+/// The bytes that a JSON string escapes (RFC 8259 §7), and the lead byte of the C1 control characters in UTF-8.
+private enum JSONByte {
+    static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let backslash: UInt8 = 0x5C
+    static let delete: UInt8 = 0x7F
+    static let controlLead: UInt8 = 0xC2
+    static let lastControl: UInt8 = 0x9F
+}
+
 extension TextBuffer {
     /// Appends a quoted string (RFC 8259 §7).
     mutating func json(_ value: String) {
         put("\"")
         var isLead = false
         for byte in value.utf8 {
-            // 0xC2 is the lead byte of the C1 control characters, which terminals interpret, so they are escaped too.
+            // Terminals interpret the C1 control characters, so they are escaped too.
             let wasLead = isLead
-            isLead = byte == 0xC2
+            isLead = byte == JSONByte.controlLead
             if isLead { continue }
-            if wasLead, byte < 0xA0 {
+            if wasLead, byte <= JSONByte.lastControl {
                 put("\\u")
                 hex(byte, width: 4)
                 continue
             }
-            if wasLead { put(byte: 0xC2) }
+            if wasLead { put(byte: JSONByte.controlLead) }
             switch byte {
-            case 0x22, 0x5C:
+            case JSONByte.quote, JSONByte.backslash:
                 put("\\")
                 put(byte: byte)
-            case 0..<0x20, 0x7F:
+            case 0..<JSONByte.space, JSONByte.delete:
                 put("\\u")
                 hex(byte, width: 4)
             default: put(byte: byte)

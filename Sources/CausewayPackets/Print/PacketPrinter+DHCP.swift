@@ -5,6 +5,24 @@ extension PacketPrinter {
         case routes, pairs, vendor, relay, search, u16s, hex16
     }
 
+    /// The operations of BOOTP (RFC 951 §3).
+    private enum BOOTPOperation {
+        static let request: UInt8 = 1
+        static let reply: UInt8 = 2
+    }
+
+    /// Ethernet (IANA registry "ARP Parameters", hardware types).
+    static let ethernetHardware: UInt8 = 1
+    /// The first four bytes of the options (RFC 2131 §3).
+    private static let magicCookie: UInt32 = 0x6382_5363
+
+    /// Options that are parsed (IANA registry "BOOTP Vendor Extensions and DHCP Options").
+    private enum DHCPOption {
+        static let pad: UInt8 = 0
+        static let messageType: UInt8 = 53
+        static let end: UInt8 = 255
+    }
+
     static let dhcpOptions: [UInt8: (StaticString, Format)] = [
         1: ("Subnet-Mask", .addresses), 2: ("Time-Zone", .i32), 3: ("Default-Gateway", .addresses),
         4: ("Time-Server", .addresses),
@@ -55,20 +73,21 @@ extension PacketPrinter {
         out.put("BOOTP/DHCP, ")
         let (operation, hardware, hardwareLength) = (try p.u8(0), try p.u8(1), try p.u8(2))
         switch operation {
-        case 1: out.put("Request")
-        case 2: out.put("Reply")
+        case BOOTPOperation.request: out.put("Request")
+        case BOOTPOperation.reply: out.put("Reply")
         default: put("unknown (", operation, ")")
         }
-        let hasMAC = hardware == 1 && hardwareLength == 6
-        if hasMAC, operation == 1 {
+        let isEthernet = hardware == Self.ethernetHardware
+        let hasMAC = isEthernet && hardwareLength == 6
+        if hasMAC, operation == BOOTPOperation.request {
             out.put(" from ")
             out.mac(try MACAddress(p, at: 28).bits)
         }
         put(", length ", length)
         guard verbosity > 0 else { return }
         try p.require(4, at: 8)
-        if hardware != 1 { put(", htype ", hardware) }
-        if hardware == 1, hardwareLength != 6 { put(", hlen ", hardwareLength) }
+        if !isEthernet { put(", htype ", hardware) }
+        if isEthernet, hardwareLength != 6 { put(", hlen ", hardwareLength) }
         let hops = try p.u8(3)
         if hops > 0 { put(", hops ", hops) }
         let xid = try p.u32(4)
@@ -115,7 +134,7 @@ extension PacketPrinter {
     private mutating func dhcpVendor(_ p: borrowing ByteView) throws(WireError) {
         try p.require(4, at: 236)
         let magic = try p.u32(236)
-        guard magic == 0x6382_5363 else {
+        guard magic == Self.magicCookie else {
             if magic != 0 { putHex("\n\t  Vendor-#0x", magic, width: 8) }
             return
         }
@@ -126,18 +145,18 @@ extension PacketPrinter {
             guard offset < p.count else { return }
             let tag = try p.u8(offset)
             offset += 1
-            if tag == 0, verbosity < 3 { continue }
-            if tag == 255, verbosity < 3 { return }
+            let (isPad, isEnd) = (tag == DHCPOption.pad, tag == DHCPOption.end)
+            if isPad, verbosity < 3 { continue }
+            if isEnd, verbosity < 3 { return }
             let (name, format) =
-                tag == 0
-                ? ("PAD", .nothing) : tag == 255 ? ("END", .nothing) : Self.dhcpOptions[tag] ?? ("Unknown", .hex)
+                isPad ? ("PAD", .nothing) : isEnd ? ("END", .nothing) : Self.dhcpOptions[tag] ?? ("Unknown", .hex)
             out.put("\n\t    ")
             out.put(name)
             put(" (", tag, ")")
-            if tag == 0 || tag == 255 {
-                if tag == 0 {
+            if isPad || isEnd {
+                if isPad {
                     var repeated = 1
-                    while offset < p.count, p[offset] == 0 {
+                    while offset < p.count, p[offset] == DHCPOption.pad {
                         repeated += 1
                         offset += 1
                     }
@@ -154,7 +173,7 @@ extension PacketPrinter {
                 put("[|rfc1048 ", length, "]")
                 return
             }
-            if tag == 53, length == 1 {
+            if tag == DHCPOption.messageType, length == 1 {
                 try message(p.u8(offset))
             } else {
                 try value(format, p.clamped(offset, offset + length), length)

@@ -84,17 +84,23 @@ extension PacketPrinter {
         }
     }
 
+    /// The first byte of a client identifier, if it is not a hardware type (RFC 2132 §9.14, RFC 4361 §6.1).
+    private enum ClientIDType {
+        static let text: UInt8 = 0
+        static let unique: UInt8 = 255
+    }
+
     mutating func clientID(_ p: borrowing ByteView, _ length: Int) {
         guard length > 0 else { return }
         let type = p[0]
-        if type == 0 {
+        if type == ClientIDType.text {
             out.put("\"")
             for index in stride(from: 1, to: length, by: 1) { visible(p[index]) }
             return out.put("\"")
         }
-        if type == 255 {
+        if type == ClientIDType.unique {
             out.put("hardware-type 255, ")
-        } else if type == 1, length == 7 {
+        } else if type == Self.ethernetHardware, length == 7 {
             out.put("ether ")
         } else {
             put("hardware-type ", type, ", ")

@@ -1,23 +1,45 @@
+import CausewayWire
+
+/// Record types that are only printed (IANA registry "Resource Record (RR) TYPEs").
+extension DNSRecordType {
+    fileprivate static var mailbox: DNSRecordType { DNSRecordType(rawValue: 7) }
+    fileprivate static var mailGroup: DNSRecordType { DNSRecordType(rawValue: 8) }
+    fileprivate static var mailRename: DNSRecordType { DNSRecordType(rawValue: 9) }
+    fileprivate static var spf: DNSRecordType { DNSRecordType(rawValue: 99) }
+    fileprivate static var uri: DNSRecordType { DNSRecordType(rawValue: 256) }
+}
+
 /// Prints the data of DNS records.
 extension PacketPrinter {
+    /// Options of EDNS (IANA registry "DNS EDNS0 Option Codes (OPT)").
+    private enum EDNSOption {
+        static let authenticationAlgorithms: UInt16 = 5
+        static let hashAlgorithms: UInt16 = 6
+        static let nsec3HashAlgorithms: UInt16 = 7
+        static let clientSubnet: UInt16 = 8
+        static let expire: UInt16 = 9
+        static let keepAlive: UInt16 = 11
+        static let padding: UInt16 = 12
+    }
+
     mutating func recordData(
         _ type: UInt16, _ p: borrowing ByteView, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
     ) throws(WireError) {
-        switch type {
-        case 1:
+        switch DNSRecordType(rawValue: type) {
+        case .a:
             out.put(" ")
             out.ipv4(try p.u32(start))
-        case 2, 5, 12, 39, 7, 8, 9: try nameOrEnd(p, start)
-        case 6 where verbosity > 0:
+        case .ns, .cname, .ptr, .dname, .mailbox, .mailGroup, .mailRename: try nameOrEnd(p, start)
+        case .soa where verbosity > 0:
             try nameOrEnd(p, start)
             let next = try skipName(p, start)
             try nameOrEnd(p, next)
             let numbers = try skipName(p, next)
             for index in 0..<5 { put(" ", try p.u32(numbers + index * 4)) }
-        case 15:
+        case .mx:
             try nameOrEnd(p, start + 2)
             put(" ", try p.u16(start))
-        case 16, 99:
+        case .txt, .spf:
             var offset = start
             while offset < end {
                 out.put(" \"")
@@ -27,19 +49,19 @@ extension PacketPrinter {
                 out.put("\"")
                 offset += 1 + length
             }
-        case 33:
+        case .srv:
             try nameOrEnd(p, start + 6)
             put(":", try p.u16(start + 4))
             put(" ", try p.u16(start))
             put(" ", try p.u16(start + 2))
-        case 28:
+        case .aaaa:
             out.put(" ")
             out.ipv6(high: try p.u64(start), low: try p.u64(start + 8))
-        case 41:
+        case .opt:
             put(" UDPsize=", recordClass)
             if ttl & 0x8000 != 0 { out.put(" DO") }
             if start < end { try extensionOptions(p, start, end) }
-        case 256:
+        case .uri:
             put(" ", try p.u16(start))
             put(" ", try p.u16(start + 2), " \"")
             visible(p.clamped(start + 4, end))
@@ -64,18 +86,18 @@ extension PacketPrinter {
             if let name = names[code] { out.put(name) } else { put("Opt", code) }
             guard offset + length <= end else { throw .invalid("option length", at: offset - 2) }
             switch code {
-            case 8 where length >= 4:
+            case EDNSOption.clientSubnet where length >= 4:
                 let family = try p.u16(offset)
                 out.put(" ")
-                subnet(p.clamped(offset + 4, offset + length), isIPv6: family == 2)
+                subnet(p.clamped(offset + 4, offset + length), isIPv6: family == AddressFamilyNumber.ipv6)
                 put("/", try p.u8(offset + 2))
                 put("/", try p.u8(offset + 3))
-            case 9 where length == 4: put(" ", try p.u32(offset), " sec")
-            case 11 where length == 2:
+            case EDNSOption.expire where length == 4: put(" ", try p.u32(offset), " sec")
+            case EDNSOption.keepAlive where length == 2:
                 put(" ", try p.u16(offset) / 10)
                 put(".", try p.u16(offset) % 10, " sec")
-            case 12: put(" (", length, ")")
-            case 5, 6, 7:
+            case EDNSOption.padding: put(" (", length, ")")
+            case EDNSOption.authenticationAlgorithms, EDNSOption.hashAlgorithms, EDNSOption.nsec3HashAlgorithms:
                 for index in 0..<length { put(" ", try p.u8(offset + index)) }
             default:
                 if length > 0 { out.put(" ") }

@@ -4,6 +4,46 @@ extension PacketPrinter {
     private static let geoNext: [StaticString] = ["Any", "BTP-A", "BTP-B", "IPv6"]
     private static let geoShapes: [StaticString] = ["Circle", "Rect", "Elipse"]
 
+    /// EtherTypes of these protocols (IEEE registry of EtherTypes; 0x1111 as tcpdump reads it).
+    private enum VehicularType {
+        static let calmFast: UInt16 = 0x1111
+        static let geoNetworking: UInt16 = 0x8947
+    }
+
+    /// Header types of GeoNetworking (ETSI TS 102 636-4-1).
+    private enum GeoHeaderType {
+        static let any: UInt8 = 0
+        static let beacon: UInt8 = 1
+        static let unicast: UInt8 = 2
+        static let anycast: UInt8 = 3
+        static let broadcast: UInt8 = 4
+        static let topologicallyScoped: UInt8 = 5
+        static let locationService: UInt8 = 6
+    }
+
+    /// Header subtypes of GeoNetworking (ETSI TS 102 636-4-1).
+    private enum GeoSubtype {
+        static let circle: UInt8 = 0
+        static let ellipse: UInt8 = 2
+        static let singleHop: UInt8 = 0
+        static let multiHop: UInt8 = 1
+        static let request: UInt8 = 0
+        static let reply: UInt8 = 1
+    }
+
+    /// Values of the next header field for the Basic Transport Protocol (ETSI TS 102 636-4-1).
+    private enum GeoNextHeader {
+        static let transportA: UInt8 = 1
+        static let transportB: UInt8 = 2
+    }
+
+    /// Message types of the ITS header, as tcpdump reads them.
+    private enum ITSMessage {
+        static let awareness: UInt8 = 0
+        static let notification: UInt8 = 1
+        static let ecoAwareness: UInt8 = 106
+    }
+
     /// Prints the source, as tcpdump does for both protocols: the source address of the frame.
     private mutating func vehicle(_ name: StaticString, _ frame: borrowing ByteView) throws(WireError) {
         out.put(name)
@@ -17,8 +57,8 @@ extension PacketPrinter {
         _ type: UInt16, _ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView
     ) throws(WireError) -> Bool {
         switch type {
-        case 0x1111: try calmFast(p, length, frame)
-        case 0x8947: try geoNetworking(p, length, frame)
+        case VehicularType.calmFast: try calmFast(p, length, frame)
+        case VehicularType.geoNetworking: try geoNetworking(p, length, frame)
         default: return false
         }
         return true
@@ -72,11 +112,13 @@ extension PacketPrinter {
     private mutating func geoContent(_ p: borrowing ByteView, _ next: UInt8, _ kind: UInt8) throws(WireError) {
         let content: Int
         switch (kind >> 4, kind & 15) {
-        case (0, _), (1, _), (5, 0): content = Self.geoHeader
-        case (5, 1): content = Self.geoHeader + Self.geoMultiHop
+        case (GeoHeaderType.any, _), (GeoHeaderType.beacon, _),
+            (GeoHeaderType.topologicallyScoped, GeoSubtype.singleHop):
+            content = Self.geoHeader
+        case (GeoHeaderType.topologicallyScoped, GeoSubtype.multiHop): content = Self.geoHeader + Self.geoMultiHop
         default: return
         }
-        guard next == 1 || next == 2 else {
+        guard next == GeoNextHeader.transportA || next == GeoNextHeader.transportB else {
             if verbosity > 0, p.count > content { unknown(p.from(content)) }
             return
         }
@@ -86,9 +128,9 @@ extension PacketPrinter {
         let message = try p.u8(content + Self.geoTransport + 1)
         put(" t:", message, "-")
         switch message {
-        case 0: out.put("CAM")
-        case 1: out.put("DENM")
-        case 106: out.put("ecoCAM")
+        case ITSMessage.awareness: out.put("CAM")
+        case ITSMessage.notification: out.put("DENM")
+        case ITSMessage.ecoAwareness: out.put("ecoCAM")
         default: put("unknown (", message, ")")
         }
         if verbosity > 0 { unknown(p.from(content + Self.geoTransport)) }
@@ -96,16 +138,17 @@ extension PacketPrinter {
 
     private mutating func geoKind(_ kind: UInt8, _ variant: UInt8) {
         switch (kind, variant) {
-        case (0, _): out.put("Any")
-        case (1, _): out.put("Beacon")
-        case (2, _): out.put("GeoUnicast")
-        case (3, 0...2), (4, 0...2):
-            out.put(kind == 3 ? "GeoAnycast" : "GeoBroadcast")
+        case (GeoHeaderType.any, _): out.put("Any")
+        case (GeoHeaderType.beacon, _): out.put("Beacon")
+        case (GeoHeaderType.unicast, _): out.put("GeoUnicast")
+        case (GeoHeaderType.anycast, GeoSubtype.circle...GeoSubtype.ellipse),
+            (GeoHeaderType.broadcast, GeoSubtype.circle...GeoSubtype.ellipse):
+            out.put(kind == GeoHeaderType.anycast ? "GeoAnycast" : "GeoBroadcast")
             out.put(Self.geoShapes[Int(variant)])
-        case (5, 0): out.put("TopoScopeBcast-SH")
-        case (5, 1): out.put("TopoScopeBcast-MH")
-        case (6, 0): out.put("LocService-Request")
-        case (6, 1): out.put("LocService-Reply")
+        case (GeoHeaderType.topologicallyScoped, GeoSubtype.singleHop): out.put("TopoScopeBcast-SH")
+        case (GeoHeaderType.topologicallyScoped, GeoSubtype.multiHop): out.put("TopoScopeBcast-MH")
+        case (GeoHeaderType.locationService, GeoSubtype.request): out.put("LocService-Request")
+        case (GeoHeaderType.locationService, GeoSubtype.reply): out.put("LocService-Reply")
         default: out.put("Unknown")
         }
     }

@@ -16,60 +16,65 @@ extension PacketPrinter {
             }
         }
         guard verbosity > 0 else { return }
-        let isError = [3, 4, 5, 11, 12].contains(type)
+        let isError = [
+            ICMPType.destinationUnreachable, ICMPType.sourceQuench, ICMPType.redirect, ICMPType.timeExceeded,
+            ICMPType.parameterProblem,
+        ].contains(type)
         if isError {
             out.put("\n\t")
             try ipv4(p.from(8), (try? Int(p.u16(10))) ?? 0)
             part = "icmp"
         }
-        if type == 42 || type == 43, length > 8 {
-            try extendedEcho(p, length, type == 42, code)
-        } else if [3, 11, 12].contains(type), length > 156 {
+        let isProbe = type == ICMPType.extendedEchoRequest
+        if isProbe || type == ICMPType.extendedEchoReply, length > 8 {
+            try extendedEcho(p, length, isProbe, code)
+        } else if isError, type != ICMPType.sourceQuench, type != ICMPType.redirect, length > 156 {
             try extensions(p, 136, length)
         }
     }
 
     private mutating func icmpWhat(_ p: borrowing ByteView, _ type: UInt8, _ code: UInt8) throws(WireError) {
         switch type {
-        case 0, 8:
-            put(type == 8 ? "echo request, id " : "echo reply, id ", try p.u16(4))
+        case ICMPType.echoReply, ICMPType.echoRequest:
+            put(type == ICMPType.echoRequest ? "echo request, id " : "echo reply, id ", try p.u16(4))
             put(", seq ", try p.u16(6))
-        case 3: try unreachable(p, code)
-        case 5: try redirect(p, code)
-        case 9: try advertisement(p)
-        case 11:
-            if code == 0 {
+        case ICMPType.destinationUnreachable: try unreachable(p, code)
+        case ICMPType.redirect: try redirect(p, code)
+        case ICMPType.routerAdvertisement: try advertisement(p)
+        case ICMPType.timeExceeded:
+            if code == ICMPCode.timeToLiveExceeded {
                 out.put("time exceeded in-transit")
-            } else if code == 1 {
+            } else if code == ICMPCode.reassemblyTimeExceeded {
                 out.put("ip reassembly time exceeded")
             } else {
                 put("time exceeded-#", code)
             }
-        case 12:
-            if code != 0 {
+        case ICMPType.parameterProblem:
+            if code != ICMPCode.pointer {
                 put("parameter problem - code ", code)
             } else {
                 put("parameter problem - octet ", try p.u8(4))
             }
-        case 18: putHex("address mask is 0x", try p.u32(8), width: 8)
-        case 13:
+        case ICMPType.addressMaskReply: putHex("address mask is 0x", try p.u32(8), width: 8)
+        case ICMPType.timestamp:
             put("time stamp query id ", try p.u16(4))
             put(" seq ", try p.u16(6))
-        case 14:
+        case ICMPType.timestampReply:
             put("time stamp reply id ", try p.u16(4))
             put(" seq ", try p.u16(6))
             for (name, offset) in [(": org " as StaticString, 8), (", recv ", 12), (", xmit ", 16)] {
                 out.put(name)
                 dayTime(try p.u32(offset))
             }
-        case 42, 43:
-            put(type == 42 ? "extended echo request, id " : "extended echo reply, id ", try p.u16(4))
+        case ICMPType.extendedEchoRequest, ICMPType.extendedEchoReply:
+            let isRequest = type == ICMPType.extendedEchoRequest
+            put(isRequest ? "extended echo request, id " : "extended echo reply, id ", try p.u16(4))
             put(", seq ", try p.u8(6))
-        case 4: out.put("source quench")
-        case 10: out.put("router solicitation")
-        case 15: out.put("information request")
-        case 16: out.put("information reply")
-        case 17: out.put("address mask request")
+        case ICMPType.sourceQuench: out.put("source quench")
+        case ICMPType.routerSolicitation: out.put("router solicitation")
+        case ICMPType.informationRequest: out.put("information request")
+        case ICMPType.informationReply: out.put("information reply")
+        case ICMPType.addressMaskRequest: out.put("address mask request")
         default: put("type-#", type)
         }
     }
@@ -97,23 +102,23 @@ extension PacketPrinter {
         ]
         let target = try p.u32(24)
         switch code {
-        case 2:
+        case ICMPCode.protocolUnreachable:
             let number = try p.u8(17)
             out.ipv4(target)
             put(" protocol ", number, " unreachable")
-        case 3:
+        case ICMPCode.portUnreachable:
             let number = try p.u8(17)
             let port = try p.u16(8 + Int(try p.u8(8) & 15) * 4 + 2)
             out.ipv4(target)
-            switch number {
-            case 6: put(" tcp port ", port)
-            case 17: put(" udp port ", port)
+            switch IPProtocolNumber(rawValue: number) {
+            case .tcp: put(" tcp port ", port)
+            case .udp: put(" udp port ", port)
             default:
                 put(" protocol ", number)
                 put(" port ", port)
             }
             out.put(" unreachable")
-        case 4:
+        case ICMPCode.fragmentationNeeded:
             let mtu = try p.u16(6)
             out.ipv4(target)
             out.put(" unreachable - need to frag")
@@ -133,7 +138,7 @@ extension PacketPrinter {
     mutating func redirect(_ p: borrowing ByteView, _ code: UInt8) throws(WireError) {
         let target = try p.u32(24)
         let gateway = try p.u32(4)
-        out.put(code >= 2 ? "redirect-tos " : "redirect ")
+        out.put(code >= ICMPCode.redirectTypeOfServiceNetwork ? "redirect-tos " : "redirect ")
         out.ipv4(target)
         out.put(code & 1 == 0 ? " to net " : " to host ")
         out.ipv4(gateway)

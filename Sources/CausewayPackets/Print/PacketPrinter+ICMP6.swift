@@ -11,6 +11,13 @@ extension PacketPrinter {
         160: "extended echo request", 161: "extended echo reply",
     ]
 
+    /// The types whose length precedes their content in verbose output.
+    private static let typesWithLength: [UInt8] = [
+        ICMP6Type.routerSolicitation, ICMP6Type.routerAdvertisement, ICMP6Type.neighborSolicitation,
+        ICMP6Type.neighborAdvertisement, ICMP6Type.redirect, ICMP6Type.homeAgentDiscoveryReply,
+        ICMP6Type.mobilePrefixAdvertisement,
+    ]
+
     /// Prints an ICMPv6 message (RFC 4443, RFC 4861).
     mutating func icmp6(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "icmp6"
@@ -22,14 +29,14 @@ extension PacketPrinter {
         if verbosity > 0, !carrier.isFragmented { icmp6Checksum(p, length, carrier) }
         out.put("ICMP6, ")
         if let name = Self.icmp6Names[type] { out.put(name) } else { put("unknown icmp6 type (", type, ")") }
-        if verbosity > 0, [133, 134, 135, 136, 137, 145, 147].contains(type) { put(", length ", length) }
+        if verbosity > 0, Self.typesWithLength.contains(type) { put(", length ", length) }
         try icmp6What(p, type, code, length)
         if verbosity == 0 { put(", length ", length) }
     }
 
     private mutating func icmp6Checksum(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) {
         guard p.holds(length, at: 0), let found = try? p.u16(2) else { return }
-        var sum = carrier.pseudoHeader(58, length)
+        var sum = carrier.pseudoHeader(UInt16(IPProtocolNumber.icmp6.rawValue), length)
         sum.add(p.prefix(length))
         guard sum.value != 0 else { return out.put("[icmp6 sum ok] ") }
         putHex("[bad icmp6 cksum 0x", found, width: 4)
@@ -44,42 +51,42 @@ extension PacketPrinter {
         _ p: borrowing ByteView, _ type: UInt8, _ code: UInt8, _ length: Int
     ) throws(WireError) {
         switch type {
-        case 1: try unreachable6(p, code)
-        case 2: put(", mtu ", try p.u32(4))
-        case 3:
-            if code == 0 {
+        case ICMP6Type.destinationUnreachable: try unreachable6(p, code)
+        case ICMP6Type.packetTooBig: put(", mtu ", try p.u32(4))
+        case ICMP6Type.timeExceeded:
+            if code == ICMP6Code.hopLimitExceeded {
                 out.put(" for ")
                 try address6(p, 32)
-            } else if code == 1 {
+            } else if code == ICMP6Code.reassemblyTimeExceeded {
                 out.put(" (reassembly)")
             } else {
                 put(", unknown code (", code, ")")
             }
-        case 4:
+        case ICMP6Type.parameterProblem:
             switch code {
-            case 0: put(", erroneous - octet ", try p.u32(4))
-            case 1: put(", next header - octet ", try p.u32(4))
-            case 2: put(", option - octet ", try p.u32(4))
-            case 3: put(", incomplete header chain - octet ", try p.u32(4))
+            case ICMP6Code.erroneousField: put(", erroneous - octet ", try p.u32(4))
+            case ICMP6Code.unrecognizedNextHeader: put(", next header - octet ", try p.u32(4))
+            case ICMP6Code.unrecognizedOption: put(", option - octet ", try p.u32(4))
+            case ICMP6Code.incompleteHeaderChain: put(", incomplete header chain - octet ", try p.u32(4))
             default: put(", code-#", code)
             }
-        case 128, 129:
+        case ICMP6Type.echoRequest, ICMP6Type.echoReply:
             put(", id ", try p.u16(4))
             put(", seq ", try p.u16(6))
-        case 160, 161:
+        case ICMP6Type.extendedEchoRequest, ICMP6Type.extendedEchoReply:
             put(", id ", try p.u16(4))
             put(", seq ", try p.u8(6))
-            if verbosity > 0 { try extendedEcho(p, length, type == 160, code) }
-        case 130 where length >= 28: try listenerQuery2(p, length)
-        case 130, 131, 132: try listener(p)
-        case 143: try listenerReport2(p, length)
-        case 133: if verbosity > 0 { try discoveryOptions(p, 8, length) }
-        case 134: try routerAdvertisement(p, length)
-        case 135:
+            if verbosity > 0 { try extendedEcho(p, length, type == ICMP6Type.extendedEchoRequest, code) }
+        case ICMP6Type.listenerQuery where length >= 28: try listenerQuery2(p, length)
+        case ICMP6Type.listenerQuery, ICMP6Type.listenerReport, ICMP6Type.listenerDone: try listener(p)
+        case ICMP6Type.listenerReport2: try listenerReport2(p, length)
+        case ICMP6Type.routerSolicitation: if verbosity > 0 { try discoveryOptions(p, 8, length) }
+        case ICMP6Type.routerAdvertisement: try routerAdvertisement(p, length)
+        case ICMP6Type.neighborSolicitation:
             out.put(", who has ")
             try address6(p, 8)
             if verbosity > 0 { try discoveryOptions(p, 24, length) }
-        case 136:
+        case ICMP6Type.neighborAdvertisement:
             out.put(", tgt is ")
             try address6(p, 8)
             if verbosity > 0 {
@@ -90,13 +97,13 @@ extension PacketPrinter {
                 out.put("]")
                 try discoveryOptions(p, 24, length)
             }
-        case 137:
+        case ICMP6Type.redirect:
             out.put(", ")
             try address6(p, 24)
             out.put(" to ")
             try address6(p, 8)
             if verbosity > 0 { try discoveryOptions(p, 40, length) }
-        case 155: try routingProtocol(p, code)
+        case ICMP6Type.rpl: try routingProtocol(p, code)
         default:
             put(", length ", length)
             if verbosity == 0 { out.removeLast(9 + String(length).utf8.count) }
@@ -111,20 +118,20 @@ extension PacketPrinter {
         out.put(", ")
         if code < names.count { out.put(names[Int(code)]) } else { put("unknown unreach code (", code, ")") }
         switch code {
-        case 0, 1, 3:
+        case ICMP6Code.noRoute, ICMP6Code.prohibited, ICMP6Code.addressUnreachable:
             out.put(" ")
             try address6(p, 32)
-        case 2:
+        case ICMP6Code.beyondScope:
             out.put(" ")
             try address6(p, 32)
             out.put(", source address ")
             try address6(p, 16)
-        case 4:
-            let next = try p.u8(14)
+        case ICMP6Code.portUnreachable:
+            let next = IPProtocolNumber(rawValue: try p.u8(14))
             out.put(", ")
             try address6(p, 32)
-            guard next == 6 || next == 17 else { return }
-            put(next == 6 ? " tcp port " : " udp port ", try p.u16(50))
+            guard next == .tcp || next == .udp else { return }
+            put(next == .tcp ? " tcp port " : " udp port ", try p.u16(50))
         default: break
         }
     }
@@ -218,7 +225,7 @@ extension PacketPrinter {
         ]
         out.put(code & 0x80 != 0 ? ", (SEC)" : ", (CLR)")
         out.put(names[code & 0x7F] ?? "RPL unknown")
-        guard code == 3, verbosity > 0 else { return }
+        guard code == ICMP6Code.destinationAdvertisementAcknowledgement, verbosity > 0 else { return }
         let hasDomain = try p.u8(5) & 0x80 != 0
         out.put(" [")
         out.put("dagid:")

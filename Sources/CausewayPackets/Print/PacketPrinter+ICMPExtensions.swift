@@ -1,5 +1,19 @@
 /// Prints the extensions of ICMP error messages (RFC 4884).
 extension PacketPrinter {
+    /// Object classes (IANA registry "ICMP Extension Object Classes and Class Sub-types").
+    private enum ExtensionClass {
+        static let mplsLabelStack: UInt8 = 1
+        static let interfaceInformation: UInt8 = 2
+        static let interfaceIdentification: UInt8 = 3
+    }
+
+    /// The ways in which an object identifies an interface (RFC 8335 §2.1).
+    private enum IdentificationType {
+        static let name: UInt8 = 1
+        static let index: UInt8 = 2
+        static let address: UInt8 = 3
+    }
+
     mutating func extensions(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
         let version = try p.u8(offset) >> 4
         put("\n\tICMP Multi-Part extension v", version)
@@ -32,9 +46,9 @@ extension PacketPrinter {
             guard size >= 4, size <= start + total - offset else { return }
             let end = offset + size
             switch kind {
-            case 1: try labels(p, offset + 4, end)
-            case 2: try interfaceInformation(p, offset + 4, end, form)
-            case 3: try interfaceIdentification(p, offset + 4, end, form)
+            case ExtensionClass.mplsLabelStack: try labels(p, offset + 4, end)
+            case ExtensionClass.interfaceInformation: try interfaceInformation(p, offset + 4, end, form)
+            case ExtensionClass.interfaceIdentification: try interfaceIdentification(p, offset + 4, end, form)
             default: unknown(p.clamped(offset + 4, end), "\n\t    ")
             }
             offset = end
@@ -67,11 +81,11 @@ extension PacketPrinter {
         if form & 4 != 0, offset + 4 <= end {
             let family = try p.u16(offset)
             offset += 4
-            if family == 1, offset + 4 <= end {
+            if family == AddressFamilyNumber.ipv4, offset + 4 <= end {
                 out.put("\n\t    IP Address sub-object: ")
                 out.ipv4(try p.u32(offset))
                 offset += 4
-            } else if family == 2, offset + 16 <= end {
+            } else if family == AddressFamilyNumber.ipv6, offset + 16 <= end {
                 out.put("\n\t    IP Address sub-object: ")
                 out.ipv6(high: try p.u64(offset), low: try p.u64(offset + 8))
                 offset += 16
@@ -94,20 +108,20 @@ extension PacketPrinter {
         _ p: borrowing ByteView, _ start: Int, _ end: Int, _ form: UInt8
     ) throws(WireError) {
         switch form {
-        case 1:
+        case IdentificationType.name:
             put("\n\t    Interface Name, length ", end - start, ": ")
             for offset in stride(from: start, to: end, by: 1) {
                 let byte = try p.u8(offset)
                 if byte == 0 { break }
                 visible(byte)
             }
-        case 2: put("\n\t    Interface Index: ", try p.u32(start))
-        case 3:
+        case IdentificationType.index: put("\n\t    Interface Index: ", try p.u32(start))
+        case IdentificationType.address:
             let family = try p.u16(start)
             out.put("\n\t    Interface Address: ")
-            if family == 1 {
+            if family == AddressFamilyNumber.ipv4 {
                 out.ipv4(try p.u32(start + 4))
-            } else if family == 2 {
+            } else if family == AddressFamilyNumber.ipv6 {
                 out.ipv6(high: try p.u64(start + 4), low: try p.u64(start + 12))
             } else {
                 unknown(p.clamped(start + 4, end), "\n\t    ")

@@ -1,23 +1,40 @@
 /// Prints IGMP: multicast group membership (RFC 3376).
 extension PacketPrinter {
+    /// Message types (IANA registry "IGMP Type Numbers").
+    private enum IGMPType {
+        static let membershipQuery: UInt8 = 0x11
+        static let report1: UInt8 = 0x12
+        static let dvmrp: UInt8 = 0x13
+        static let pim1: UInt8 = 0x14
+        static let report2: UInt8 = 0x16
+        static let leaveGroup: UInt8 = 0x17
+        static let tracerouteResponse: UInt8 = 0x1E
+        static let traceroute: UInt8 = 0x1F
+        static let report3: UInt8 = 0x22
+    }
+
+    /// The default maximum response time, in tenths of a second (RFC 3376 §8.3).
+    private static let defaultResponseTime: UInt8 = 100
+
     /// Prints an IGMP message (RFC 1112, RFC 2236, RFC 3376).
     mutating func igmp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "igmp"
         if options.isQuiet { return out.put("igmp") }
         let type = try p.u8(0)
         switch type {
-        case 0x11: try membershipQuery(p, length)
-        case 0x12, 0x16, 0x17:
-            out.put(type == 0x12 ? "igmp v1 report " : type == 0x16 ? "igmp v2 report " : "igmp leave ")
+        case IGMPType.membershipQuery: try membershipQuery(p, length)
+        case IGMPType.report1, IGMPType.report2, IGMPType.leaveGroup:
+            let isFirst = type == IGMPType.report1
+            out.put(isFirst ? "igmp v1 report " : type == IGMPType.report2 ? "igmp v2 report " : "igmp leave ")
             out.ipv4(try p.u32(4))
-            if length != 8, type != 0x17 { put(" [len ", length, "]") }
-        case 0x22:
+            if length != 8, type != IGMPType.leaveGroup { put(" [len ", length, "]") }
+        case IGMPType.report3:
             out.put("igmp v3 report")
             try membershipReport(p, length)
-        case 0x13: out.put("igmp dvmrp")
-        case 0x14: out.put("igmp pimv1")
-        case 0x1F, 0x1E:
-            put(type == 0x1F ? "mtrace " : "mresp ", try p.u32(20) & 0xFF_FFFF, ": ")
+        case IGMPType.dvmrp: out.put("igmp dvmrp")
+        case IGMPType.pim1: out.put("igmp pimv1")
+        case IGMPType.traceroute, IGMPType.tracerouteResponse:
+            put(type == IGMPType.traceroute ? "mtrace " : "mresp ", try p.u32(20) & 0xFF_FFFF, ": ")
             out.ipv4(try p.u32(8))
             out.put(" to ")
             out.ipv4(try p.u32(12))
@@ -39,7 +56,7 @@ extension PacketPrinter {
         guard length < 12 else { return try query3(p, length, code, group) }
         if code != 0 {
             out.put("2")
-            if code != 100 { put(" [max resp time ", code, "]") }
+            if code != Self.defaultResponseTime { put(" [max resp time ", code, "]") }
         } else {
             out.put("1")
         }
@@ -56,7 +73,7 @@ extension PacketPrinter {
     ) throws(WireError) {
         out.put("3")
         if length & 3 != 0 { return put(" [invalid len ", length, "]") }
-        if code != 100 {
+        if code != Self.defaultResponseTime {
             let tenths = code < 128 ? UInt32(code) : UInt32(code & 15 | 16) << (UInt32(code & 0x70) >> 4 + 3)
             out.put(" [max resp time ")
             if tenths < 600 {

@@ -30,9 +30,12 @@ extension PacketPrinter {
         " pathconf", " commit",
     ]
 
+    /// The COMPOUND procedure of version 4 (RFC 7530).
+    static let nfsCompound: UInt32 = 1
+
     /// Prints the name of a procedure. Returns the procedure if its arguments can be printed.
     mutating func nfsName(_ procedure: RemoteProcedure) -> NFSProcedure? {
-        if procedure.version == 4, procedure.number == 1 {
+        if procedure.version == 4, procedure.number == Self.nfsCompound {
             out.put(" compound")
             return nil
         }
@@ -81,6 +84,9 @@ extension PacketPrinter {
         try fileName(p, &offset)
     }
 
+    /// The mask of all rights (RFC 1813 §3.3.4). Higher bits are unassigned.
+    private static let allRights: UInt32 = 0x3F
+
     private static let rights: [(UInt32, StaticString)] = [
         (1, "NFS_ACCESS_READ"), (2, "NFS_ACCESS_LOOKUP"), (4, "NFS_ACCESS_MODIFY"), (8, "NFS_ACCESS_EXTEND"),
         (16, "NFS_ACCESS_DELETE"), (32, "NFS_ACCESS_EXECUTE"),
@@ -89,8 +95,8 @@ extension PacketPrinter {
     private mutating func accessRights(_ rights: UInt32) throws(WireError) {
         switch rights {
         case 0: break
-        case 0x3F: out.put(" NFS_ACCESS_FULL")
-        case 0x40...: putHex(" ", rights, width: 4)
+        case Self.allRights: out.put(" NFS_ACCESS_FULL")
+        case (Self.allRights + 1)...: putHex(" ", rights, width: 4)
         default:
             var separator: StaticString = " "
             for (bit, name) in Self.rights where rights & bit != 0 {
@@ -124,12 +130,19 @@ extension PacketPrinter {
         if verbosity > 0 { writeMode(try p.u32(offset + 12)) }
     }
 
+    /// Values of `stable_how` (RFC 1813 §3.3.7).
+    private enum StableHow {
+        static let unstable: UInt32 = 0
+        static let dataSync: UInt32 = 1
+        static let fileSync: UInt32 = 2
+    }
+
     /// Prints how much of a write the server stores on disk before it replies (`stable_how` of RFC 1813).
     mutating func writeMode(_ mode: UInt32) {
         switch mode {
-        case 0: out.put(" <unstable>")
-        case 1: out.put(" <datasync>")
-        case 2: out.put(" <filesync>")
+        case StableHow.unstable: out.put(" <unstable>")
+        case StableHow.dataSync: out.put(" <datasync>")
+        case StableHow.fileSync: out.put(" <filesync>")
         default: put(" <#", mode, ">")
         }
     }
@@ -149,7 +162,7 @@ extension PacketPrinter {
             try attributes.read(p, &offset)
             out.put(" ")
             fileType(type)
-            if verbosity > 0, type == 3 || type == 4 {
+            if verbosity > 0, type == NFSFileType.blockDevice || type == NFSFileType.characterDevice {
                 put(" ", try p.u32(offset))
                 put("/", try p.u32(offset + 4))
             }

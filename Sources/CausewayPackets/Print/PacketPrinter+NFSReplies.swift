@@ -16,7 +16,7 @@ extension PacketPrinter {
         }
         guard let procedure = procedure(of: try p.u32(0), carrier) else { return }
         guard let known = nfsName(procedure) else {
-            if procedure.version == 4, procedure.number == 1 { try compoundResults(p, length) }
+            if procedure.version == 4, procedure.number == Self.nfsCompound { try compoundResults(p, length) }
             return
         }
         guard let start = try results(p, length) else { return }

@@ -33,12 +33,22 @@ extension PacketPrinter {
         offset += 4 + padded
     }
 
+    /// File types (RFC 1094 §2.3.2 `ftype`, RFC 1813 §2.6 `ftype3`).
+    enum NFSFileType {
+        static let none: UInt32 = 0
+        static let blockDevice: UInt32 = 3
+        static let characterDevice: UInt32 = 4
+        static let symbolicLink: UInt32 = 5
+        static let socket: UInt32 = 6
+        static let fifo: UInt32 = 7
+    }
+
     private static let fileTypes: [StaticString] = ["NON", "REG", "DIR", "BLK", "CHR", "LNK"]
 
     mutating func fileType(_ type: UInt32) {
         switch type {
-        case 0...5: out.put(Self.fileTypes[Int(type)])
-        case 7: out.put("FIFO")
+        case NFSFileType.none...NFSFileType.symbolicLink: out.put(Self.fileTypes[Int(type)])
+        case NFSFileType.fifo: out.put("FIFO")
         default: put("unk-ft ", type)
         }
     }
@@ -68,9 +78,12 @@ extension PacketPrinter {
             return try p.u32(offset)
         }
 
-        /// Reads an optional time. It is present only if the choice is 2 (`SET_TO_CLIENT_TIME`).
+        /// The choice of `time_how` after which a time follows: `SET_TO_CLIENT_TIME` (RFC 1813 §2.6).
+        private static let setToClientTime: UInt32 = 2
+
+        /// Reads an optional time. It is present only if the client sets the time.
         private static func time(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) -> Time? {
-            let isGiven = try p.u32(offset) == 2
+            let isGiven = try p.u32(offset) == setToClientTime
             offset += 4
             guard isGiven else { return nil }
             defer { offset += 8 }
@@ -108,7 +121,7 @@ extension PacketPrinter {
         out.put(" ")
         let type = try p.u32(start)
         fileType(type)
-        if type == 6 || type > 7 { out.put(" ") }
+        if type == NFSFileType.socket || type > NFSFileType.fifo { out.put(" ") }
         octal(" ", try p.u32(start + 4))
         // The identifier is signed: some systems use negative values for the anonymous user.
         put(" ids ", Int32(bitPattern: try p.u32(start + 12)))

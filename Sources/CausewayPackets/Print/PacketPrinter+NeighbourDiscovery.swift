@@ -1,5 +1,19 @@
 /// Prints neighbour discovery messages (RFC 4861).
 extension PacketPrinter {
+    /// Option types (IANA registry "IPv6 Neighbor Discovery Option Formats").
+    private enum DiscoveryOption {
+        static let sourceLinkAddress: UInt8 = 1
+        static let targetLinkAddress: UInt8 = 2
+        static let prefixInformation: UInt8 = 3
+        static let redirectedHeader: UInt8 = 4
+        static let mtu: UInt8 = 5
+        static let advertisementInterval: UInt8 = 7
+        static let homeAgentInformation: UInt8 = 8
+        static let routeInformation: UInt8 = 24
+        static let recursiveServers: UInt8 = 25
+        static let searchList: UInt8 = 31
+    }
+
     mutating func routerAdvertisement(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard verbosity > 0 else { return }
         let flags = try p.u8(5)
@@ -46,12 +60,12 @@ extension PacketPrinter {
 
     private mutating func discoveryOption(_ type: UInt8, _ p: borrowing ByteView, _ size: Int) throws(WireError) {
         switch type {
-        case 1, 2:
+        case DiscoveryOption.sourceLinkAddress, DiscoveryOption.targetLinkAddress:
             for index in stride(from: 2, to: size, by: 1) {
                 if index > 2 { out.put(":") }
                 out.hex(p[index], width: 2)
             }
-        case 3:
+        case DiscoveryOption.prefixInformation:
             try address6(p, 16)
             put("/", try p.u8(2))
             if size != 32 { out.put("badlen") }
@@ -61,16 +75,16 @@ extension PacketPrinter {
             lifetime(try p.u32(4))
             out.put(", pref. time ")
             lifetime(try p.u32(8))
-        case 4: unknown(p.from(8), "\n\t    ")
-        case 5:
+        case DiscoveryOption.redirectedHeader: unknown(p.from(8), "\n\t    ")
+        case DiscoveryOption.mtu:
             let mtu = try p.u32(4)
             put(" ", mtu)
             if mtu < 1280 { out.put(", bogus") }
-        case 7: put(" ", try p.u32(4), "ms")
-        case 8:
+        case DiscoveryOption.advertisementInterval: put(" ", try p.u32(4), "ms")
+        case DiscoveryOption.homeAgentInformation:
             put(" preference ", try p.u16(4))
             put(", lifetime ", try p.u16(6))
-        case 24:
+        case DiscoveryOption.routeInformation:
             out.put(" ")
             var halves: (UInt64, UInt64) = (0, 0)
             if size >= 16 { halves.0 = try p.u64(8) }
@@ -82,13 +96,13 @@ extension PacketPrinter {
             out.put(preferences[Int(try p.u8(3) >> 3 & 3)])
             out.put(", lifetime=")
             lifetime(try p.u32(4))
-        case 25:
+        case DiscoveryOption.recursiveServers:
             put(" lifetime ", try p.u32(4), "s,")
             for offset in stride(from: 8, to: size - 15, by: 16) {
                 out.put(" addr: ")
                 try address6(p, offset)
             }
-        case 31:
+        case DiscoveryOption.searchList:
             put(" lifetime ", try p.u32(4), "s, domain(s):")
             var offset = 8
             while offset < size, p[offset] != 0 {

@@ -2,6 +2,20 @@
 extension PacketPrinter {
     private static let ptpHeader = 34
 
+    /// Message types (IEEE 1588-2008 §13.3.2.2).
+    private enum PTPMessage {
+        static let sync: UInt8 = 0
+        static let delayRequest: UInt8 = 1
+        static let peerDelayRequest: UInt8 = 2
+        static let peerDelayResponse: UInt8 = 3
+        static let followUp: UInt8 = 8
+        static let delayResponse: UInt8 = 9
+        static let peerDelayFollowUp: UInt8 = 10
+        static let announce: UInt8 = 11
+        static let signaling: UInt8 = 12
+        static let management: UInt8 = 13
+    }
+
     private static let ptpMessages: [UInt8: StaticString] = [
         0: "sync msg", 1: "delay req msg", 2: "peer delay req msg", 3: "peer delay resp msg", 8: "follow up msg",
         9: "delay resp msg", 10: "pdelay resp fup msg", 11: "announce msg", 12: "signalling msg",
@@ -53,17 +67,17 @@ extension PacketPrinter {
 
     private mutating func ptpBody(_ message: UInt8, _ p: borrowing ByteView) throws(WireError) {
         switch message {
-        case 0, 1: try ptpTime(", originTimeStamp : ", p)
-        case 8: try ptpTime(", preciseOriginTimeStamp : ", p)
-        case 2, 10:
+        case PTPMessage.sync, PTPMessage.delayRequest: try ptpTime(", originTimeStamp : ", p)
+        case PTPMessage.followUp: try ptpTime(", preciseOriginTimeStamp : ", p)
+        case PTPMessage.peerDelayRequest, PTPMessage.peerDelayFollowUp:
             try ptpTime(", preciseOriginTimeStamp : ", p)
             try ptpPort(p, 44)
-        case 3, 9:
+        case PTPMessage.peerDelayResponse, PTPMessage.delayResponse:
             try ptpTime(", receiveTimeStamp : ", p)
             try ptpPort(p, 44)
-        case 11: try ptpAnnouncement(p)
-        case 12: try ptpPort(p, 34)
-        case 13:
+        case PTPMessage.announce: try ptpAnnouncement(p)
+        case PTPMessage.signaling: try ptpPort(p, 34)
+        case PTPMessage.management:
             try ptpPort(p, 34)
             put(", , start boundary hops  ", try p.u8(44))
             put(", , boundary hops  ", try p.u8(45))

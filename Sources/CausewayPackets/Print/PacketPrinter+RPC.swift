@@ -7,6 +7,18 @@ extension PacketPrinter {
         static let (call, reply): (UInt32, UInt32) = (0, 1)
     }
 
+    /// Reasons why a server rejects a call: `reject_stat` (RFC 5531 §9).
+    private enum RejectStatus {
+        static let versionMismatch: UInt32 = 0
+        static let authenticationError: UInt32 = 1
+    }
+
+    /// The results of an accepted call: `accept_stat` (RFC 5531 §9).
+    private enum AcceptStatus {
+        static let success: UInt32 = 0
+        static let systemError: UInt32 = 5
+    }
+
     /// Identifies a call until its reply arrives. A reply contains only the number of its call, not the procedure.
     struct RemoteCall: Hashable {
         var transaction: UInt32
@@ -87,10 +99,10 @@ extension PacketPrinter {
     /// Prints the reason why a server rejected a call (RFC 5531 §9).
     mutating func rejection(_ p: borrowing ByteView) throws(WireError) {
         switch try p.u32(12) {
-        case 0:
+        case RejectStatus.versionMismatch:
             put("RPC Version mismatch (", try p.u32(16))
             put("-", try p.u32(20), ")")
-        case 1:
+        case RejectStatus.authenticationError:
             let reason = try p.u32(16)
             out.put("Auth ")
             if reason < Self.authenticationFailures.count {
@@ -114,8 +126,8 @@ extension PacketPrinter {
         guard count < length else { throw .invalid("verifier length", at: 16) }
         let offset = 20 + (count + 3) / 4 * 4
         switch try p.u32(offset) {
-        case 0: return offset + 4
-        case let status where status < 6: out.put(Self.acceptStatus[Int(status) - 1])
+        case AcceptStatus.success: return offset + 4
+        case let status where status <= AcceptStatus.systemError: out.put(Self.acceptStatus[Int(status) - 1])
         case let status: put(" ar_stat ", status)
         }
         return nil

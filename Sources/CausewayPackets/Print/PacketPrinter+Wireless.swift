@@ -54,6 +54,13 @@ extension PacketPrinter {
         putHex(" KeyID ", word >> 30)
     }
 
+    /// Subtypes of control frames (IEEE 802.11 §9.2.4.1.3).
+    private enum ControlSubtype {
+        static let blockAckRequest: UInt8 = 8
+        static let powerSavePoll: UInt8 = 10
+        static let requestToSend: UInt8 = 11
+    }
+
     private static let controlNames: [UInt8: StaticString] = [
         8: "Block Ack Request", 9: "Block Ack", 10: "Power Save-Poll", 11: "Request-To-Send", 12: "Clear-To-Send",
         13: "Acknowledgment", 14: "CF-End", 15: "CF-End+CF-Ack",
@@ -63,13 +70,13 @@ extension PacketPrinter {
         guard let name = Self.controlNames[subtype] else { return out.put("Unrecognized Ctrl Subtype") }
         out.put(name)
         switch subtype {
-        case 8:
+        case ControlSubtype.blockAckRequest:
             wirelessAddress(" RA:", try MACAddress(p, at: 4))
             wirelessAddress(" TA:", try MACAddress(p, at: 10))
             putHex(" CTL(", try little16(p, 16))
             put(") SEQ(", try little16(p, 18), ") ")
-        case 10: putHex(" AID(", try little16(p, 2), ")")
-        case 11:
+        case ControlSubtype.powerSavePoll: putHex(" AID(", try little16(p, 2), ")")
+        case ControlSubtype.requestToSend:
             wirelessAddress(" TA:", try MACAddress(p, at: 10))
             out.put(" ")
         default:
@@ -81,6 +88,21 @@ extension PacketPrinter {
     private mutating func wirelessAddress(_ before: StaticString, _ address: MACAddress) {
         out.put(before)
         out.mac(address.bits)
+    }
+
+    /// Subtypes of management frames (IEEE 802.11 §9.2.4.1.3).
+    private enum ManagementSubtype {
+        static let associationRequest: UInt8 = 0
+        static let associationResponse: UInt8 = 1
+        static let reassociationRequest: UInt8 = 2
+        static let reassociationResponse: UInt8 = 3
+        static let probeRequest: UInt8 = 4
+        static let probeResponse: UInt8 = 5
+        static let beacon: UInt8 = 8
+        static let disassociation: UInt8 = 10
+        static let authentication: UInt8 = 11
+        static let deauthentication: UInt8 = 12
+        static let action: UInt8 = 13
     }
 
     private static let managementNames: [UInt8: StaticString] = [
@@ -100,25 +122,25 @@ extension PacketPrinter {
             return out.put(")")
         }
         out.put(name)
-        if isProtected, subtype != 8 { return try initializationVector(p) }
+        if isProtected, subtype != ManagementSubtype.beacon { return try initializationVector(p) }
         switch subtype {
-        case 0: try elements(p, 4, nil)
-        case 1, 3: try association(p)
-        case 2:
+        case ManagementSubtype.associationRequest: try elements(p, 4, nil)
+        case ManagementSubtype.associationResponse, ManagementSubtype.reassociationResponse: try association(p)
+        case ManagementSubtype.reassociationRequest:
             try elements(p, 10, nil, withRates: false)
             wirelessAddress(" AP : ", try MACAddress(p, at: 4))
-        case 4: try elements(p, 0, nil)
-        case 5: try elements(p, 12, try little16(p, 10))
-        case 8: try elements(p, 12, try little16(p, 10), isBeacon: true)
-        case 10:
+        case ManagementSubtype.probeRequest: try elements(p, 0, nil)
+        case ManagementSubtype.probeResponse: try elements(p, 12, try little16(p, 10))
+        case ManagementSubtype.beacon: try elements(p, 12, try little16(p, 10), isBeacon: true)
+        case ManagementSubtype.disassociation:
             out.put(": ")
             reason(try little16(p, 0))
-        case 11: try authentication(p)
-        case 12:
+        case ManagementSubtype.authentication: try authentication(p)
+        case ManagementSubtype.deauthentication:
             wirelessAddress(" (", source)
             out.put("): ")
             reason(try little16(p, 0))
-        case 13:
+        case ManagementSubtype.action:
             wirelessAddress(" (", source)
             put("): Category#", try p.u8(0))
             put(" Act#", try p.u8(1))
