@@ -1,5 +1,13 @@
-/// The protocol field of PPP (RFC 1661 §2).
+/// The protocol field of PPP (RFC 1661 §2; IANA registry "PPP DLL Protocol Numbers").
 enum PPPProtocol {
+    static let ipv4: UInt16 = 0x0021
+    static let ipv6: UInt16 = 0x0057
+    static let mplsUnicast: UInt16 = 0x0281
+    static let mplsMulticast: UInt16 = 0x0283
+    static let ipcp: UInt16 = 0x8021
+    static let ipv6cp: UInt16 = 0x8057
+    static let lcp: UInt16 = 0xC021
+
     /// Reads the protocol number and its size in bytes: one byte if the peers negotiated protocol field compression (RFC 1661 §6.5), which
     /// omits a first byte of zero. The first byte of a full number is even.
     static func number(_ p: borrowing ByteView, at offset: Int) throws(WireError) -> (number: UInt16, byteCount: Int) {

@@ -1,20 +1,31 @@
 /// Prints ARP and reverse ARP (RFC 826, RFC 903).
 extension PacketPrinter {
+    /// Operations (IANA registry "Address Resolution Protocol Operation Codes").
+    private enum Operation {
+        static let request: UInt16 = 1
+        static let reply: UInt16 = 2
+        static let reverseRequest: UInt16 = 3
+        static let reverseReply: UInt16 = 4
+        static let inverseRequest: UInt16 = 8
+        static let inverseReply: UInt16 = 9
+    }
+
     /// Prints an ARP packet (RFC 826).
     mutating func arp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "arp"
         let (hardware, proto) = (try p.u16(0), try p.u16(2))
         let (hardwareLength, protoLength) = (Int(try p.u8(4)), Int(try p.u8(5)))
         let operation = try p.u16(6)
+        let isIPv4 = proto == EtherType.ipv4.rawValue || proto == EtherType.trailer.rawValue
         if !options.showsLink { out.put("ARP, ") }
-        if (proto != 0x0800 && proto != 0x1000) || protoLength != 4 || hardwareLength == 0 || verbosity > 0 {
+        if !isIPv4 || protoLength != 4 || hardwareLength == 0 || verbosity > 0 {
             let names: [UInt16: StaticString] = [
                 1: "Ethernet", 6: "TokenRing", 7: "ArcNet", 15: "FrameRelay", 24: "Firewire", 32: "Infiniband",
             ]
             if let name = names[hardware] { out.put(name) } else { put("Unknown Hardware (", hardware, ")") }
             put(" (len ", hardwareLength)
             out.put("), ")
-            if proto == 0x0800 || proto == 0x1000 {
+            if isIPv4 {
                 out.put("IPv4")
             } else {
                 out.put(Self.etherTypes[proto] ?? "Unknown Protocol")
@@ -22,7 +33,7 @@ extension PacketPrinter {
             }
             put(" (len ", protoLength, "), ")
         }
-        if (proto != 0x0800 && proto != 0x1000) || protoLength != 4 || hardwareLength == 0 {
+        if !isIPv4 || protoLength != 4 || hardwareLength == 0 {
             return arpUnknown(p, operation, length)
         }
         try arpOperation(p, operation, hardwareLength)
@@ -47,7 +58,7 @@ extension PacketPrinter {
         let targetAddress = targetHardware + hardwareLength
         try p.require(targetAddress + 4, at: 0)
         switch operation {
-        case 1:
+        case Operation.request:
             out.put(" who-has ")
             out.ipv4(try p.u32(targetAddress))
             if (0..<hardwareLength).contains(where: { (try? p.u8(targetHardware + $0)) != 0 }) {
@@ -57,22 +68,22 @@ extension PacketPrinter {
             }
             out.put(" tell ")
             out.ipv4(try p.u32(senderAddress))
-        case 2:
+        case Operation.reply:
             out.put(" ")
             out.ipv4(try p.u32(senderAddress))
             out.put(" is-at ")
             hardwareAddress(p, 8, hardwareLength)
-        case 3, 8:
-            out.put(operation == 3 ? " who-is " : " who-is ")
+        case Operation.reverseRequest, Operation.inverseRequest:
+            out.put(" who-is ")
             hardwareAddress(p, targetHardware, hardwareLength)
             out.put(" tell ")
             hardwareAddress(p, 8, hardwareLength)
-        case 4:
+        case Operation.reverseReply:
             out.put(" ")
             hardwareAddress(p, targetHardware, hardwareLength)
             out.put(" at ")
             out.ipv4(try p.u32(targetAddress))
-        case 9:
+        case Operation.inverseReply:
             out.put(" ")
             hardwareAddress(p, 8, hardwareLength)
             out.put(" at ")

@@ -18,7 +18,7 @@ extension PacketPrinter {
         let (type, isExtended) = (first >> 1 & 15, first & 1 != 0)
         let header = isExtended ? 16 : 12
         guard length >= header else { return put("truncated-dccp - ", header - length, " bytes missing!") }
-        ports(carrier, 33, try p.u16(0), try p.u16(2))
+        ports(carrier, IPProtocolNumber.dccp.rawValue, try p.u16(0), try p.u16(2))
         out.put("DCCP ")
         if options.isQuiet { return put("", length - min(length, Int(try p.u8(4)) * 4)) }
         if verbosity > 0 { try dccpDetails(p, length, carrier) }
@@ -68,7 +68,7 @@ extension PacketPrinter {
         let found = try p.u16(6)
         let covered = coverage == 0 ? length : min(length, Int(try p.u8(4)) * 4 + (coverage - 1) * 4)
         if p.holds(covered, at: 0) {
-            var sum = carrier.pseudoHeader(33, length)
+            var sum = carrier.pseudoHeader(UInt16(IPProtocolNumber.dccp.rawValue), length)
             sum.add(p.prefix(covered))
             putHex(", cksum 0x", found, width: 4)
             if sum.value == 0 {

@@ -1,9 +1,20 @@
 /// Prints Cisco HDLC (RFC 1547 §4.3.1) and its address protocol SLARP.
 extension PacketPrinter {
+    /// Values of the address field.
     private enum HDLCAddress {
-        static let (unicast, broadcast): (UInt8, UInt8) = (0x0F, 0x8F)
+        static let unicast: UInt8 = 0x0F
+        static let broadcast: UInt8 = 0x8F
     }
-    private static let (slarp, slarpLength): (UInt16, Int) = (0x8035, 14)
+    /// The protocol field of SLARP has the EtherType of reverse ARP.
+    private static let slarp: EtherType = .reverseARP
+    private static let slarpLength = 14
+
+    /// Codes of SLARP packets.
+    private enum SLARPCode {
+        static let request: UInt32 = 0
+        static let reply: UInt32 = 1
+        static let keepalive: UInt32 = 2
+    }
 
     mutating func hdlc(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
         part = "chdlc"
@@ -20,10 +31,10 @@ extension PacketPrinter {
             putHex(" (0x", type, width: 4, "), length ")
             put("", length, ": ")
         }
-        switch type {
-        case 0x0800: try ipv4(p.from(4), length - 4)
-        case 0x86DD: try ipv6(p.from(4), length - 4)
-        case 0x8847, 0x8848: try mpls(p.from(4), length - 4)
+        switch EtherType(rawValue: type) {
+        case .ipv4: try ipv4(p.from(4), length - 4)
+        case .ipv6: try ipv6(p.from(4), length - 4)
+        case .mpls, .mplsMulticast: try mpls(p.from(4), length - 4)
         case Self.slarp: try slarp(p.from(4), length - 4)
         default: if !options.showsLink { putHex("unknown CHDLC protocol (0x", type, width: 4, ")") }
         }
@@ -36,13 +47,13 @@ extension PacketPrinter {
         try p.require(Self.slarpLength, at: 0)
         let code = try p.u32(0)
         switch code {
-        case 0: out.put("request")
-        case 1:
+        case SLARPCode.request: out.put("request")
+        case SLARPCode.reply:
             out.put("reply ")
             out.ipv4(try p.u32(4))
             out.put("/")
             out.ipv4(try p.u32(8))
-        case 2:
+        case SLARPCode.keepalive:
             putHex("keepalive: mineseen=0x", try p.u32(4), width: 8)
             putHex(", yourseen=0x", try p.u32(8), width: 8)
             putHex(", reliability=0x", try p.u16(12), width: 4)

@@ -70,7 +70,7 @@ extension PacketPrinter {
             put(": ip-proto-", number)
             return
         }
-        if ![6, 17, 132, 33].contains(number) {
+        if !IPProtocolNumber(rawValue: number).hasPorts {
             addresses(carrier)
             out.put(": ")
         }
@@ -85,6 +85,13 @@ extension PacketPrinter {
         invalid()
     }
 
+    /// Codepoints of Explicit Congestion Notification (RFC 3168 §5).
+    private enum Congestion {
+        static let ect1: UInt8 = 1
+        static let ect0: UInt8 = 2
+        static let experienced: UInt8 = 3
+    }
+
     private mutating func ipv4Details(
         _ p: borrowing ByteView, _ packet: borrowing ByteView, _ headerLength: Int, _ total: Int, _ stated: Int,
         _ fragment: UInt16, _ number: UInt8
@@ -92,9 +99,9 @@ extension PacketPrinter {
         let service = try p.u8(1)
         putHex("(tos 0x", service)
         switch service & 3 {
-        case 1: out.put(",ECT(1)")
-        case 2: out.put(",ECT(0)")
-        case 3: out.put(",CE")
+        case Congestion.ect1: out.put(",ECT(1)")
+        case Congestion.ect0: out.put(",ECT(0)")
+        case Congestion.experienced: out.put(",CE")
         default: break
         }
         let ttl = try p.u8(8)
@@ -133,113 +140,32 @@ extension PacketPrinter {
         return value == 0xFFFF ? 0 : value
     }
 
-    private mutating func ipv4Options(_ p: borrowing ByteView, _ length: Int) {
-        do throws(WireError) { try optionList(p, length) } catch { out.put(" [truncated-option]") }
-    }
-
-    private mutating func optionList(_ p: borrowing ByteView, _ total: Int) throws(WireError) {
-        let names: [UInt8: StaticString] = [
-            0: "EOL", 1: "NOP", 68: "timestamp", 130: "security", 7: "RR", 137: "SSRR", 131: "LSRR", 148: "RA",
-            82: "traceroute",
-        ]
-        var (offset, isFirst) = (0, true)
-        while offset < total {
-            if !isFirst { out.put(",") }
-            isFirst = false
-            let code = try p.u8(offset)
-            if let name = names[code] { out.put(name) } else { put("unknown ", code) }
-            let length = code <= 1 ? 1 : Int(try p.u8(offset + 1))
-            if code > 1, length < 2 || length > total - offset { return put(" [bad length ", length, "]") }
-            try p.require(length, at: offset)
-            let option = p.clamped(offset, offset + length)
-            switch code {
-            case 0: return
-            case 68: try timestamps(option, length)
-            case 7, 131, 137: try route(option, length)
-            case 148:
-                if length != 4 {
-                    put(" [bad length ", length, "]")
-                } else if try option.u16(2) != 0 {
-                    put(" value ", try option.u16(2))
-                }
-            default: break
-            }
-            offset += length
-        }
-    }
-
-    mutating func route(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
-        guard length >= 3 else { return put(" [bad length ", length, "]") }
-        if (length + 1) & 3 != 0 { put(" [bad length ", length, "]") }
-        let pointer = Int(try p.u8(2)) - 1
-        if pointer < 3 || (pointer + 1) & 3 != 0 { put(" [bad ptr ", pointer + 1, "]") }
-        for offset in stride(from: 3, to: length, by: 4) {
-            out.put(" ")
-            out.ipv4(try p.u32(offset))
-            if pointer > offset { out.put(",") }
-        }
-    }
-
-    private mutating func timestamps(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
-        guard length >= 4 else { return put("[bad length ", length, "]") }
-        out.put(" TS{")
-        let kind = try p.u8(3) & 15
-        let step = kind == 0 ? 4 : 8
-        if (length - 4) & (step - 1) != 0 { put("[bad length ", length, "]") }
-        let pointer = Int(try p.u8(2)) - 1
-        if pointer < 4 || (pointer - 4) & (step - 1) != 0 || pointer > length + 1 { put("[bad ptr ", pointer + 1, "]") }
-        switch kind {
-        case 0: out.put("TSONLY")
-        case 1: out.put("TS+ADDR")
-        case 3: out.put("PRESPEC")
-        default: put("[bad ts type ", kind, "]")
-        }
-        if kind == 0 || kind == 1 || kind == 3 {
-            var offset = 4
-            while offset < length {
-                try p.require(step, at: offset)
-                out.put(pointer == offset ? " ^ " : " ")
-                put("", try p.u32(offset + step - 4), "@")
-                if step == 8 { out.ipv4(try p.u32(offset)) }
-                offset += step
-            }
-            if pointer == offset { out.put(" ^ ") }
-        }
-        let missed = try p.u8(3) >> 4
-        if missed > 0 { put(" [", missed, " hops not recorded]} ") } else { out.put("}") }
-    }
-
-    private enum IPNumber {
-        static let (igrp, esp, eigrp): (UInt8, UInt8, UInt8) = (9, 50, 88)
-        static let (ospf, pim, compressed, vrrp): (UInt8, UInt8, UInt8, UInt8) = (89, 103, 108, 112)
-    }
-
     /// Prints the payload of an IP packet.
     mutating func content(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier, _ number: UInt8
     ) throws(WireError) {
-        switch number {
-        case 6: try tcp(p, length, carrier)
-        case 17: try udp(p, length, carrier)
-        case 1: carrier.isIPv6 ? wrongVersion("ICMP requires IPv4") : try icmp(p, length, carrier)
-        case 58: carrier.isIPv6 ? try icmp6(p, length, carrier) : wrongVersion("ICMP6 requires IPv6")
-        case 2: carrier.isIPv6 ? wrongVersion("IGMP requires IPv4") : try igmp(p, length)
-        case 132: try sctp(p, length, carrier)
-        case 33: try dccp(p, length, carrier)
-        case 4: try ipv4(p, length)
-        case 41: try ipv6(p, length)
-        case 47: try gre(p, length)
-        case 137: try mpls(p, length)
-        case 51: try authentication(p, length, carrier)
-        case 143 where carrier.isIPv6: try ethernet(p, length)
-        case 59: out.put("no next header")
-        case IPNumber.igrp: try igrp(p, length)
-        case IPNumber.esp: try esp(p, length)
-        case IPNumber.eigrp: try eigrp(p, length)
-        case IPNumber.ospf: try ospf(p, length)
-        case IPNumber.pim: try pim(p, length)
-        case IPNumber.compressed: try compressed(p)
-        case IPNumber.vrrp: try vrrp(p, length, carrier)
+        switch IPProtocolNumber(rawValue: number) {
+        case .tcp: try tcp(p, length, carrier)
+        case .udp: try udp(p, length, carrier)
+        case .icmp: carrier.isIPv6 ? wrongVersion("ICMP requires IPv4") : try icmp(p, length, carrier)
+        case .icmp6: carrier.isIPv6 ? try icmp6(p, length, carrier) : wrongVersion("ICMP6 requires IPv6")
+        case .igmp: carrier.isIPv6 ? wrongVersion("IGMP requires IPv4") : try igmp(p, length)
+        case .sctp: try sctp(p, length, carrier)
+        case .dccp: try dccp(p, length, carrier)
+        case .ipv4: try ipv4(p, length)
+        case .ipv6: try ipv6(p, length)
+        case .gre: try gre(p, length)
+        case .mpls: try mpls(p, length)
+        case .authentication: try authentication(p, length, carrier)
+        case .ethernet where carrier.isIPv6: try ethernet(p, length)
+        case .noNextHeader: out.put("no next header")
+        case .igrp: try igrp(p, length)
+        case .esp: try esp(p, length)
+        case .eigrp: try eigrp(p, length)
+        case .ospf: try ospf(p, length)
+        case .pim: try pim(p, length)
+        case .compressed: try compressed(p)
+        case .vrrp: try vrrp(p, length, carrier)
         default:
             put(" ip-proto-", number)
             put(" ", length)

@@ -17,7 +17,8 @@ extension PacketPrinter {
         let stated = Int(try p.u16(4))
         let next = try p.u8(6)
         // A length of 0 without a hop-by-hop header means that the packet is too large for the length field.
-        let isBig = stated == 0 && next != 0 && next != 59 && length > 65535 + 40
+        let header = IPProtocolNumber(rawValue: next)
+        let isBig = stated == 0 && header != .hopByHopOptions && header != .noNextHeader && length > 65535 + 40
         let payload = isBig ? length - 40 : stated
         if payload + 40 > length {
             put("[header+payload length ", payload + 40)
@@ -31,12 +32,12 @@ extension PacketPrinter {
             isIPv6: true, source: (try p.u64(8), try p.u64(16)), destination: (try p.u64(24), try p.u64(32)),
             next: next,
             hopLimit: try p.u8(7))
-        if ![6, 17, 33, 132].contains(next) {
+        if !header.hasPorts {
             addresses(carrier)
             out.put(": ")
         }
         // The length of a jumbogram follows in the hop-by-hop header.
-        let total = stated == 0 && next == 0 ? length : min(payload + 40, length)
+        let total = stated == 0 && header == .hopByHopOptions ? length : min(payload + 40, length)
         try headers(p.prefix(total), carrier, next, total, stated, length)
     }
 
@@ -48,7 +49,11 @@ extension PacketPrinter {
         if first & 0xFFFFF != 0 { putHex("flowlabel 0x", first & 0xFFFFF, width: 5, ", ") }
         put("hlim ", try p.u8(7))
         out.put(", next-header ")
-        out.put(next == 0 ? "HBH" : next == 60 ? "DSTOPT" : Self.ipProtocols[next] ?? "unknown")
+        switch IPProtocolNumber(rawValue: next) {
+        case .hopByHopOptions: out.put("HBH")
+        case .destinationOptions: out.put("DSTOPT")
+        default: out.put(Self.ipProtocols[next] ?? "unknown")
+        }
         put(" (", next)
         put("), payload length ", stated, ") ")
     }
@@ -60,8 +65,8 @@ extension PacketPrinter {
         var (carrier, next, offset, total) = (first, firstNext, 40, total)
         var sawHopByHop = false
         while true {
-            switch next {
-            case 0:
+            switch IPProtocolNumber(rawValue: next) {
+            case .hopByHopOptions:
                 if sawHopByHop { return note("The Hop-by-Hop Options header was already found") }
                 if offset != 40 { return note("The Hop-by-Hop Options header don't follow the IPv6 header") }
                 sawHopByHop = true
@@ -78,7 +83,7 @@ extension PacketPrinter {
                 }
                 next = try p.u8(offset)
                 offset += (Int(try p.u8(offset + 1)) + 1) * 8
-            case 60:
+            case .destinationOptions:
                 part = "dstopt"
                 let size = (Int(try p.u8(offset + 1)) + 1) * 8
                 out.put("DSTOPT ")
@@ -87,17 +92,17 @@ extension PacketPrinter {
                 if try optionsOf(p, offset, size) == nil { return }
                 next = try p.u8(offset)
                 offset += size
-            case 43:
+            case .routing:
                 try routing(p, offset)
                 next = try p.u8(offset)
                 offset += (Int(try p.u8(offset + 1)) + 1) * 8
-            case 44:
+            case .fragment:
                 let isLater = try fragment(p, offset, total)
                 next = try p.u8(offset)
                 carrier.isFragmented = true
                 offset += 8
                 if isLater { return }
-            case 135, 62: return try mobility(p, offset, total)
+            case .mobility, .oldMobility: return try mobility(p, offset, total)
             default:
                 part = "ip6"
                 guard offset <= total else { return out.put("[|ip6]") }
@@ -133,13 +138,22 @@ extension PacketPrinter {
         return try optionsOf(p, offset, size)
     }
 
+    /// Option types (IANA registry "Destination Options and Hop-by-Hop Options").
+    private enum OptionType {
+        static let pad1: UInt8 = 0
+        static let padN: UInt8 = 1
+        static let routerAlert: UInt8 = 5
+        static let jumboPayload: UInt8 = 0xC2
+        static let homeAddress: UInt8 = 0xC9
+    }
+
     /// Prints the options of a header (RFC 8200 §4.2). Returns the jumbo payload length.
     private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(WireError) -> Int? {
         var (offset, jumbo) = (start + 2, 0)
         let shows = verbosity > 0
         while offset < start + size {
             let type = try p.u8(offset)
-            if type == 0 {
+            if type == OptionType.pad1 {
                 if shows { out.put("(pad1)") }
                 offset += 1
                 continue
@@ -151,14 +165,14 @@ extension PacketPrinter {
                 return nil
             }
             switch type {
-            case 1: if shows { out.put("(padn)") }
-            case 5 where shows:
+            case OptionType.padN: if shows { out.put("(padn)") }
+            case OptionType.routerAlert where shows:
                 guard length == 2 else {
                     put("(rtalert: invalid len ", length, ")")
                     break
                 }
                 putHex("(rtalert: 0x", try p.u16(offset + 2), width: 4, ") ")
-            case 0xC2:
+            case OptionType.jumboPayload:
                 guard length == 4 else {
                     if shows { put("(jumbo: invalid len ", length, ")") }
                     break
@@ -171,7 +185,7 @@ extension PacketPrinter {
                     jumbo = value
                     if shows { out.put(") ") }
                 }
-            case 0xC9 where shows:
+            case OptionType.homeAddress where shows:
                 guard length >= 16 else {
                     put("(homeaddr: invalid len ", length, ")")
                     break
@@ -189,78 +203,6 @@ extension PacketPrinter {
         }
         if shows { out.put(" ") }
         return jumbo
-    }
-
-    /// Prints a routing header (RFC 8200 §4.4, RFC 8754).
-    private mutating func routing(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
-        part = "rt6"
-        out.put("RT6")
-        let length = Int(try p.u8(offset + 1))
-        let type = try p.u8(offset + 2)
-        try p.require(4, at: offset)
-        put(" (len=", length)
-        put(", type=", type)
-        if type == 0 { out.put(" [Deprecated]") }
-        put(", segleft=", try p.u8(offset + 3))
-        switch type {
-        case 0, 2:
-            let reserved = try p.u32(offset + 4)
-            if reserved != 0 || verbosity > 1 { putHex(", rsv=0x", reserved) }
-            guard length % 2 == 0 else {
-                put(" [length ", length)
-                out.put(" (not even)]")
-                return invalid()
-            }
-            for index in 0..<length / 2 {
-                put(", [", index, "]")
-                out.ipv6(high: try p.u64(offset + 8 + index * 16), low: try p.u64(offset + 16 + index * 16))
-            }
-            out.put(") ")
-        case 4: try segments(p, offset, length)
-        default: put(" (unknown type ", type, ")) ")
-        }
-    }
-
-    private mutating func segments(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(WireError) {
-        part = "srh"
-        let last = Int(try p.u8(offset + 4))
-        put(", last-entry=", last)
-        let flags = try p.u8(offset + 5)
-        if flags != 0 || verbosity > 0 { putHex(", flags=0x", flags) }
-        putHex(", tag=", try p.u16(offset + 6))
-        let end = offset + (length + 1) * 8
-        var place = offset + 8
-        for index in 0...last {
-            guard place + 16 <= end else { break }
-            put(", [", index, "]")
-            out.ipv6(high: try p.u64(place), low: try p.u64(place + 8))
-            place += 16
-        }
-        while place < end {
-            let type = try p.u8(place)
-            let names: [UInt8: StaticString] = [0: "Pad1", 4: "PadN", 5: "HMAC"]
-            out.put(", TLV-type=")
-            out.put(names[type] ?? "Unknown")
-            put("(", type, ")")
-            place += 1
-            if type == 0 { continue }
-            let size = Int(try p.u8(place))
-            put(", TLV-len=", size)
-            place += 1
-            if type == 5, size >= 6 {
-                put(", D=", try p.u8(place) >> 7)
-                putHex(", HMAC-key-ID=0x", try p.u32(place + 2), width: 8, ", HMAC=0x")
-                for index in 0..<size {
-                    guard place + 6 + index < end else { break }
-                    out.hex(try p.u8(place + 6 + index), width: 2)
-                }
-                place += 6 + size
-                continue
-            }
-            try p.require(size, at: place)
-            place += size
-        }
-        out.put(") ")
     }
 
     /// Prints a fragment header (RFC 8200 §4.5). Returns whether the fragment is not the first.

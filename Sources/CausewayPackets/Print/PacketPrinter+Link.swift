@@ -13,7 +13,7 @@ extension PacketPrinter {
             try rawIP(p, length, isIPv6)
         case .ipv4: try rawIP(p, length, false)
         case .ipv6: try rawIP(p, length, true)
-        case .ppp, LinkType(rawValue: 50): try ppp(p, length)
+        case .ppp, .pppSerial: try ppp(p, length)
         case .wireless: try wireless(p, length)
         case .wirelessRadio: headerCount = try radiotap(p, length)
         case .null, .loop:
@@ -70,7 +70,7 @@ extension PacketPrinter {
         var type = try p.u16(offset)
         offset += 2
         var isFirst = true
-        while [0x8100, 0x88A8, 0x9100, 0x9200].contains(type) {
+        while EtherType(rawValue: type).isVLAN {
             part = "vlan"
             let tag = try p.u16(offset)
             let next = try p.u16(offset + 2)
@@ -81,13 +81,13 @@ extension PacketPrinter {
                 }
                 isFirst = false
                 vlan(tag)
-                if next > 1500 { etherTypeName(next) }
+                if next > EtherType.maximumLength { etherTypeName(next) }
                 out.put(", ")
             }
             type = next
             offset += 4
         }
-        if type <= 1500 {
+        if type <= EtherType.maximumLength {
             let rest = length - offset
             if options.showsLink { put(isFirst ? ", 802.3, length " : "802.3, length ", Int(type), ": ") }
             let inner = rest < Int(type) ? rest : Int(type)
@@ -118,19 +118,28 @@ extension PacketPrinter {
 
     /// Prints the payload of an Ethernet type. Returns whether the type is known.
     mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
-        switch type {
-        case 0x0800: try ipv4(p, length)
-        case 0x86DD: try ipv6(p, length)
-        case 0x0806, 0x8035: try arp(p, length)
-        case 0x8847, 0x8848: try mpls(p, length)
-        case 0x8863, 0x8864: try pppoe(p, length)
-        case 0x888E: try eapol(p, length)
-        case 0x88A2: try ataOverEthernet(p, length)
-        case 0x88CC: try lldp(p, length)
-        case 0x88F7: try ptp(p, length)
+        switch EtherType(rawValue: type) {
+        case .ipv4: try ipv4(p, length)
+        case .ipv6: try ipv6(p, length)
+        case .arp, .reverseARP: try arp(p, length)
+        case .mpls, .mplsMulticast: try mpls(p, length)
+        case .pppoeDiscovery, .pppoeSession: try pppoe(p, length)
+        case .eapol: try eapol(p, length)
+        case .ataOverEthernet: try ataOverEthernet(p, length)
+        case .lldp: try lldp(p, length)
+        case .ptp: try ptp(p, length)
         default: return false
         }
         return true
+    }
+
+    /// Protocol families of loopback headers. The number of IPv6 depends on the system that captures.
+    private enum Family {
+        static let inet: UInt32 = 2
+        static let inet6Linux: UInt32 = 10
+        static let inet6OpenBSD: UInt32 = 24
+        static let inet6FreeBSD: UInt32 = 28
+        static let inet6Darwin: UInt32 = 30
     }
 
     private mutating func loopback(_ p: borrowing ByteView, _ length: Int, isLoop: Bool) throws(WireError) {
@@ -138,17 +147,36 @@ extension PacketPrinter {
         var family = try p.u32(0)
         if family & 0xFFFF_0000 != 0 { family = family.byteSwapped }
         if options.showsLink {
-            let names: [UInt32: StaticString] = [2: "IPv4", 24: "IPv6", 28: "IPv6", 30: "IPv6", 10: "IPv6"]
+            let names: [UInt32: StaticString] = [
+                Family.inet: "IPv4", Family.inet6Linux: "IPv6", Family.inet6OpenBSD: "IPv6",
+                Family.inet6FreeBSD: "IPv6", Family.inet6Darwin: "IPv6",
+            ]
             out.put("AF ")
             out.put(names[family] ?? "unknown")
             put(" (", family)
             put("), length ", length, ": ")
         }
         switch family {
-        case 2: try ipv4(p.from(4), length - 4)
-        case 10, 24, 28, 30: try ipv6(p.from(4), length - 4)
+        case Family.inet: try ipv4(p.from(4), length - 4)
+        case Family.inet6Linux, Family.inet6OpenBSD, Family.inet6FreeBSD, Family.inet6Darwin:
+            try ipv6(p.from(4), length - 4)
         default: unknown(p.from(4))
         }
+    }
+
+    /// Packet types of the Linux cooked header (the `sll_pkttype` values of packet(7)).
+    private enum CookedPacketType {
+        static let host: UInt16 = 0
+        static let broadcast: UInt16 = 1
+        static let multicast: UInt16 = 2
+        static let otherHost: UInt16 = 3
+        static let outgoing: UInt16 = 4
+    }
+
+    /// Values of the protocol field of the Linux cooked header that are not EtherTypes (the kernel's `ETH_P_` values).
+    private enum CookedProtocol {
+        static let raw8023: UInt16 = 1
+        static let llc: UInt16 = 4
     }
 
     private mutating func cooked(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
@@ -169,20 +197,20 @@ extension PacketPrinter {
 
     private mutating func direction(_ value: UInt16) {
         switch value {
-        case 0: out.put(" In")
-        case 1: out.put("  B")
-        case 2: out.put("  M")
-        case 3: out.put("  P")
-        case 4: out.put("Out")
+        case CookedPacketType.host: out.put(" In")
+        case CookedPacketType.broadcast: out.put("  B")
+        case CookedPacketType.multicast: out.put("  M")
+        case CookedPacketType.otherHost: out.put("  P")
+        case CookedPacketType.outgoing: out.put("Out")
         default: put("", value)
         }
     }
 
     private mutating func cookedType(_ type: UInt16, _ length: Int) {
         switch type {
-        case 1: out.put("802.3")
-        case 4: out.put("802.2")
-        case 0..<1536: putHex("ethertype Unknown (0x", type, width: 4, ")")
+        case CookedProtocol.raw8023: out.put("802.3")
+        case CookedProtocol.llc: out.put("802.2")
+        case 0..<EtherType.minimumType: putHex("ethertype Unknown (0x", type, width: 4, ")")
         default:
             out.put("ethertype ")
             out.put(Self.etherTypes[type] ?? "Unknown")
@@ -195,7 +223,7 @@ extension PacketPrinter {
         _ first: UInt16, _ p: borrowing ByteView, _ length: Int, _ packetType: UInt16, _ whole: Int
     ) throws(WireError) {
         var (type, offset) = (first, 0)
-        while type == 0x8100 {
+        while type == EtherType.vlan.rawValue {
             let tag = try p.u16(offset)
             type = try p.u16(offset + 2)
             offset += 4
@@ -206,8 +234,8 @@ extension PacketPrinter {
                 out.put(", ")
             }
         }
-        if type == 4 { return try llc(p.from(offset), length - offset, p) }
-        if type <= 1500 { return unknown(p.from(offset)) }
+        if type == CookedProtocol.llc { return try llc(p.from(offset), length - offset, p) }
+        if type <= EtherType.maximumLength { return unknown(p.from(offset)) }
         if try !etherType(type, p.from(offset), length - offset) {
             if !options.showsLink {
                 direction(packetType)
@@ -224,12 +252,12 @@ extension PacketPrinter {
         let type = try p.u16(0)
         put("ifindex ", try p.u32(4), " ")
         let direction: StaticString =
-            switch try p.u8(10) {
-            case 0: "In"
-            case 1: "B"
-            case 2: "M"
-            case 3: "P"
-            case 4: "Out"
+            switch UInt16(try p.u8(10)) {
+            case CookedPacketType.host: "In"
+            case CookedPacketType.broadcast: "B"
+            case CookedPacketType.multicast: "M"
+            case CookedPacketType.otherHost: "P"
+            case CookedPacketType.outgoing: "Out"
             default: "?"
             }
         for _ in direction.utf8CodeUnitCount..<3 { out.put(" ") }

@@ -1,8 +1,5 @@
 /// Prints mobility headers of IPv6 (RFC 6275 §6.1).
 extension PacketPrinter {
-    /// The protocol number that means "no next header" (RFC 8200 §4.7).
-    private static let noNextHeader: UInt8 = 59
-
     /// Message types (IANA registry "Mobility Header Types").
     private enum MobilityType {
         static let bindingRefreshRequest: UInt8 = 0
@@ -30,7 +27,7 @@ extension PacketPrinter {
         let proto = try p.u8(offset)
         let size = (Int(try p.u8(offset + 1)) + 1) * 8
         out.put("mobility: ")
-        if proto != Self.noNextHeader {
+        if proto != IPProtocolNumber.noNextHeader.rawValue {
             put("(payload protocol ", proto)
             out.put(" should be 59) ")
         }

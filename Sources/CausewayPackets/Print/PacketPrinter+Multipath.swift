@@ -1,5 +1,34 @@
 /// Prints the TCP options of Multipath TCP (RFC 8684 §3, and version 0: RFC 6824 §3).
 extension PacketPrinter {
+    /// Option subtypes (IANA registry "MPTCP Option Subtypes").
+    private enum Subtype {
+        static let capable: UInt8 = 0
+        static let join: UInt8 = 1
+        static let dataSequenceSignal: UInt8 = 2
+        static let addAddress: UInt8 = 3
+        static let removeAddress: UInt8 = 4
+        static let priority: UInt8 = 5
+        static let fail: UInt8 = 6
+        static let fastClose: UInt8 = 7
+        static let reset: UInt8 = 8
+    }
+
+    /// The flag B of MP_JOIN and MP_PRIO (RFC 8684 §3.2).
+    private static let backup: UInt8 = 1
+    /// The flag A of MP_CAPABLE: the peer requires checksums (RFC 8684 §3.1).
+    private static let checksumRequired: UInt8 = 0x80
+    /// The flag E of ADD_ADDR (RFC 8684 §3.4.1).
+    private static let echo: UInt8 = 1
+
+    /// Flags of the DSS option (RFC 8684 §3.3).
+    private enum SignalFlag {
+        static let dataACK: UInt8 = 1
+        static let longDataACK: UInt8 = 2
+        static let mapping: UInt8 = 4
+        static let longSequence: UInt8 = 8
+        static let dataFIN: UInt8 = 16
+    }
+
     /// Prints an option. Returns whether its length is valid for its subtype.
     mutating func multipath(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
@@ -8,24 +37,24 @@ extension PacketPrinter {
         put(" ", length + 2)
         let first = try p.u8(offset)
         switch first >> 4 {
-        case 0: return try capable(p, offset, length)
-        case 1: return try join(p, offset, length, flags)
-        case 2: return try dataSequence(p, offset, length)
-        case 3: return try addAddress(p, offset, length)
-        case 4:
+        case Subtype.capable: return try capable(p, offset, length)
+        case Subtype.join: return try join(p, offset, length, flags)
+        case Subtype.dataSequenceSignal: return try dataSequence(p, offset, length)
+        case Subtype.addAddress: return try addAddress(p, offset, length)
+        case Subtype.removeAddress:
             out.put(" rem-addr id")
             for index in 1..<max(length, 1) { put(" ", try p.u8(offset + index)) }
-        case 5:
+        case Subtype.priority:
             out.put(" prio")
-            if first & 1 != 0 { out.put(" backup") }
+            if first & Self.backup != 0 { out.put(" backup") }
             if length >= 2 { put(" id ", try p.u8(offset + 1)) }
-        case 6:
+        case Subtype.fail:
             guard length == 10 else { return false }
             put(" fail seq ", try p.u64(offset + 2))
-        case 7:
+        case Subtype.fastClose:
             guard length == 10 else { return false }
             putHex(" fast-close key 0x", try p.u64(offset + 2))
-        case 8:
+        case Subtype.reset:
             putHex(" tcprst reason ", try p.u8(offset + 1))
         default: out.put(" unknown")
         }
@@ -37,17 +66,11 @@ extension PacketPrinter {
         let flags = try p.u8(offset + 1)
         put(" capable v", version)
         out.put(" flags [")
-        let letters: [(UInt8, UInt8)] = [
-            (0x80, 0x41), (0x40, 0x42), (0x20, 0x43), (0x10, 0x44), (8, 0x45), (4, 0x46), (2, 0x47), (1, 0x48),
-        ]
-        var isEmpty = true
-        for (bit, letter) in letters where flags & bit != 0 {
-            out.put(byte: letter)
-            isEmpty = false
-        }
-        if isEmpty { out.put("none") }
+        if flags == 0 { out.put("none") }
+        // The flags are A to H, from the most significant bit.
+        for index in UInt8(0)..<8 where flags & (0x80 >> index) != 0 { out.put(byte: UInt8(ascii: "A") + index) }
         out.put("]")
-        if flags & 0x80 != 0 { out.put(" csum") }
+        if flags & Self.checksumRequired != 0 { out.put(" csum") }
         guard length >= 10 else { return true }
         putHex(" {0x", try p.u64(offset + 2))
         if length >= 18 { putHex(",0x", try p.u64(offset + 10)) }
@@ -61,7 +84,7 @@ extension PacketPrinter {
     ) throws(WireError) -> Bool {
         out.put(" join")
         if flags.contains(.syn) {
-            if try p.u8(offset) & 1 != 0 { out.put(" backup") }
+            if try p.u8(offset) & Self.backup != 0 { out.put(" backup") }
             put(" id ", try p.u8(offset + 1))
             if !flags.contains(.ack) {
                 guard length == 10 else { return false }
@@ -86,17 +109,17 @@ extension PacketPrinter {
         let end = offset + length
         var place = offset + 2
         out.put(" dss")
-        if flags & 16 != 0 { out.put(" fin") }
-        if flags & 1 != 0 {
+        if flags & SignalFlag.dataFIN != 0 { out.put(" fin") }
+        if flags & SignalFlag.dataACK != 0 {
             out.put(" ack ")
-            let width = flags & 2 != 0 ? 8 : 4
+            let width = flags & SignalFlag.longDataACK != 0 ? 8 : 4
             guard place + width <= end else { return false }
             if width == 8 { out.decimal(try p.u64(place)) } else { out.decimal(try p.u32(place)) }
             place += width
         }
-        if flags & 4 != 0 {
+        if flags & SignalFlag.mapping != 0 {
             out.put(" seq ")
-            let width = flags & 8 != 0 ? 8 : 4
+            let width = flags & SignalFlag.longSequence != 0 ? 8 : 4
             guard place + width + 6 <= end else { return false }
             if width == 8 { out.decimal(try p.u64(place)) } else { out.decimal(try p.u32(place)) }
             put(" subseq ", try p.u32(place + width))
@@ -116,7 +139,7 @@ extension PacketPrinter {
             put(" v0-ip", kind)
         } else {
             out.put(isIPv6 ? " v1-ip6" : " v1-ip4")
-            if kind & 1 != 0 { out.put(" echo") }
+            if kind & Self.echo != 0 { out.put(" echo") }
         }
         put(" id ", try p.u8(offset + 1), " ")
         var place = offset + 2

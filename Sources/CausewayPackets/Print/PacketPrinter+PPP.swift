@@ -1,5 +1,16 @@
 /// Prints PPP and PPPoE (RFC 1661, RFC 2516).
 extension PacketPrinter {
+    /// Codes of PPPoE packets (RFC 2516 §4, §5).
+    private enum PPPoECode {
+        static let session: UInt8 = 0
+        static let initiation: UInt8 = 9
+    }
+
+    /// The tag that ends the list (RFC 2516 Appendix A).
+    private static let endOfList: UInt16 = 0
+    /// The address and control fields: all stations, unnumbered information (RFC 1662 §3.1).
+    private static let addressAndControl: UInt16 = 0xFF03
+
     /// Prints a PPPoE packet (RFC 2516).
     mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "pppoe"
@@ -12,9 +23,9 @@ extension PacketPrinter {
         if first & 15 != 1 { put(" [type ", first & 15, "]") }
         let names: [UInt8: StaticString] = [9: "PADI", 7: "PADO", 0x19: "PADR", 0x65: "PADS", 0xA7: "PADT", 0: ""]
         if let name = names[code] { out.put(name) } else { putHex("PAD-", code) }
-        if code == 9, size > 1484 - 6 { put(" [len ", size, "!]") }
+        if code == PPPoECode.initiation, size > 1484 - 6 { put(" [len ", size, "!]") }
         if session != 0 { putHex(" [ses 0x", session, "]") }
-        if code == 0 {
+        if code == PPPoECode.session {
             out.put(" ")
             return try ppp(p.from(6).prefix(size), size)
         }
@@ -50,7 +61,7 @@ extension PacketPrinter {
             }
             out.put("]")
             offset += size
-            if tag == 0 { break }
+            if tag == Self.endOfList { break }
         }
     }
 
@@ -58,7 +69,7 @@ extension PacketPrinter {
     mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ppp"
         var offset = 0
-        if try p.u16(0) == 0xFF03 { offset = 2 }
+        if try p.u16(0) == Self.addressAndControl { offset = 2 }
         let (number, size) = try PPPProtocol.number(p, at: offset)
         let names: [UInt16: StaticString] = [
             0x21: "IP", 0x57: "IP6", 0xC021: "LCP", 0x8021: "IPCP", 0x8057: "IP6CP", 0xC023: "PAP", 0xC223: "CHAP",
@@ -70,10 +81,11 @@ extension PacketPrinter {
             put(", length ", length, ": ")
         }
         switch number {
-        case 0x21: try ipv4(p.from(offset + size), length - offset - size)
-        case 0x57: try ipv6(p.from(offset + size), length - offset - size)
-        case 0x281, 0x283: try mpls(p.from(offset + size), length - offset - size)
-        case 0xC021, 0x8021, 0x8057: try control(p.from(offset + size), length - offset - size, names[number] ?? "")
+        case PPPProtocol.ipv4: try ipv4(p.from(offset + size), length - offset - size)
+        case PPPProtocol.ipv6: try ipv6(p.from(offset + size), length - offset - size)
+        case PPPProtocol.mplsUnicast, PPPProtocol.mplsMulticast: try mpls(p.from(offset + size), length - offset - size)
+        case PPPProtocol.lcp, PPPProtocol.ipcp, PPPProtocol.ipv6cp:
+            try control(p.from(offset + size), length - offset - size, names[number] ?? "")
         default:
             if let name = names[number] {
                 out.put(name)

@@ -19,12 +19,15 @@ extension PacketPrinter {
         put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }
 
+    /// The only packet type of VRRP (RFC 5798 §5.2.2).
+    private static let vrrpAdvertisement: UInt8 = 1
+
     /// Prints VRRP (RFC 3768 §5.1, RFC 5798 §5.1).
     mutating func vrrp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "vrrp"
         let first = try p.u8(0)
         put("VRRPv", first >> 4, ", ")
-        if first & 15 == 1 { out.put("Advertisement") } else { put("[type#", first & 15, "]") }
+        if first & 15 == Self.vrrpAdvertisement { out.put("Advertisement") } else { put("[type#", first & 15, "]") }
         if carrier.hopLimit != 255 { put(", (ttl ", carrier.hopLimit, ")") }
         put(", vrid ", try p.u8(1))
         put(", prio ", try p.u8(2))
@@ -56,6 +59,12 @@ extension PacketPrinter {
         put(", length: ", length)
     }
 
+    /// Opcodes of IGRP.
+    private enum IGRPOpcode {
+        static let update: UInt8 = 1
+        static let request: UInt8 = 2
+    }
+
     /// Prints IGRP, the predecessor of EIGRP.
     mutating func igrp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "igrp"
@@ -63,8 +72,8 @@ extension PacketPrinter {
         try p.require(12, at: 0)
         let first = try p.u8(0)
         switch first & 15 {
-        case 1: out.put(" update")
-        case 2: out.put(" request")
+        case IGRPOpcode.update: out.put(" update")
+        case IGRPOpcode.request: out.put(" request")
         default: put(" op-#", first & 15)
         }
         put(" V", first >> 4)

@@ -8,7 +8,7 @@ extension PacketPrinter {
             out.put(" < 12]")
             return invalid()
         }
-        ports(carrier, 132, try p.u16(0), try p.u16(2))
+        ports(carrier, IPProtocolNumber.sctp.rawValue, try p.u16(0), try p.u16(2))
         out.removeLast(2)
         out.put(": sctp")
         let names: [UInt8: StaticString] = [
@@ -36,29 +36,40 @@ extension PacketPrinter {
         }
     }
 
+    /// Chunk types (IANA registry "SCTP Chunk Types").
+    private enum ChunkType {
+        static let data: UInt8 = 0
+        static let initiation: UInt8 = 1
+        static let initiationACK: UInt8 = 2
+        static let sack: UInt8 = 3
+    }
+
+    /// Flags of a DATA chunk (RFC 9260 §3.3.1).
+    private enum DataFlag {
+        static let ending: UInt8 = 1
+        static let beginning: UInt8 = 2
+        static let unordered: UInt8 = 4
+    }
+
     private mutating func chunk(_ type: UInt8, _ p: borrowing ByteView, _ offset: Int, _ size: Int) throws(WireError) {
         switch type {
-        case 0:
-            let flags = try p.u8(offset + 1) & 7
-            if flags & 3 == 3 {
-                out.put("(B)(E) ")
-            } else if flags & 2 != 0 {
-                out.put("(B) ")
-            } else if flags & 1 != 0 {
-                out.put("(E) ")
-            }
-            if flags & 4 != 0 { out.put("(U) ") }
+        case ChunkType.data:
+            let flags = try p.u8(offset + 1)
+            if flags & DataFlag.beginning != 0 { out.put("(B)") }
+            if flags & DataFlag.ending != 0 { out.put("(E)") }
+            if flags & (DataFlag.beginning | DataFlag.ending) != 0 { out.put(" ") }
+            if flags & DataFlag.unordered != 0 { out.put("(U) ") }
             put("[TSN: ", try p.u32(offset + 4), "] ")
             put("[SID: ", try p.u16(offset + 8), "] ")
             put("[SSEQ ", try p.u16(offset + 10), "] ")
             putHex("[PPID 0x", try p.u32(offset + 12), "] ")
-        case 1, 2:
+        case ChunkType.initiation, ChunkType.initiationACK:
             put("[init tag: ", try p.u32(offset + 4), "] ")
             put("[rwnd: ", try p.u32(offset + 8), "] ")
             put("[OS: ", try p.u16(offset + 12), "] ")
             put("[MIS: ", try p.u16(offset + 14), "] ")
             put("[init TSN: ", try p.u32(offset + 16), "] ")
-        case 3:
+        case ChunkType.sack:
             put("[cum ack ", try p.u32(offset + 4), "] ")
             put("[a_rwnd ", try p.u32(offset + 8), "] ")
             put("[#gap acks ", try p.u16(offset + 12), "] ")

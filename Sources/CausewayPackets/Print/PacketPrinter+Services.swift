@@ -75,10 +75,11 @@ extension PacketPrinter {
     /// Prints syslog: the priority in angle brackets contains facility and severity (RFC 3164 §4).
     mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "syslog"
-        guard try p.u8(0) == 0x3C else { return invalid() }
+        guard try p.u8(0) == UInt8(ascii: "<") else { return invalid() }
         var (priority, offset) = (0, 1)
-        while offset < 4, case let digit = try p.u8(offset), (0x30...0x39).contains(digit) {
-            priority = priority * 10 + Int(digit) - 0x30
+        let zero = UInt8(ascii: "0")
+        while offset < 4, case let digit = try p.u8(offset), (zero...UInt8(ascii: "9")).contains(digit) {
+            priority = priority * 10 + Int(digit - zero)
             offset += 1
         }
         out.put("SYSLOG ")

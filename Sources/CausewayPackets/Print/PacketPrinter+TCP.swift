@@ -8,7 +8,7 @@ extension PacketPrinter {
             out.put(": ")
             throw .truncated(needed: 4, available: p.count, at: 0)
         }
-        ports(carrier, 6, source, destination)
+        ports(carrier, IPProtocolNumber.tcp.rawValue, source, destination)
         let control = try p.u16(12)
         let header = Int(control >> 12) * 4
         if header < 20 {
@@ -56,7 +56,7 @@ extension PacketPrinter {
 
     private mutating func tcpChecksum(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) {
         guard p.holds(whole, at: 0), let found = try? p.u16(16) else { return }
-        var sum = carrier.pseudoHeader(6, whole)
+        var sum = carrier.pseudoHeader(UInt16(IPProtocolNumber.tcp.rawValue), whole)
         sum.add(p.prefix(whole))
         putHex(", cksum 0x", found, width: 4)
         guard sum.value != 0 else { return out.put(" (correct)") }
@@ -90,6 +90,32 @@ extension PacketPrinter {
         return (start.sequence, start.acknowledgement, isReverse)
     }
 
+    /// Option kinds (IANA registry "TCP Option Kind Numbers").
+    private enum OptionKind {
+        static let endOfList: UInt8 = 0
+        static let noOperation: UInt8 = 1
+        static let maximumSegmentSize: UInt8 = 2
+        static let windowScale: UInt8 = 3
+        static let sackPermitted: UInt8 = 4
+        static let sack: UInt8 = 5
+        static let echo: UInt8 = 6
+        static let echoReply: UInt8 = 7
+        static let timestamps: UInt8 = 8
+        static let connectionCount: UInt8 = 11
+        static let connectionCountNew: UInt8 = 12
+        static let connectionCountEcho: UInt8 = 13
+        static let md5Signature: UInt8 = 19
+        static let scpsCapabilities: UInt8 = 20
+        static let userTimeout: UInt8 = 28
+        static let multipath: UInt8 = 30
+        static let fastOpen: UInt8 = 34
+        /// Experiment 2. An experiment identifier follows the length (RFC 6994 §3).
+        static let experiment2: UInt8 = 254
+    }
+
+    /// The experiment identifier of TCP Fast Open (IANA registry "TCP Experimental Option Experiment Identifiers").
+    private static let fastOpenExperiment: UInt16 = 0xF989
+
     static let tcpOptionNames: [UInt8: StaticString] = [
         0: "eol", 1: "nop", 2: "mss", 3: "wscale", 4: "sackOK", 5: "sack", 6: "echo", 7: "echoreply", 8: "TS", 11: "cc",
         12: "ccnew", 13: "", 19: "md5", 20: "scps", 28: "uto", 29: "tcp-ao", 30: "mptcp", 34: "tfo", 254: "exp",
@@ -106,7 +132,7 @@ extension PacketPrinter {
             if !isFirst { out.put(",") }
             let kind = try p.u8(offset)
             var length = 1
-            if kind > 1 {
+            if kind > OptionKind.noOperation {
                 length = Int(try p.u8(offset + 1))
                 guard length >= 2, length <= header - offset else { return badOption(isFirst) }
             }
@@ -116,7 +142,7 @@ extension PacketPrinter {
             }
             isFirst = false
             offset += length
-            if kind == 0 { break }
+            if kind == OptionKind.endOfList { break }
         }
         out.put("]")
         return true
@@ -134,49 +160,50 @@ extension PacketPrinter {
     ) throws(WireError) -> Bool {
         var used = length
         switch kind {
-        case 0, 1: return true
-        case 2:
+        case OptionKind.endOfList, OptionKind.noOperation: return true
+        case OptionKind.maximumSegmentSize:
             guard offset + 2 <= header else { return false }
             used = 2
             put(" ", try p.u16(offset))
-        case 3:
+        case OptionKind.windowScale:
             guard offset + 1 <= header else { return false }
             used = 1
             put(" ", try p.u8(offset))
-        case 4: used = 0
-        case 5: try sack(p, offset, length, start)
-        case 6, 7, 11, 12, 13:
+        case OptionKind.sackPermitted: used = 0
+        case OptionKind.sack: try sack(p, offset, length, start)
+        case OptionKind.echo, OptionKind.echoReply, OptionKind.connectionCount, OptionKind.connectionCountNew,
+            OptionKind.connectionCountEcho:
             guard offset + 4 <= header else { return false }
             used = 4
             put(" ", try p.u32(offset))
-        case 8:
+        case OptionKind.timestamps:
             guard offset + 8 <= header else { return false }
             used = 8
             put(" val ", try p.u32(offset))
             put(" ecr ", try p.u32(offset + 4))
-        case 20:
+        case OptionKind.scpsCapabilities:
             guard offset + 2 <= header, length >= 2 else { return false }
             used = 2
             putHex(" cap ", try p.u8(offset), width: 2)
             put(" id ", try p.u8(offset + 1))
-        case 28:
+        case OptionKind.userTimeout:
             guard offset + 2 <= header else { return false }
             used = 2
             let value = try p.u16(offset)
             putHex(" 0x", value)
             put(" ", value & 0x7FFF, value & 0x8000 != 0 ? "m" : "s")
-        case 30: return try multipath(p, offset, length, flags)
-        case 34: try fastOpen(p, offset, length)
-        case 254:
+        case OptionKind.multipath: return try multipath(p, offset, length, flags)
+        case OptionKind.fastOpen: try fastOpen(p, offset, length)
+        case OptionKind.experiment2:
             guard length >= 2 else { return false }
             putHex("-", try p.u16(offset), width: 4)
-            if try p.u16(offset) == 0xF989 {
+            if try p.u16(offset) == Self.fastOpenExperiment {
                 out.put(" tfo")
                 try fastOpen(p, offset + 2, length - 2)
             } else {
                 try bytes(p, offset + 2, length - 2)
             }
-        case 19:
+        case OptionKind.md5Signature:
             out.put(" ")
             for index in 0..<length { out.hex(try p.u8(offset + index), width: 2) }
         default: try bytes(p, offset, length)

@@ -18,10 +18,10 @@ extension PacketPrinter {
     mutating func udp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(WireError) {
         part = "udp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
-            ports(carrier, 17, nil, nil)
+            ports(carrier, IPProtocolNumber.udp.rawValue, nil, nil)
             throw .truncated(needed: 4, available: p.count, at: 0)
         }
-        ports(carrier, 17, source, destination)
+        ports(carrier, IPProtocolNumber.udp.rawValue, source, destination)
         guard whole >= 8 else { return put("truncated-udp ", whole) }
         var stated = Int(try p.u16(4))
         if stated == 0, whole > 65535 { stated = whole }
@@ -50,7 +50,7 @@ extension PacketPrinter {
         guard let found = try? p.u16(6) else { return }
         guard found != 0 else { return out.put("[no cksum] ") }
         guard p.holds(length + 8, at: 0) else { return }
-        var sum = carrier.pseudoHeader(17, length + 8)
+        var sum = carrier.pseudoHeader(UInt16(IPProtocolNumber.udp.rawValue), length + 8)
         sum.add(p.prefix(length + 8))
         guard sum.value != 0 else { return out.put("[udp sum ok] ") }
         putHex("[bad udp cksum 0x", found, width: 4)

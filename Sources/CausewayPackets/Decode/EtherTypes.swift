@@ -1,0 +1,27 @@
+/// Types that only the printer distinguishes (IEEE registry of EtherTypes).
+extension EtherType {
+    static var mplsMulticast: EtherType { EtherType(rawValue: 0x8848) }
+    static var eapol: EtherType { EtherType(rawValue: 0x888E) }
+    static var ataOverEthernet: EtherType { EtherType(rawValue: 0x88A2) }
+    static var lldp: EtherType { EtherType(rawValue: 0x88CC) }
+    static var ptp: EtherType { EtherType(rawValue: 0x88F7) }
+    /// A trailer encapsulation of BSD (RFC 893).
+    static var trailer: EtherType { EtherType(rawValue: 0x1000) }
+    /// The type of a service VLAN tag in equipment that precedes IEEE 802.1ad.
+    static var vlan9100: EtherType { EtherType(rawValue: 0x9100) }
+    /// The type of a second service VLAN tag in equipment that precedes IEEE 802.1ad.
+    static var vlan9200: EtherType { EtherType(rawValue: 0x9200) }
+
+    /// The largest value of the field that is a length in bytes (IEEE 802.3 §3.2.6).
+    static var maximumLength: UInt16 { 1500 }
+    /// The smallest value of the field that is a type (IEEE 802.3 §3.2.6).
+    static var minimumType: UInt16 { 0x0600 }
+
+    /// Whether a VLAN tag follows.
+    var isVLAN: Bool {
+        switch self {
+        case .vlan, .providerVLAN, .vlan9100, .vlan9200: true
+        default: false
+        }
+    }
+}
