@@ -1,7 +1,7 @@
 /// Fields in order (RFC 9110 §5): the header section or trailer section of a message of any HTTP version.
 ///
 /// All names and values are in one block of bytes with an index, so that a section of many fields costs two allocations. Names keep the
-/// case in which they arrived and compare without case (RFC 9110 §5.1). A section does not check what it stores: decoders check before
+/// case in which they arrived and compare without case (RFC 9110 §5.1). A section does not check its content: decoders check before
 /// they append, and encoders check before they write.
 package struct FieldSection: Sendable {
     /// One field line: a name and its value. Both refer to the block of the section.

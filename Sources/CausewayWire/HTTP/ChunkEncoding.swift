@@ -1,0 +1,44 @@
+/// Encodes the chunked transfer coding (RFC 9112 §7.1).
+package enum ChunkEncoding {
+    /// Maximum number of bytes that ``appendSize(_:isFirst:to:)`` appends.
+    package static let maximumSizeCount = 20
+
+    /// Appends the bytes before the content of a chunk: the end of the previous chunk and the size of this one.
+    ///
+    /// The two are one piece, so that a chunk costs one piece besides its content.
+    ///
+    /// - Parameters:
+    ///   - count: Length of the content. An empty chunk would end the body, so nothing is appended for it.
+    ///   - isFirst: Whether no chunk precedes this one.
+    package static func appendSize(_ count: Int, isFirst: Bool, to output: inout [UInt8]) {
+        guard count > 0 else { return }
+        if !isFirst { appendLineEnd(to: &output) }
+        var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) / 4 * 4
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: count >> shift) & 0xF
+            output.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+            shift -= 4
+        }
+        appendLineEnd(to: &output)
+    }
+
+    /// Appends the end of the body with its trailer fields.
+    ///
+    /// - Parameter isFirst: Whether the body has no chunk.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a trailer field has characters that a field must not have. `output` is unchanged
+    ///   then.
+    package static func appendEnd(
+        _ trailers: FieldSection = FieldSection(), isFirst: Bool, to output: inout [UInt8]
+    ) throws(HTTPSyntaxError) {
+        try trailers.checkWritable()
+        if !isFirst { appendLineEnd(to: &output) }
+        output.append(0x30)
+        appendLineEnd(to: &output)
+        trailers.encodeUnchecked(into: &output)
+    }
+
+    private static func appendLineEnd(to output: inout [UInt8]) {
+        output.append(HTTPCharacters.carriageReturn)
+        output.append(HTTPCharacters.lineFeed)
+    }
+}

@@ -1,0 +1,46 @@
+/// The parameters of a field value (RFC 9110 §5.6.6), such as `charset=utf-8`.
+///
+/// Parsing is tolerant, because many servers send parameters that do not follow the grammar: an unquoted value extends to the next
+/// semicolon, and a part that is not a parameter is skipped.
+package struct FieldParameters: Equatable, Sendable {
+    /// A parameter.
+    package struct Parameter: Equatable, Sendable {
+        /// The name in lower case.
+        package var name: String
+        /// The value without quotes.
+        package var value: [UInt8]
+    }
+
+    package private(set) var all: [Parameter] = []
+
+    package init() {}
+
+    /// Parses the parameters after the first part of a value. Consumes the rest of the value.
+    package init(parsing reader: inout FieldValueReader) {
+        while !reader.isAtEnd {
+            let part = reader.text(before: HTTPCharacters.semicolon)
+            _ = reader.take(";")
+            if let parameter = Self.parameter(part) { all.append(parameter) }
+        }
+    }
+
+    private static func parameter(_ part: ArraySlice<UInt8>) -> Parameter? {
+        var reader = FieldValueReader(part)
+        guard let name = reader.token() else { return nil }
+        reader.skipSpace()
+        guard reader.take("=") else { return nil }
+        reader.skipSpace()
+        let value = reader.quotedString() ?? Array(reader.rest)
+        return Parameter(name: HTTPCharacters.lowercased(name), value: value)
+    }
+
+    /// Returns the value of the first parameter with this name.
+    ///
+    /// - Parameter name: The name in lower case.
+    package subscript(name: String) -> [UInt8]? { all.first { $0.name == name }?.value }
+
+    /// Returns the value of the first parameter with this name as text. Bytes that are not UTF-8 become U+FFFD.
+    ///
+    /// - Parameter name: The name in lower case.
+    package func text(_ name: String) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,0 +1,109 @@
+/// A cursor over the parts of a field value (RFC 9110 §5.6).
+///
+/// Each read consumes the bytes that it returns, or returns `nil` and consumes nothing.
+package struct FieldValueReader {
+    /// The bytes that are not read yet.
+    package private(set) var rest: ArraySlice<UInt8>
+
+    package init(_ value: ArraySlice<UInt8>) { rest = value }
+    package init(_ value: String) { rest = Array(value.utf8)[...] }
+
+    package var isAtEnd: Bool { rest.isEmpty }
+    package var next: UInt8? { rest.first }
+
+    /// Skips spaces and tabs (RFC 9110 §5.6.3).
+    package mutating func skipSpace() { rest = rest.drop(while: HTTPCharacters.isSpace) }
+
+    /// Skips one character, if it is the next one.
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let first = rest.first, UInt32(first) == character.value else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    /// Reads a token (RFC 9110 §5.6.2).
+    package mutating func token() -> ArraySlice<UInt8>? {
+        let token = rest.prefix(while: HTTPCharacters.isToken)
+        guard !token.isEmpty else { return nil }
+        rest = rest[token.endIndex...]
+        return token
+    }
+
+    /// Reads a quoted string (RFC 9110 §5.6.4). Returns its content without the quotes and the backslashes.
+    package mutating func quotedString() -> [UInt8]? {
+        guard rest.first == HTTPCharacters.quote else { return nil }
+        var content: [UInt8] = []
+        var isEscaped = false
+        for index in rest.indices.dropFirst() {
+            let byte = rest[index]
+            if isEscaped {
+                isEscaped = false
+            } else if byte == HTTPCharacters.backslash {
+                isEscaped = true
+                continue
+            } else if byte == HTTPCharacters.quote {
+                rest = rest[(index + 1)...]
+                return content
+            }
+            content.append(byte)
+        }
+        return nil
+    }
+
+    /// Reads a token or the content of a quoted string.
+    package mutating func tokenOrQuotedString() -> [UInt8]? {
+        rest.first == HTTPCharacters.quote ? quotedString() : token().map { Array($0) }
+    }
+
+    /// Reads a decimal number. A number that does not fit becomes `Int.max` (RFC 9111 §1.2.2).
+    package mutating func number() -> Int? {
+        let digits = rest.prefix(while: HTTPCharacters.isDigit)
+        guard !digits.isEmpty else { return nil }
+        rest = rest[digits.endIndex...]
+        var number = 0
+        for digit in digits {
+            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = product.addingReportingOverflow(Int(digit - 0x30))
+            if overflows || overflowsToo { return .max }
+            number = sum
+        }
+        return number
+    }
+
+    /// Reads all bytes before the next `end` outside of quoted strings, without white space at either end.
+    package mutating func text(before end: UInt8) -> ArraySlice<UInt8> {
+        var isQuoted = false
+        var isEscaped = false
+        var index = rest.startIndex
+        while index < rest.endIndex {
+            let byte = rest[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, byte == HTTPCharacters.backslash {
+                isEscaped = true
+            } else if byte == HTTPCharacters.quote {
+                isQuoted.toggle()
+            } else if byte == end, !isQuoted {
+                break
+            }
+            index += 1
+        }
+        let text = rest[..<index]
+        rest = rest[index...]
+        return HTTPCharacters.trimmed(text)
+    }
+
+    /// Returns `text` as a token if it is one, else as a quoted string.
+    ///
+    /// - Returns: `nil` if the text has control characters, which no field value may have.
+    package static func quoted(_ text: String) -> String? {
+        if HTTPCharacters.isToken(text.utf8) { return text }
+        guard text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else { return nil }
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+}

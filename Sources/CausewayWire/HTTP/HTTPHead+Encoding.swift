@@ -1,0 +1,98 @@
+extension HTTPRequestHead {
+    /// Appends the encoded head to `output` (RFC 9112 §3).
+    ///
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the meaning of the message, such as a
+    ///   line end. `output` is unchanged then.
+    package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
+        guard HTTPCharacters.isToken(method.utf8) else { throw .unwritable("method") }
+        guard !target.isEmpty, target.utf8.allSatisfy(HTTPCharacters.isTarget) else { throw .unwritable("target") }
+        try fields.checkWritable()
+        output.reserveCapacity(output.count + method.utf8.count + target.utf8.count + 14 + fields.encodedCount)
+        output.append(contentsOf: method.utf8)
+        output.append(HTTPCharacters.space)
+        output.append(contentsOf: target.utf8)
+        output.append(HTTPCharacters.space)
+        version.encode(into: &output)
+        output.append(HTTPCharacters.carriageReturn)
+        output.append(HTTPCharacters.lineFeed)
+        fields.encodeUnchecked(into: &output)
+    }
+}
+
+extension HTTPResponseHead {
+    /// Appends the encoded head to `output` (RFC 9112 §4).
+    ///
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` as ``HTTPRequestHead/encode(into:)``. `output` is unchanged then.
+    package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
+        guard (100...999).contains(status) else { throw .unwritable("status") }
+        guard reason.utf8.allSatisfy(HTTPCharacters.isFieldValue) else { throw .unwritable("reason phrase") }
+        try fields.checkWritable()
+        output.reserveCapacity(output.count + reason.utf8.count + 17 + fields.encodedCount)
+        version.encode(into: &output)
+        output.append(HTTPCharacters.space)
+        output.append(UInt8(0x30 + status / 100))
+        output.append(UInt8(0x30 + status / 10 % 10))
+        output.append(UInt8(0x30 + status % 10))
+        // The space is required even before an empty reason phrase.
+        output.append(HTTPCharacters.space)
+        output.append(contentsOf: reason.utf8)
+        output.append(HTTPCharacters.carriageReturn)
+        output.append(HTTPCharacters.lineFeed)
+        fields.encodeUnchecked(into: &output)
+    }
+}
+
+extension HTTPVersion {
+    fileprivate func encode(into output: inout [UInt8]) {
+        output.append(contentsOf: HeadReader.protocolName)
+        output.append(0x30 + major % 10)
+        output.append(UInt8(ascii: "."))
+        output.append(0x30 + minor % 10)
+    }
+}
+
+extension FieldSection {
+    /// Number of bytes of the section in a head, with the empty line at the end.
+    package var encodedCount: Int { byteCount + 4 * count + 2 }
+
+    /// Checks that every name is a token and no value has line ends, zero bytes or other control characters (RFC 9110 §5.1, §5.5).
+    ///
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` with the name of the field.
+    package func checkWritable() throws(HTTPSyntaxError) {
+        let block = block.span
+        for (index, entry) in entries.enumerated() {
+            let nameStart = Int(entry.nameStart)
+            let valueStart = Int(entry.valueStart)
+            guard entry.nameCount > 0 else { throw .unwritable("name of field \(index)") }
+            for place in nameStart..<(nameStart + Int(entry.nameCount)) where !HTTPCharacters.isToken(block[place]) {
+                throw .unwritable("name of field \(index)")
+            }
+            for place in valueStart..<(valueStart + Int(entry.valueCount))
+            where !HTTPCharacters.isFieldValue(block[place]) {
+                throw .unwritable("value of field \(String(decoding: self[index].name, as: UTF8.self))")
+            }
+        }
+    }
+
+    /// Appends the encoded lines and the empty line that ends the section.
+    ///
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` as ``checkWritable()``. `output` is unchanged then.
+    package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
+        try checkWritable()
+        output.reserveCapacity(output.count + encodedCount)
+        encodeUnchecked(into: &output)
+    }
+
+    func encodeUnchecked(into output: inout [UInt8]) {
+        for field in self {
+            output.append(contentsOf: field.name)
+            output.append(HTTPCharacters.colon)
+            output.append(HTTPCharacters.space)
+            output.append(contentsOf: field.value)
+            output.append(HTTPCharacters.carriageReturn)
+            output.append(HTTPCharacters.lineFeed)
+        }
+        output.append(HTTPCharacters.carriageReturn)
+        output.append(HTTPCharacters.lineFeed)
+    }
+}

@@ -1,0 +1,162 @@
+/// Reads the head of a message, or a trailer section, from pieces of any size (RFC 9112 §2.2, §5).
+///
+/// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader refuses input that other implementations
+/// interpret in different ways: folded lines, white space before a colon, a carriage return without line feed, control characters.
+package struct HeadReader: Sendable {
+    /// The kind of section to read.
+    package enum Kind: Sendable { case request, response, trailers }
+
+    /// Limits, and the tolerance for wrong line ends.
+    package struct Limits: Equatable, Sendable {
+        /// Maximum length of a head in bytes, with line ends.
+        package var byteCount = 64 << 10
+        /// Maximum number of field lines.
+        package var fieldCount = 1_000
+        /// Whether a line may end with a line feed alone (RFC 9112 §2.2). Some old servers send such heads.
+        package var allowsBareLineFeed = false
+
+        package init() {}
+    }
+
+    /// The first line, as positions in the block.
+    enum StartLine: Sendable {
+        case none
+        case request(targetStart: Int, targetEnd: Int, version: HTTPVersion)
+        case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
+    }
+
+    /// Memory to reserve at the start. Most heads are shorter, so that they cost two allocations.
+    private static let usualByteCount = 1024
+    private static let usualFieldCount = 16
+    /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
+    private static let maximumEmptyLines = 4
+
+    package let kind: Kind
+    private let limits: Limits
+    private(set) var block: [UInt8] = []
+    private(set) var entries: [FieldSection.Entry] = []
+    private(set) var startLine = StartLine.none
+    private var lineStart = 0
+    private var emptyLineCount = 0
+    /// Whether the empty line at the end was read.
+    package private(set) var isComplete = false
+
+    package init(_ kind: Kind, limits: Limits = Limits()) {
+        self.kind = kind
+        self.limits = limits
+    }
+
+    /// Whether the reader has bytes of a section.
+    package var hasBegun: Bool { !block.isEmpty }
+
+    /// Number of bytes read so far.
+    package var byteCount: Int { block.count }
+
+    /// Consumes bytes up to the end of the section.
+    ///
+    /// - Returns: The number of bytes consumed; less than the size of `bytes` only if the section is complete.
+    /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. Do not use the reader afterwards.
+    package mutating func take(_ bytes: ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Int {
+        if block.isEmpty, !bytes.isEmpty, !isComplete { reserve(bytes.count) }
+        var start = bytes.startIndex
+        while start < bytes.endIndex, !isComplete {
+            let lineFeed = bytes[start...].firstIndex(of: HTTPCharacters.lineFeed)
+            let end = lineFeed.map { $0 + 1 } ?? bytes.endIndex
+            guard end - start <= limits.byteCount - block.count else {
+                throw .limitExceeded("bytes in the head", limit: limits.byteCount)
+            }
+            block.append(contentsOf: bytes[start..<end])
+            start = end
+            if lineFeed != nil { try endLine() } else { try checkProtocolName() }
+        }
+        return start - bytes.startIndex
+    }
+
+    private mutating func reserve(_ count: Int) {
+        block.reserveCapacity(min(max(count, 256), Self.usualByteCount))
+        if kind != .trailers { entries.reserveCapacity(Self.usualFieldCount) }
+    }
+
+    /// Processes the line that ends with the last byte of the block.
+    private mutating func endLine() throws(HTTPSyntaxError) {
+        var end = block.count - 1
+        if end > lineStart, block[end - 1] == HTTPCharacters.carriageReturn {
+            end -= 1
+        } else if !limits.allowsBareLineFeed {
+            throw .invalid("line end", at: end)
+        }
+        let start = lineStart
+        lineStart = block.count
+        guard start < end else { return try endEmptyLine() }
+        if kind != .trailers, case .none = startLine {
+            startLine = try Self.startLine(kind, block.span, from: start, to: end)
+            return
+        }
+        guard entries.count < limits.fieldCount else { throw .limitExceeded("fields", limit: limits.fieldCount) }
+        entries.append(try Self.field(block.span, from: start, to: end))
+    }
+
+    private mutating func endEmptyLine() throws(HTTPSyntaxError) {
+        guard kind != .trailers, case .none = startLine else {
+            isComplete = true
+            return
+        }
+        guard kind == .request, emptyLineCount < Self.maximumEmptyLines else { throw .invalid("start line", at: 0) }
+        emptyLineCount += 1
+        block.removeAll(keepingCapacity: true)
+        lineStart = 0
+    }
+
+    /// Detects another protocol before its first line ends.
+    private func checkProtocolName() throws(HTTPSyntaxError) {
+        guard kind == .response, case .none = startLine else { return }
+        guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }
+    }
+
+    /// Parses one field line (RFC 9112 §5).
+    static func field(
+        _ block: borrowing Span<UInt8>, from start: Int, to end: Int
+    ) throws(HTTPSyntaxError) -> FieldSection.Entry {
+        var colon = start
+        while colon < end, HTTPCharacters.isToken(block[colon]) { colon += 1 }
+        guard colon > start, colon < end, block[colon] == HTTPCharacters.colon else {
+            throw .invalid(HTTPCharacters.isSpace(block[start]) ? "folded line" : "field name", at: colon)
+        }
+        var first = colon + 1
+        var last = end
+        while first < last, HTTPCharacters.isSpace(block[first]) { first += 1 }
+        while last > first, HTTPCharacters.isSpace(block[last - 1]) { last -= 1 }
+        for index in first..<last where !HTTPCharacters.isFieldValue(block[index]) {
+            throw .invalid("field value", at: index)
+        }
+        return FieldSection.Entry(
+            nameStart: UInt32(start), nameCount: UInt32(colon - start), valueStart: UInt32(first),
+            valueCount: UInt32(last - first))
+    }
+}
+
+extension HeadReader {
+    /// Returns the request, and resets the reader for the next one. Returns `nil` unless the reader has a complete request head.
+    package mutating func finishRequest() -> HTTPRequestHead? {
+        guard isComplete, case .request(let targetStart, let targetEnd, let version) = startLine else { return nil }
+        let method = String(decoding: block[..<(targetStart - 1)], as: UTF8.self)
+        let target = String(decoding: block[targetStart..<targetEnd], as: UTF8.self)
+        return HTTPRequestHead(method: method, target: target, version: version, fields: finishFields())
+    }
+
+    /// Returns the response, and resets the reader for the next one. Returns `nil` unless the reader has a complete response head.
+    package mutating func finishResponse() -> HTTPResponseHead? {
+        guard isComplete, case .response(let status, let reasonStart, let end, let version) = startLine else {
+            return nil
+        }
+        let reason = String(decoding: block[reasonStart..<end], as: UTF8.self)
+        return HTTPResponseHead(status: status, reason: reason, version: version, fields: finishFields())
+    }
+
+    /// Returns the fields, and resets the reader.
+    package mutating func finishFields() -> FieldSection {
+        let section = FieldSection(block: block, entries: entries)
+        self = HeadReader(kind, limits: limits)
+        return section
+    }
+}

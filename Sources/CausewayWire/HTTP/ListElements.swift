@@ -1,0 +1,62 @@
+/// The elements of a comma-separated list in one field value (RFC 9110 §5.6.1), without white space around them. Empty elements are
+/// skipped. A comma in a quoted string does not separate.
+package struct ListElements: Sequence, IteratorProtocol {
+    private var reader: FieldValueReader
+
+    package init(_ value: ArraySlice<UInt8>) { reader = FieldValueReader(value) }
+
+    package mutating func next() -> ArraySlice<UInt8>? {
+        while !reader.isAtEnd {
+            let element = reader.text(before: HTTPCharacters.comma)
+            _ = reader.take(",")
+            if !element.isEmpty { return element }
+        }
+        return nil
+    }
+}
+
+extension FieldSection {
+    /// Calls `body` with each element of a list, which may span several field lines, until it returns `false`.
+    package func forEachElement(of name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
+        var next = index(of: name)
+        while let found = next {
+            for element in ListElements(self[found].value) {
+                guard body(element) else { return }
+            }
+            next = index(of: name, from: found + 1)
+        }
+    }
+
+    /// Returns the elements of a list, which may span several field lines.
+    package func elements(of name: String) -> [String] {
+        var elements: [String] = []
+        forEachElement(of: name) {
+            elements.append(String(decoding: $0, as: UTF8.self))
+            return true
+        }
+        return elements
+    }
+
+    /// Returns whether a list has this element. Compares without case.
+    package func hasElement(_ element: String, in name: String) -> Bool {
+        var isFound = false
+        forEachElement(of: name) {
+            isFound = HTTPCharacters.areEqual($0, element)
+            return !isFound
+        }
+        return isFound
+    }
+
+    /// Returns the value of a field that occurs exactly once, else `nil`.
+    package func onlyValue(of name: String) -> String? {
+        guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
+        return String(decoding: self[first].value, as: UTF8.self)
+    }
+
+    /// Returns all values with this name as one list (RFC 9110 §5.3), or `nil` if there is none. Not for `Set-Cookie`, whose values
+    /// contain commas.
+    package func combinedValue(of name: String) -> String? {
+        let all = values(of: name)
+        return all.isEmpty ? nil : all.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,32 @@
+/// A media type: the value of `Content-Type` (RFC 9110 §8.3.1).
+package struct MediaType: Equatable, Sendable {
+    /// The type in lower case: `text`.
+    package var type: String
+    /// The subtype in lower case: `html`.
+    package var subtype: String
+    package var parameters: FieldParameters
+
+    /// Parses a field value. Returns `nil` if it has no type and subtype.
+    package init?(parsing value: ArraySlice<UInt8>) {
+        var reader = FieldValueReader(value)
+        reader.skipSpace()
+        guard let type = reader.token(), reader.take("/"), let subtype = reader.token() else { return nil }
+        reader.skipSpace()
+        guard reader.isAtEnd || reader.take(";") else { return nil }
+        self.type = HTTPCharacters.lowercased(type)
+        self.subtype = HTTPCharacters.lowercased(subtype)
+        parameters = FieldParameters(parsing: &reader)
+    }
+
+    /// Parses a field value. Returns `nil` if it has no type and subtype.
+    package init?(parsing text: String) { self.init(parsing: Array(text.utf8)[...]) }
+
+    /// The type without parameters: `text/html`.
+    package var essence: String { type + "/" + subtype }
+
+    /// The name of the character encoding, in lower case; `nil` if the type does not state it.
+    package var charset: String? {
+        guard let value = parameters["charset"], !value.isEmpty else { return nil }
+        return HTTPCharacters.lowercased(value)
+    }
+}
