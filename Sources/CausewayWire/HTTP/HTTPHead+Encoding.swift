@@ -4,6 +4,7 @@ extension HTTPRequestHead {
     /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the meaning of the message, such as a
     ///   line end. `output` is unchanged then.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
+        guard version.isWritable else { throw .unwritable("version") }
         guard HTTPCharacters.isToken(method.utf8) else { throw .unwritable("method") }
         guard !target.isEmpty, target.utf8.allSatisfy(HTTPCharacters.isTarget) else { throw .unwritable("target") }
         try fields.checkWritable()
@@ -24,6 +25,7 @@ extension HTTPResponseHead {
     ///
     /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` as ``HTTPRequestHead/encode(into:)``. `output` is unchanged then.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
+        guard version.isWritable else { throw .unwritable("version") }
         guard (100...999).contains(status) else { throw .unwritable("status") }
         guard reason.utf8.allSatisfy(HTTPCharacters.isFieldValue) else { throw .unwritable("reason phrase") }
         try fields.checkWritable()
@@ -43,11 +45,14 @@ extension HTTPResponseHead {
 }
 
 extension HTTPVersion {
+    /// Whether the version has this format of heads. HTTP/2 and HTTP/3 have other ones.
+    fileprivate var isWritable: Bool { major == 1 && minor < 10 }
+
     fileprivate func encode(into output: inout [UInt8]) {
         output.append(contentsOf: HeadReader.protocolName)
-        output.append(0x30 + major % 10)
+        output.append(UInt8(ascii: "1"))
         output.append(UInt8(ascii: "."))
-        output.append(0x30 + minor % 10)
+        output.append(0x30 + minor)
     }
 }
 

@@ -1,0 +1,124 @@
+internal import CausewayWire
+
+/// How the length of a message body is determined (RFC 9112 §6).
+package enum HTTP1BodyLength: Equatable, Sendable {
+    /// The message has no body.
+    case none
+    /// `Content-Length` states the number of bytes.
+    case length(Int)
+    /// The body has the chunked transfer coding.
+    case chunked
+    /// The body ends with the connection. Only for responses.
+    case untilEnd
+}
+
+extension HTTP1BodyLength {
+    /// Determines the length of a request's body (RFC 9112 §6.3).
+    ///
+    /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must not interpret further bytes of the
+    ///   connection then.
+    static func ofRequest(_ head: HTTPRequestHead) throws(HTTP1Failure) -> HTTP1BodyLength {
+        let length = try contentLength(head.fields)
+        guard head.fields.contains("Transfer-Encoding") else {
+            guard let length, length > 0 else { return .none }
+            return .length(length)
+        }
+        guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }
+        guard head.version >= .http11 else { throw .framing("Transfer-Encoding in HTTP/1.0") }
+        try checkCodings(head.fields)
+        return .chunked
+    }
+
+    /// Determines the length of a response's body (RFC 9112 §6.3), except for responses that never have one: see
+    /// ``hasBody(status:toHead:)``.
+    static func ofResponse(_ head: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
+        let length = try contentLength(head.fields)
+        guard head.fields.contains("Transfer-Encoding") else {
+            if let length { return .length(length) }
+            // A server must not send content with this status (RFC 9110 §15.3.6), so bytes that follow are not content.
+            return head.status == 205 ? .none : .untilEnd
+        }
+        guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }
+        try checkCodings(head.fields)
+        return .chunked
+    }
+
+    /// Returns whether a response can have a body (RFC 9110 §6.4.1).
+    ///
+    /// - Parameter toHead: Whether the method of the request is HEAD.
+    static func hasBody(status: Int, toHead: Bool) -> Bool {
+        !toHead && status >= 200 && status != 204 && status != 304
+    }
+
+    /// Returns the value of `Content-Length`; `nil` if the field is missing.
+    ///
+    /// Several equal values count as one, and different ones are an error (RFC 9110 §8.6). They are compared as text, because
+    /// implementations differ in how they read numbers.
+    static func contentLength(_ fields: FieldSection) throws(HTTP1Failure) -> Int? {
+        guard let first = fields.index(of: "Content-Length") else { return nil }
+        let value = fields[first].value
+        if fields.index(of: "Content-Length", from: first + 1) == nil, let length = decimal(value) { return length }
+        var common: ArraySlice<UInt8>?
+        var isValid = true
+        fields.forEachElement(of: "Content-Length") { element in
+            if let common { isValid = isValid && common == element } else { common = element }
+            return isValid
+        }
+        guard isValid, let common, let length = decimal(common) else { throw .framing("Content-Length") }
+        return length
+    }
+
+    private static func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
+        guard !digits.isEmpty else { return nil }
+        var number = 0
+        for digit in digits {
+            guard digit &- 0x30 < 10 else { return nil }
+            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = product.addingReportingOverflow(Int(digit - 0x30))
+            guard !overflows, !overflowsToo else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice (RFC 9112
+    /// §6.1).
+    private static func checkCodings(_ fields: FieldSection) throws(HTTP1Failure) {
+        var count = 0
+        var chunkedCount = 0
+        var lastIsChunked = false
+        fields.forEachElement(of: "Transfer-Encoding") { coding in
+            count += 1
+            lastIsChunked = HTTPCharacters.areEqual(coding, "chunked")
+            if lastIsChunked { chunkedCount += 1 }
+            return true
+        }
+        guard lastIsChunked, chunkedCount == 1 else { throw .framing("Transfer-Encoding") }
+        guard count == 1 else { throw .unsupportedCoding }
+    }
+}
+
+/// Whether a connection persists after a message (RFC 9112 §9.3).
+enum HTTP1Persistence {
+    /// Returns whether a message permits further messages on its connection: by default in HTTP/1.1, with `keep-alive` in HTTP/1.0.
+    static func isPermitted(version: HTTPVersion, fields: FieldSection) -> Bool {
+        guard fields.contains("Connection") else { return version >= .http11 }
+        if fields.hasElement("close", in: "Connection") { return false }
+        return version >= .http11 || fields.hasElement("keep-alive", in: "Connection")
+    }
+}
+
+/// The methods that change how the response is framed.
+enum HTTP1Method: Sendable {
+    case head
+    case connect
+    case other
+
+    init(_ method: String) {
+        switch method {
+        case "HEAD": self = .head
+        case "CONNECT": self = .connect
+        default: self = .other
+        }
+    }
+}

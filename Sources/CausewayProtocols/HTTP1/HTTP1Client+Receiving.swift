@@ -1,0 +1,142 @@
+internal import CausewayWire
+
+extension HTTP1Client {
+    /// Adds received bytes. The machine keeps the slice until it is decoded. Take events afterwards.
+    package mutating func received(_ bytes: ArraySlice<UInt8>) {
+        switch phase {
+        case .closing, .ended: break
+        // The owner has the stream after an upgrade, and may still take the input of the machine.
+        case .idle, .head, .body, .upgraded: input.append(bytes)
+        }
+    }
+
+    /// Records the end of the stream. Take events afterwards.
+    ///
+    /// - Parameter isClean: Whether the server ended the stream: `false` after a reset, and over TLS without a closure alert. A body that
+    ///   ends with the connection is incomplete then (RFC 9112 §9.8).
+    package mutating func inputEnded(isClean: Bool = true) { input.end(isClean: isClean) }
+
+    /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)``.
+    package mutating func takeRemainingInput() -> ByteChain {
+        phase == .upgraded ? input.removeAll() : ByteChain()
+    }
+
+    /// Decodes input until there is an event.
+    ///
+    /// - Parameter limit: The maximum number of content bytes in the event. At 0 the method returns only events without content.
+    package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
+        switch phase {
+        case .idle: watchIdle()
+        case .head:
+            if let event = readHead() { return event }
+        case .body:
+            if let event = readBody(atMost: limit) { return event }
+        case .closing, .upgraded, .ended: break
+        }
+        guard case .closing(let failure) = phase else { return nil }
+        phase = .ended
+        return .ended(failure)
+    }
+
+    /// Ends an idle connection if the server closed it or sent something.
+    private mutating func watchIdle() {
+        if !input.isEmpty {
+            close(.unexpectedBytes)
+        } else if input.hasEnded {
+            close(nil)
+        }
+    }
+
+    private mutating func readHead() -> Event? {
+        do throws(HTTPSyntaxError) {
+            if try input.read(&head), let response = head.finishResponse() { return interpret(response) }
+        } catch {
+            close(.syntax(error))
+            return nil
+        }
+        guard input.hasEnded else { return nil }
+        let isUntouched = !head.hasBegun && exchange.informationalCount == 0
+        close(isUntouched ? .endedWithoutResponse : .endedEarly(received: 0, expected: nil))
+        return nil
+    }
+
+    private mutating func interpret(_ response: HTTPResponseHead) -> Event? {
+        if response.isInformational { return interpretInformational(response) }
+        dropHeldBody()
+        // A response to CONNECT with status 2xx has no body: its fields are ignored (RFC 9110 §9.3.6).
+        if exchange.method == .connect, response.status < 300 {
+            phase = .upgraded
+            return .upgraded(response)
+        }
+        do throws(HTTP1Failure) {
+            let length = try length(of: response)
+            body = HTTP1BodyReader(length, limits: configuration.headLimits)
+            let persists = HTTP1Persistence.isPermitted(version: response.version, fields: response.fields)
+            exchange.persists = exchange.persists && persists && length != .untilEnd
+            exchange.keepAlive = KeepAlive(response.fields)
+            phase = .body
+            return .responded(response, length)
+        } catch {
+            close(error)
+            return nil
+        }
+    }
+
+    private mutating func length(of response: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
+        guard HTTP1BodyLength.hasBody(status: response.status, toHead: exchange.method == .head) else {
+            // Contradictory fields, and fields that state a body with status 204, come from a server that may send a body.
+            let stated = try? HTTP1BodyLength.ofResponse(response)
+            if stated == nil || response.status == 204 && stated != .untilEnd { exchange.persists = false }
+            return .none
+        }
+        let length = try HTTP1BodyLength.ofResponse(response)
+        // HTTP/1.0 does not know transfer codings, so that the message may have passed an implementation that ignored the coding (RFC 9112
+        // §6.1).
+        if length == .chunked, response.version < .http11 { exchange.persists = false }
+        return length
+    }
+
+    private mutating func interpretInformational(_ response: HTTPResponseHead) -> Event? {
+        if response.status == 101 {
+            guard exchange.upgrades else {
+                close(.unexpectedUpgrade)
+                return nil
+            }
+            dropHeldBody()
+            phase = .upgraded
+            return .upgraded(response)
+        }
+        exchange.informationalCount += 1
+        guard exchange.informationalCount <= configuration.maximumInformationalCount else {
+            close(.tooManyInformationalResponses(limit: configuration.maximumInformationalCount))
+            return nil
+        }
+        if response.status == 100 { releaseBody() }
+        return .informational(response)
+    }
+
+    private mutating func readBody(atMost limit: Int) -> Event? {
+        do throws(HTTP1Failure) {
+            switch try body.next(&input, atMost: limit) {
+            case .content(let content): return .content(content)
+            case .end(let trailers): return finish(trailers)
+            case nil: return nil
+            }
+        } catch {
+            close(error)
+            return nil
+        }
+    }
+
+    /// Ends the exchange. The connection persists only if both messages permit it, the request is complete, and no bytes follow the
+    /// response (RFC 9112 §9.3).
+    private mutating func finish(_ trailers: FieldSection) -> Event {
+        let persists = exchange.persists && hasSentRequest && input.isEmpty && !input.hasEnded
+        guard persists else {
+            close(nil)
+            return .finished(trailers: trailers, .refused)
+        }
+        phase = .idle
+        return .finished(trailers: trailers, .permitted(exchange.keepAlive))
+    }
+}

@@ -1,0 +1,210 @@
+package import CausewayWire
+
+/// The client's side of an HTTP/1.1 connection (RFC 9112): one request after the other.
+///
+/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the owner takes events;
+/// otherwise ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)`` comes exactly once, as the last event.
+package struct HTTP1Client: Sendable {
+    package struct Configuration: Sendable {
+        /// The limits of response heads and trailer sections.
+        package var headLimits = HeadReader.Limits()
+        /// The maximum number of interim responses to one request.
+        package var maximumInformationalCount = 32
+        /// The time to wait for status 100 before the body is sent anyway (RFC 9110 §10.1.1).
+        package var continueTimeout: Duration = .seconds(1)
+
+        package init() {}
+    }
+
+    /// Whether the connection can carry another request.
+    package enum Reuse: Equatable, Sendable {
+        /// It can, within the limits that the server states.
+        case permitted(KeepAlive)
+        /// It cannot. ``Event/ended(_:)`` follows.
+        case refused
+    }
+
+    package enum Event: Equatable, Sendable {
+        /// An interim response (RFC 9110 §15.2). The response follows.
+        case informational(HTTPResponseHead)
+        /// The head of the response, and the length of its body.
+        case responded(HTTPResponseHead, HTTP1BodyLength)
+        /// A part of the body, never empty.
+        case content(ArraySlice<UInt8>)
+        /// The end of the response, with its trailer fields.
+        case finished(trailers: FieldSection, Reuse)
+        /// The server switched to another protocol with status 101, or opened the tunnel that CONNECT asked for. The last event: the owner
+        /// takes the bytes that follow with ``takeRemainingInput()``.
+        case upgraded(HTTPResponseHead)
+        /// The last event. Close the transport. The failure is `nil` if no response was interrupted.
+        case ended(HTTP1Failure?)
+    }
+
+    enum Phase: Equatable {
+        case idle
+        case head
+        case body
+        case closing(HTTP1Failure?)
+        case upgraded
+        case ended
+    }
+
+    /// The current request.
+    struct Exchange {
+        var method = HTTP1Method.other
+        var upgrades = false
+        /// Whether the messages so far permit that the connection persists.
+        var persists = true
+        /// Whether the rest of the request's body is discarded, because the server responded without it.
+        var dropsBody = false
+        var keepAlive = KeepAlive(FieldSection())
+        var informationalCount = 0
+        /// The time at which a held body is sent without status 100; `nil` if the body is not held.
+        var holdDeadline: Duration?
+    }
+
+    /// The number of undecoded bytes from which ``inputRoom`` is 0.
+    package static let inputLimit = 256 << 10
+
+    let configuration: Configuration
+    var phase = Phase.idle
+    var exchange = Exchange()
+    var input = HTTP1Input()
+    var head: HeadReader
+    var body: HTTP1BodyReader
+    private var writer = HTTP1BodyWriter(.none)
+    private var output = ByteChain()
+    /// The part of the body that waits for status 100.
+    private var held = ByteChain()
+
+    package init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        head = HeadReader(.response, limits: configuration.headLimits)
+        body = HTTP1BodyReader(.none, limits: configuration.headLimits)
+    }
+
+    /// Whether the connection waits for a request.
+    package var isIdle: Bool { phase == .idle && !input.hasEnded && input.isEmpty }
+    /// Whether the last event was taken.
+    package var hasEnded: Bool { phase == .ended || phase == .upgraded }
+    /// Whether the body of the request is completely in the output.
+    package var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !exchange.dropsBody }
+    /// Whether the body waits for status 100. Content is accepted, but is not in the output.
+    package var isBodyHeld: Bool { exchange.holdDeadline != nil }
+    /// The time at which to call ``advance(to:)``; `nil` if there is none.
+    package var deadline: Duration? { exchange.holdDeadline }
+    /// The number of bytes that the machine accepts now.
+    package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
+    /// The number of bytes to send, with those of a held body.
+    package var outputCount: Int { output.count + held.count }
+    /// The number of content bytes of the response that were delivered.
+    package var receivedCount: Int { body.received }
+
+    // MARK: Sending
+
+    /// Sends the head of a request. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
+    ///
+    /// The machine adds `Content-Length` or `Transfer-Encoding`. With `Expect: 100-continue` in the head, it holds the body until the
+    /// server asks for it, at most for ``Configuration/continueTimeout``.
+    ///
+    /// - Parameters:
+    ///   - length: The length of the body.
+    ///   - now: The current time.
+    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection is unchanged then.
+    package mutating func send(
+        _ request: HTTPRequestHead, body length: HTTP1BodyLength = .none, at now: Duration
+    ) throws(HTTP1Failure) {
+        guard isIdle else { throw .misuse("request on a connection that is not idle") }
+        guard length != .untilEnd else { throw .misuse("request whose body ends with the connection") }
+        let fields = request.fields
+        guard request.version < .http11 || fields.onlyValue(of: "Host") != nil else {
+            throw .unwritable(.unwritable("field Host"))
+        }
+        guard request.version >= .http11 || length != .chunked else {
+            throw .misuse("chunked body of an HTTP/1.0 request")
+        }
+        try HTTP1FramingFields.check(fields, length)
+        var bytes: [UInt8] = []
+        do {
+            try request.encode(into: &bytes)
+        } catch {
+            throw .unwritable(error)
+        }
+        HTTP1FramingFields.append(length, fields, toHead: &bytes)
+        output.append(bytes)
+        writer = HTTP1BodyWriter(length)
+        exchange = Exchange()
+        exchange.method = HTTP1Method(request.method)
+        exchange.upgrades = fields.contains("Upgrade")
+        exchange.persists = HTTP1Persistence.isPermitted(version: request.version, fields: fields)
+        if length != .none, length != .length(0), fields.hasElement("100-continue", in: "Expect") {
+            exchange.holdDeadline = now + configuration.continueTimeout
+        }
+        phase = .head
+    }
+
+    /// Sends a part of the body. After the server responded, and did not wait for the body, the part is discarded.
+    ///
+    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body gets longer than stated. End the connection then.
+    package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
+        guard phase == .head || phase == .body, !exchange.dropsBody else { return }
+        if isBodyHeld { try writer.append(piece, to: &held) } else { try writer.append(piece, to: &output) }
+    }
+
+    /// Sends the end of the body.
+    ///
+    /// - Parameter trailers: The trailer fields of a chunked body.
+    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
+    ///   cannot be written. End the connection then.
+    package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
+        guard phase == .head || phase == .body, !exchange.dropsBody else { return }
+        if isBodyHeld { try writer.end(trailers, to: &held) } else { try writer.end(trailers, to: &output) }
+    }
+
+    /// Removes and returns the bytes to send.
+    package mutating func takeOutput() -> ByteChain {
+        defer { output = ByteChain() }
+        return output
+    }
+
+    /// Sends a held body whose time has come. Calling early, late or twice is harmless.
+    package mutating func advance(to now: Duration) {
+        guard let deadline = exchange.holdDeadline, now >= deadline else { return }
+        releaseBody()
+    }
+
+    /// Moves a held body to the output.
+    mutating func releaseBody() {
+        guard isBodyHeld else { return }
+        exchange.holdDeadline = nil
+        output.append(held)
+        held = ByteChain()
+    }
+
+    /// Drops a held body, because the server responded without it. The connection cannot be reused, because the server may take the next
+    /// request for the body (RFC 9110 §10.1.1).
+    mutating func dropHeldBody() {
+        guard isBodyHeld else { return }
+        exchange.holdDeadline = nil
+        held = ByteChain()
+        exchange.dropsBody = true
+    }
+
+    /// Ends the connection at once. The machine sends nothing more.
+    package mutating func abort() {
+        output = ByteChain()
+        held = ByteChain()
+        close(.aborted)
+    }
+
+    /// Enters the state before the last event. All endings except an upgrade call this method.
+    mutating func close(_ failure: HTTP1Failure?) {
+        switch phase {
+        case .closing, .ended, .upgraded: return
+        case .idle, .head, .body: break
+        }
+        phase = .closing(failure)
+        exchange.holdDeadline = nil
+        _ = input.removeAll()
+    }
+}

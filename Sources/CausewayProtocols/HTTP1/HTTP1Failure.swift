@@ -1,0 +1,32 @@
+package import CausewayWire
+
+/// The reason why an HTTP/1 connection cannot be used further, or why a message cannot be sent.
+package enum HTTP1Failure: Error, Equatable, Sendable {
+    /// The peer sent bytes that are not HTTP/1.
+    case syntax(HTTPSyntaxError)
+    /// The peer sent a message whose length is ambiguous. Other implementations could see other messages in the same bytes, which permits
+    /// request smuggling (RFC 9112 §11.2). The text names the field.
+    case framing(String)
+    /// The peer applied a transfer coding other than chunked.
+    case unsupportedCoding
+    /// The peer sent a request that HTTP/1.1 forbids. The text names the part.
+    case invalidRequest(String)
+    /// The stream ended inside a message: after `received` bytes of content. `expected` is `nil` if the message does not state its length,
+    /// or if its head is incomplete.
+    case endedEarly(received: Int, expected: Int?)
+    /// The stream ended after a request, before the first byte of a response. An idempotent request can be repeated on another connection
+    /// (RFC 9110 §9.2.2).
+    case endedWithoutResponse
+    /// The server sent more interim responses to one request than this limit.
+    case tooManyInformationalResponses(limit: Int)
+    /// The server sent bytes without a request.
+    case unexpectedBytes
+    /// The server switched to another protocol without a request to do so.
+    case unexpectedUpgrade
+    /// A value from the program cannot be sent.
+    case unwritable(HTTPSyntaxError)
+    /// The program called a method in a state that does not permit it. The text names the contradiction.
+    case misuse(String)
+    /// The program ended the connection.
+    case aborted
+}

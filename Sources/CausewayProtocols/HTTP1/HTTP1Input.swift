@@ -1,0 +1,57 @@
+internal import CausewayWire
+
+/// Received bytes that are not yet decoded. Keeps the slices that it was given.
+struct HTTP1Input: Sendable {
+    private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
+    private(set) var count = 0
+    /// Whether the peer ended the stream.
+    private(set) var hasEnded = false
+    /// Whether the end is known to be the peer's: not a reset, and for TLS not without a closure alert.
+    private(set) var endIsClean = false
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ piece: ArraySlice<UInt8>) {
+        guard !piece.isEmpty, !hasEnded else { return }
+        count += piece.count
+        pieces.append(piece)
+    }
+
+    mutating func end(isClean: Bool) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        endIsClean = isClean
+    }
+
+    /// Removes and returns the first piece.
+    mutating func popPiece() -> ArraySlice<UInt8>? {
+        let piece = pieces.popFirst()
+        count -= piece?.count ?? 0
+        return piece
+    }
+
+    /// Returns the rest of a piece to the front.
+    mutating func putBack(_ piece: ArraySlice<UInt8>) {
+        guard !piece.isEmpty else { return }
+        count += piece.count
+        pieces.prepend(piece)
+    }
+
+    mutating func removeAll() -> ByteChain {
+        var all = ByteChain()
+        while let piece = popPiece() { all.append(piece) }
+        return all
+    }
+
+    /// Feeds a head reader.
+    ///
+    /// - Returns: Whether the head is complete.
+    mutating func read(_ head: inout HeadReader) throws(HTTPSyntaxError) -> Bool {
+        while let piece = popPiece() {
+            let taken = try head.take(piece)
+            putBack(piece.dropFirst(taken))
+            if head.isComplete { return true }
+        }
+        return false
+    }
+}

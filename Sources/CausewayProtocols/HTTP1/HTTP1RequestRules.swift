@@ -1,0 +1,42 @@
+internal import CausewayWire
+
+/// The rules that a server checks before it interprets a request.
+enum HTTP1RequestRules {
+    /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server responds with status 400.
+    static func check(_ request: HTTPRequestHead) throws(HTTP1Failure) {
+        guard isValidTarget(request) else { throw .invalidRequest("target") }
+        // Intermediaries and servers that choose among several hosts in different ways would see different requests (RFC 9112 §3.2).
+        if let first = request.fields.index(of: "Host") {
+            guard request.fields.index(of: "Host", from: first + 1) == nil, isHost(request.fields[first].value) else {
+                throw .invalidRequest("Host")
+            }
+        } else if request.version >= .http11 {
+            throw .invalidRequest("Host")
+        }
+    }
+
+    /// Returns whether the target has the form that belongs to the method (RFC 9112 §3.2).
+    private static func isValidTarget(_ request: HTTPRequestHead) -> Bool {
+        let target = request.target.utf8
+        if request.method == "CONNECT" {
+            return target.contains(UInt8(ascii: ":")) && !target.contains(UInt8(ascii: "/"))
+        }
+        if target.first == UInt8(ascii: "/") { return true }
+        if request.target == "*" { return request.method == "OPTIONS" }
+        // The absolute form begins with a scheme and its colon.
+        guard let colon = target.firstIndex(of: UInt8(ascii: ":")), colon > target.startIndex else { return false }
+        return target[..<colon].allSatisfy(isSchemeCharacter)
+    }
+
+    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+
+    /// Returns whether `value` can be a host with an optional port. An empty value is valid (RFC 9110 §7.2).
+    private static func isHost(_ value: ArraySlice<UInt8>) -> Bool {
+        value.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@\\,".utf8.contains($0) }
+    }
+}

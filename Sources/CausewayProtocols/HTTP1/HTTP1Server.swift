@@ -1,0 +1,122 @@
+package import CausewayWire
+
+/// The server's side of an HTTP/1.1 connection (RFC 9112). It decodes the next request after the response to the previous one, so that
+/// pipelined requests wait in the input.
+///
+/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes
+/// events; otherwise ``inputRoom`` falls to 0. The machine refuses malformed requests with a response of its own. ``Event/ended(_:)`` or
+/// ``Event/upgraded`` comes exactly once, as the last event.
+package struct HTTP1Server: Sendable {
+    package struct Configuration: Sendable {
+        /// The limits of request heads and trailer sections.
+        package var headLimits = HeadReader.Limits()
+        /// The maximum number of bytes of a request's body to read and discard after the response, so that the connection persists.
+        package var drainLimit = 256 << 10
+
+        package init() {}
+    }
+
+    package enum Event: Equatable, Sendable {
+        /// A request, and the length of its body. Call ``respond(_:body:)`` now or later.
+        case requested(HTTPRequestHead, HTTP1BodyLength)
+        /// A part of the body, never empty.
+        case content(ArraySlice<UInt8>)
+        /// The end of the request, with its trailer fields. Does not come if the response ends first.
+        case finished(trailers: FieldSection)
+        /// The response switched to another protocol or opened a tunnel. The last event: the owner takes the bytes that follow with
+        /// ``takeRemainingInput()``.
+        case upgraded
+        /// The last event. Close the transport after the output is sent. The failure is `nil` if no request was interrupted.
+        case ended(HTTP1Failure?)
+    }
+
+    enum Phase: Equatable {
+        case head
+        case body
+        /// The request is complete, the response is not.
+        case waiting
+        /// The response is complete, the request is not.
+        case draining
+        case upgrading
+        case closing(HTTP1Failure?)
+        case upgraded
+        case ended
+    }
+
+    /// The progress of the response.
+    enum Answer {
+        case none, awaited, sending
+    }
+
+    /// The current request.
+    struct Exchange {
+        var method = HTTP1Method.other
+        var version = HTTPVersion.http11
+        var answer = Answer.none
+        var upgrades = false
+        var awaitsContinue = false
+        /// Whether the messages so far permit that the connection persists.
+        var persists = true
+        /// Whether the content of the response is discarded, because the response has no body.
+        var dropsContent = false
+    }
+
+    /// The number of undecoded bytes from which ``inputRoom`` is 0.
+    package static let inputLimit = 256 << 10
+
+    let configuration: Configuration
+    var phase = Phase.head
+    var exchange = Exchange()
+    var input = HTTP1Input()
+    var head: HeadReader
+    var body: HTTP1BodyReader
+    var writer = HTTP1BodyWriter(.none)
+    var output = ByteChain()
+
+    package init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        head = HeadReader(.request, limits: configuration.headLimits)
+        body = HTTP1BodyReader(.none, limits: configuration.headLimits)
+    }
+
+    /// Whether the connection waits for the first byte of a request.
+    package var isIdle: Bool { phase == .head && !head.hasBegun && input.isEmpty && !input.hasEnded }
+    /// Whether the last event was taken.
+    package var hasEnded: Bool { phase == .ended || phase == .upgraded }
+    /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1). Call ``inform(_:)`` with that status.
+    package var awaitsContinue: Bool { exchange.awaitsContinue }
+    /// Whether the connection persists after the current response, as far as is known.
+    package var persists: Bool { exchange.persists }
+    /// The number of bytes that the machine accepts now.
+    package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
+    /// The number of bytes to send.
+    package var outputCount: Int { output.count }
+
+    /// Removes and returns the bytes to send.
+    package mutating func takeOutput() -> ByteChain {
+        defer { output = ByteChain() }
+        return output
+    }
+
+    /// Closes the connection after the current response, or at once if there is no request.
+    package mutating func finish() {
+        exchange.persists = false
+        if phase == .head, !head.hasBegun, input.isEmpty { close(nil) }
+    }
+
+    /// Ends the connection at once. The machine sends nothing more.
+    package mutating func abort() {
+        output = ByteChain()
+        close(.aborted)
+    }
+
+    /// Enters the state before the last event. All endings except an upgrade call this method.
+    mutating func close(_ failure: HTTP1Failure?) {
+        switch phase {
+        case .closing, .ended, .upgraded: return
+        case .head, .body, .waiting, .draining, .upgrading: break
+        }
+        phase = .closing(failure)
+        _ = input.removeAll()
+    }
+}
