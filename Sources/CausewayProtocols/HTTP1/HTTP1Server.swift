@@ -4,7 +4,7 @@ package import CausewayWire
 /// pipelined requests wait in the input.
 ///
 /// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes
-/// events; otherwise ``inputRoom`` falls to 0. The machine refuses malformed requests with a response of its own. ``Event/ended(_:)`` or
+/// events; otherwise ``inputRoom`` falls to 0. The machine itself responds to malformed requests. ``Event/ended(_:)`` or
 /// ``Event/upgraded`` comes exactly once, as the last event.
 package struct HTTP1Server: Sendable {
     package struct Configuration: Sendable {

@@ -7,7 +7,9 @@ extension HTTPDate {
     /// - Returns: Seconds since 1970; `nil` for other text and for dates that do not exist.
     package static func seconds(parsing bytes: ArraySlice<UInt8>, now: Int) -> Int? {
         var reader = DateReader(rest: HTTPCharacters.trimmed(bytes))
-        if reader.takeName(longWeekdays) != nil, reader.take(",") { return reader.rfc850(now: now) }
+        if reader.takeName(longWeekdays) != nil, reader.take(",") {
+            return reader.rfc850(now: clamped(now))
+        }
         reader = DateReader(rest: HTTPCharacters.trimmed(bytes))
         guard reader.takeName(weekdays) != nil else { return nil }
         return reader.take(",") ? reader.fixdate() : reader.asctime()

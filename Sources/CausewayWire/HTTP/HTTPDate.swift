@@ -5,14 +5,14 @@ package enum HTTPDate {
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let secondsPerDay = 86_400
 
-    /// The first and last second that have a four-digit year.
+    /// The times that have a four-digit year.
     private static let writable =
         days(year: 0, month: 1, day: 1) * secondsPerDay..<days(year: 10_000, month: 1, day: 1) * secondsPerDay
 
     /// Returns the date as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 become the nearest one that
     /// can be written.
     package static func text(_ seconds: Int) -> String {
-        let seconds = min(max(seconds, writable.lowerBound), writable.upperBound - 1)
+        let seconds = clamped(seconds)
         let (day, time) = floorDivide(seconds, by: secondsPerDay)
         let date = civil(day)
         let year = String(date.year)
@@ -22,6 +22,8 @@ package enum HTTPDate {
             + String(repeating: "0", count: 4 - year.utf8.count) + year
             + " \(padded(time / 3600)):\(padded(time / 60 % 60)):\(padded(time % 60)) GMT"
     }
+
+    static func clamped(_ seconds: Int) -> Int { min(max(seconds, writable.lowerBound), writable.upperBound - 1) }
 
     private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
