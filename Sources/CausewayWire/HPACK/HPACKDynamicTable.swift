@@ -1,0 +1,99 @@
+/// The dynamic table (RFC 7541 §2.3.2): the latest fields, of limited size.
+///
+/// Descriptions of the entries are in a ring, and their bytes follow each other in one array, the oldest first. The bytes of evicted
+/// entries are removed when they take more than half of the array, so that each byte is moved about once.
+struct HPACKDynamicTable: Sendable {
+    /// The size of an entry beyond its name and its value (RFC 7541 §4.1).
+    static let overhead = 32
+
+    struct Entry: Sendable {
+        /// The position of the name, counted from the first byte that the table ever held. The value follows the name.
+        var start: Int
+        var nameCount: Int
+        var valueCount: Int
+        /// The hashes of the name and of the whole field, for the encoder. 0 in a decoder.
+        var nameHash: UInt32
+        var fieldHash: UInt32
+
+        var size: Int { nameCount + valueCount + HPACKDynamicTable.overhead }
+    }
+
+    private var ring: [Entry] = []
+    /// The place of the newest entry in the ring.
+    private var newest = 0
+    private(set) var count = 0
+    /// The bytes of the entries, after those of entries that were evicted.
+    private(set) var bytes: [UInt8] = []
+    /// The position of the first byte of ``bytes``.
+    private var base = 0
+    /// The sum of the sizes of the entries.
+    private(set) var size = 0
+    /// The maximum size. Entries are evicted when it falls.
+    private(set) var capacity: Int
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// The entry at `index`, counted from 0 for the newest.
+    subscript(index: Int) -> Entry {
+        assert(index >= 0 && index < count)
+        return ring[(newest - index) & (ring.count - 1)]
+    }
+
+    /// Returns the place of the bytes of an entry in ``bytes``.
+    func range(of entry: Entry) -> Range<Int> {
+        let start = entry.start - base
+        return start..<(start + entry.nameCount + entry.valueCount)
+    }
+
+    /// Changes the capacity and evicts the oldest entries above it (RFC 7541 §4.3).
+    mutating func setCapacity(_ capacity: Int) {
+        self.capacity = capacity
+        evict(downTo: capacity)
+    }
+
+    /// Adds a field, and evicts the oldest entries that no longer fit. A field above the capacity empties the table (RFC 7541 §4.4).
+    mutating func insert(
+        _ field: ArraySlice<UInt8>, nameCount: Int, nameHash: UInt32 = 0, fieldHash: UInt32 = 0
+    ) {
+        let entry = Entry(
+            start: base + bytes.count, nameCount: nameCount, valueCount: field.count - nameCount, nameHash: nameHash,
+            fieldHash: fieldHash)
+        guard entry.size <= capacity else { return evict(downTo: 0) }
+        evict(downTo: capacity - entry.size)
+        compact()
+        bytes.append(contentsOf: field)
+        if count == ring.count { grow() }
+        newest = (newest + 1) & (ring.count - 1)
+        ring[newest] = entry
+        count += 1
+        size += entry.size
+    }
+
+    private mutating func evict(downTo limit: Int) {
+        while size > limit, count > 0 {
+            size -= self[count - 1].size
+            count -= 1
+        }
+    }
+
+    /// Removes the bytes of evicted entries.
+    private mutating func compact() {
+        guard count > 0 else {
+            base += bytes.count
+            bytes.removeAll(keepingCapacity: true)
+            return
+        }
+        let unused = self[count - 1].start - base
+        guard unused > capacity else { return }
+        bytes.removeSubrange(..<unused)
+        base += unused
+    }
+
+    private mutating func grow() {
+        let entries = (0..<count).reversed().map { self[$0] }
+        let blank = Entry(start: 0, nameCount: 0, valueCount: 0, nameHash: 0, fieldHash: 0)
+        ring = entries + [Entry](repeating: blank, count: max(16, count))
+        newest = count - 1
+        if count == 0 { newest = ring.count - 1 }
+    }
+}

@@ -1,0 +1,48 @@
+/// The form of a literal field (RFC 7541 §6.2). The raw value is the pattern of its first byte.
+enum HPACKIndexing: UInt8 {
+    /// The field enters the dynamic table.
+    case incremental = 0x40
+    /// The field does not enter the table.
+    case without = 0x00
+    /// The field does not enter the table, and intermediaries must not put it into one (RFC 7541 §7.1.3).
+    case never = 0x10
+
+    /// The length in bytes from which the value of a cookie is long enough that it cannot be guessed piece by piece through the table
+    /// (RFC 7541 §7.1).
+    private static let guardedCookieCount = 20
+
+    /// Chooses the form of a field from its name.
+    ///
+    /// Credentials are never indexed. Fields whose values are rarely repeated do not enter the table, because they would evict others.
+    init(_ name: Span<UInt8>, staticIndex: Int?, valueCount: Int) {
+        self =
+            switch staticIndex {
+            case Index.authorization, Index.proxyAuthorization: .never
+            case Index.cookie where valueCount < Self.guardedCookieCount: .never
+            case Index.setCookie: .never
+            case Index.path, Index.age, Index.contentLength, Index.contentRange, Index.etag, Index.ifModifiedSince,
+                Index.ifNoneMatch, Index.ifRange, Index.lastModified, Index.location, Index.range:
+                .without
+            default: .incremental
+            }
+    }
+
+    /// Indices of the static table (RFC 7541, Appendix A).
+    private enum Index {
+        static let path = 4
+        static let age = 21
+        static let authorization = 23
+        static let contentLength = 28
+        static let contentRange = 30
+        static let cookie = 32
+        static let etag = 34
+        static let ifModifiedSince = 40
+        static let ifNoneMatch = 41
+        static let ifRange = 42
+        static let lastModified = 44
+        static let location = 46
+        static let proxyAuthorization = 49
+        static let range = 50
+        static let setCookie = 55
+    }
+}

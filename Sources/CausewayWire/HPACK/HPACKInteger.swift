@@ -1,0 +1,50 @@
+/// Integers with a prefix of 1 to 8 bits (RFC 7541 §5.1).
+///
+/// A value that fits in the prefix takes one byte. A larger value fills the prefix with ones, and seven bits of the rest follow in each
+/// further byte, the lowest bits first.
+enum HPACKInteger {
+    /// The largest value to accept. Lengths, indices and table sizes are far below it, so that no computation with them overflows.
+    static let maximum = 1 << 28
+
+    /// Appends an integer.
+    ///
+    /// - Parameters:
+    ///   - prefix: The number of bits of the first byte that belong to the integer, from 1 to 8.
+    ///   - pattern: The other bits of the first byte. The bits of the prefix are zero.
+    static func append(_ value: Int, prefix: UInt8, pattern: UInt8, to bytes: inout [UInt8]) {
+        let limit = 1 << Int(prefix) - 1
+        guard value >= limit else { return bytes.append(pattern | UInt8(truncatingIfNeeded: max(0, value))) }
+        bytes.append(pattern | UInt8(truncatingIfNeeded: limit))
+        var rest = value - limit
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Reads an integer at `offset` and moves `offset` after it.
+    ///
+    /// - Throws: ``WireError``: `truncated` if the block ends inside the integer, `invalid` for a value above ``maximum`` or with more
+    ///   bytes than any such value needs.
+    static func read(_ bytes: Span<UInt8>, at offset: inout Int, prefix: UInt8) throws(WireError) -> Int {
+        let start = offset
+        guard offset < bytes.count else { throw .truncated(needed: 1, available: 0, at: offset) }
+        let limit = 1 << Int(prefix) - 1
+        var value = Int(bytes[offset]) & limit
+        offset += 1
+        guard value == limit else { return value }
+        var shift = 0
+        while true {
+            guard offset < bytes.count else { throw .truncated(needed: 1, available: 0, at: offset) }
+            let byte = bytes[offset]
+            offset += 1
+            // Five bytes hold 35 bits. A sender that pads with zero bits beyond that only wastes the time of the receiver.
+            guard shift <= 28 else { throw .invalid("integer", at: start) }
+            value += Int(byte & 0x7F) << shift
+            guard value <= maximum else { throw .invalid("integer", at: start) }
+            if byte & 0x80 == 0 { return value }
+            shift += 7
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// The Huffman code of HPACK (RFC 7541 §5.2, Appendix B).
+///
+/// The code is canonical: codes of equal length are consecutive numbers in the order of their symbols, and the first code of a length
+/// follows the last code of the lengths below. So the lengths determine all codes.
+struct HuffmanCode: Sendable {
+    static let shared = HuffmanCode()
+
+    /// The number of bits that one lookup decodes. The codes of all letters, digits and common punctuation are shorter.
+    static let lookupBits = 10
+    /// The length of the longest code in bits.
+    static let maximumLength = 30
+    /// The symbol that marks the end of a string. It never occurs; its first bits are the padding of the last byte.
+    static let endSymbol = 256
+
+    /// The code of each symbol, in the low bits.
+    let codes: [UInt32]
+    /// The length of the code of each symbol in bits.
+    let lengths: [UInt8]
+    /// The symbol of the code at the start of each combination of ``lookupBits`` bits, shifted left by 4, and the length of the code. 0 for
+    /// codes that are longer.
+    let lookup: [UInt16]
+    /// The symbols in the order of their codes.
+    let ordered: [UInt16]
+    /// For each length: the first code.
+    let firstCodes: [UInt32]
+    /// For each length: the position of the first code in ``ordered``.
+    let firstPositions: [Int]
+    /// For each length: the number of codes.
+    let counts: [Int]
+
+    private init() {
+        let lengths = Self.codeLengths
+        let ordered = lengths.indices.sorted { (lengths[$0], $0) < (lengths[$1], $1) }
+        var codes = [UInt32](repeating: 0, count: lengths.count)
+        var firstCodes = [UInt32](repeating: 0, count: Self.maximumLength + 1)
+        var firstPositions = [Int](repeating: 0, count: Self.maximumLength + 1)
+        var counts = firstPositions
+        var lookup = [UInt16](repeating: 0, count: 1 << Self.lookupBits)
+        var next: UInt32 = 0
+        var length = 0
+        for (position, symbol) in ordered.enumerated() {
+            while length < Int(lengths[symbol]) {
+                next <<= 1
+                length += 1
+                firstCodes[length] = next
+                firstPositions[length] = position
+            }
+            codes[symbol] = next
+            counts[length] += 1
+            if length <= Self.lookupBits {
+                let free = Self.lookupBits - length
+                let entry = UInt16(symbol) << 4 | UInt16(length)
+                for rest in 0..<(1 << free) { lookup[Int(next) << free | rest] = entry }
+            }
+            next += 1
+        }
+        self.lengths = lengths
+        self.ordered = ordered.map { UInt16($0) }
+        self.codes = codes
+        self.firstCodes = firstCodes
+        self.firstPositions = firstPositions
+        self.counts = counts
+        self.lookup = lookup
+    }
+
+    /// The lengths of the codes of all bytes and of ``endSymbol`` in bits (RFC 7541, Appendix B).
+    private static let codeLengths: [UInt8] = [
+        // Control characters.
+        13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
+        28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
+        // From the space.
+        6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
+        // From the digit 0.
+        5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
+        // From the commercial at and the upper-case letters.
+        13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
+        7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
+        // From the grave accent and the lower-case letters.
+        15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
+        6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
+        // Bytes that are not ASCII.
+        20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
+        24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24,
+        22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23,
+        21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23,
+        26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25,
+        19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27,
+        20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23,
+        26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
+        // The end of the string.
+        30,
+    ]
+}

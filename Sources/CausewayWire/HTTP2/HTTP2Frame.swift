@@ -1,0 +1,88 @@
+/// A frame without its stream identifier (RFC 9113 §6).
+package enum HTTP2Frame: Equatable, Sendable {
+    /// Content (RFC 9113 §6.1). `padding` is the number of padding bytes, `nil` without the field for it.
+    case data(ArraySlice<UInt8>, padding: UInt8? = nil, endsStream: Bool = false)
+    /// The first part of a field block (RFC 9113 §6.2).
+    case headers(HTTP2HeadersFrame)
+    /// The deprecated priority of a stream (RFC 9113 §6.3).
+    case priority(HTTP2Dependency)
+    /// The end of a stream (RFC 9113 §6.4).
+    case resetStream(HTTP2ErrorCode)
+    /// Settings of the sender, in the order in which they apply (RFC 9113 §6.5).
+    case settings([HTTP2Setting])
+    case settingsAcknowledgment
+    /// A request that the server predicts (RFC 9113 §6.6).
+    case pushPromise(HTTP2StreamID, ArraySlice<UInt8>, padding: UInt8? = nil, endsHeaders: Bool = true)
+    case ping(UInt64, isAcknowledgment: Bool = false)
+    /// The end of the connection for new streams (RFC 9113 §6.8).
+    case goAway(lastStreamID: HTTP2StreamID, HTTP2ErrorCode, debugData: ArraySlice<UInt8> = [])
+    /// Credit for flow control in bytes (RFC 9113 §6.9).
+    case windowUpdate(UInt32)
+    /// A further part of a field block (RFC 9113 §6.10).
+    case continuation(ArraySlice<UInt8>, endsHeaders: Bool = true)
+    /// The priority of a stream (RFC 9218 §7.1): the value of the field `priority`.
+    case priorityUpdate(HTTP2StreamID, ArraySlice<UInt8>)
+    /// A frame of a type that is not known. Its payload is skipped (RFC 9113 §5.5).
+    case unknown(HTTP2FrameType)
+}
+
+/// The payload of a HEADERS frame (RFC 9113 §6.2).
+package struct HTTP2HeadersFrame: Equatable, Sendable {
+    package var fragment: ArraySlice<UInt8>
+    package var padding: UInt8?
+    package var dependency: HTTP2Dependency?
+    package var endsHeaders: Bool
+    package var endsStream: Bool
+
+    package init(
+        _ fragment: ArraySlice<UInt8>, padding: UInt8? = nil, dependency: HTTP2Dependency? = nil,
+        endsHeaders: Bool = true, endsStream: Bool = false
+    ) {
+        self.fragment = fragment
+        self.padding = padding
+        self.dependency = dependency
+        self.endsHeaders = endsHeaders
+        self.endsStream = endsStream
+    }
+}
+
+/// The deprecated priority fields (RFC 9113 §6.3). They are parsed and have no effect.
+package struct HTTP2Dependency: Equatable, Sendable {
+    package var isExclusive: Bool
+    package var streamID: HTTP2StreamID
+    /// The weight as on the wire, one less than its meaning in RFC 7540 §5.3.2.
+    package var weight: UInt8
+
+    package init(isExclusive: Bool, streamID: HTTP2StreamID, weight: UInt8) {
+        self.isExclusive = isExclusive
+        self.streamID = streamID
+        self.weight = weight
+    }
+}
+
+/// One setting: an identifier and a value (RFC 9113 §6.5.1).
+package struct HTTP2Setting: Equatable, Sendable {
+    package var identifier: HTTP2SettingIdentifier
+    package var value: UInt32
+
+    package init(_ identifier: HTTP2SettingIdentifier, _ value: UInt32) {
+        self.identifier = identifier
+        self.value = value
+    }
+}
+
+/// The identifier of a setting (RFC 9113 §6.5.2, RFC 8441 §3, RFC 9218 §2.1).
+package struct HTTP2SettingIdentifier: RawRepresentable, Hashable, Sendable {
+    package var rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let headerTableSize = HTTP2SettingIdentifier(rawValue: 0x1)
+    package static let enablePush = HTTP2SettingIdentifier(rawValue: 0x2)
+    package static let maxConcurrentStreams = HTTP2SettingIdentifier(rawValue: 0x3)
+    package static let initialWindowSize = HTTP2SettingIdentifier(rawValue: 0x4)
+    package static let maxFrameSize = HTTP2SettingIdentifier(rawValue: 0x5)
+    package static let maxHeaderListSize = HTTP2SettingIdentifier(rawValue: 0x6)
+    package static let enableConnectProtocol = HTTP2SettingIdentifier(rawValue: 0x8)
+    package static let noRFC7540Priorities = HTTP2SettingIdentifier(rawValue: 0x9)
+}

@@ -1,0 +1,49 @@
+/// The head of a request in HTTP/2 (RFC 9113 §8.3.1).
+package struct HTTP2RequestHead: Equatable, Sendable {
+    package var method: String
+    /// The scheme of the target; empty for a CONNECT request without a protocol.
+    package var scheme: String
+    /// The authority of the target; `nil` if the request names it in the field `host` or not at all.
+    package var authority: String?
+    /// The path and the query of the target; empty for a CONNECT request without a protocol.
+    package var path: String
+    /// The protocol of an extended CONNECT request (RFC 8441 §4).
+    package var protocolName: String?
+    package var fields: FieldSection
+
+    package init(
+        method: String = "GET", scheme: String = "https", authority: String?, path: String = "/",
+        protocolName: String? = nil, fields: FieldSection = FieldSection()
+    ) {
+        self.method = method
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.protocolName = protocolName
+        self.fields = fields
+    }
+
+    /// Whether a successful response turns the stream into a tunnel (RFC 9113 §8.5).
+    package var isConnect: Bool { method == "CONNECT" }
+}
+
+/// The head of a response in HTTP/2 (RFC 9113 §8.3.2).
+package struct HTTP2ResponseHead: Equatable, Sendable {
+    package var status: Int
+    package var fields: FieldSection
+
+    package init(status: Int, fields: FieldSection = FieldSection()) {
+        self.status = status
+        self.fields = fields
+    }
+
+    /// Whether the response is interim (RFC 9110 §15.2).
+    package var isInformational: Bool { status < 200 }
+}
+
+/// A message that is malformed (RFC 9113 §8.1.1). The text says how.
+package struct HTTP2MalformedMessage: Error, Equatable, Sendable {
+    package var reason: String
+
+    package init(_ reason: String) { self.reason = reason }
+}

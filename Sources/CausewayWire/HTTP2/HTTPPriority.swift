@@ -1,0 +1,50 @@
+/// The priority of a response (RFC 9218 §4): the value of the field `priority` and of PRIORITY_UPDATE frames.
+package struct HTTPPriority: Hashable, Sendable {
+    /// The number of levels.
+    package static let levelCount = 8
+
+    /// The level, from 0 for the most urgent to 7.
+    package var urgency: UInt8
+    /// Whether parts of the response are useful before its end, so that it may share the connection with others of its level.
+    package var isIncremental: Bool
+
+    package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
+        self.urgency = min(urgency, UInt8(Self.levelCount - 1))
+        self.isIncremental = isIncremental
+    }
+
+    /// Parses the value of the field. Parameters that are missing, unknown or invalid have no effect, as do those after a syntax error
+    /// (RFC 9218 §4).
+    package init(parsing value: some Sequence<UInt8>) {
+        self.init()
+        let text = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        for member in text.split(separator: UInt8(ascii: ",")) {
+            // Parameters of a member do not belong to its value (RFC 9651 §3.1.2).
+            let item = member.prefix { $0 != UInt8(ascii: ";") }
+            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            switch parts.first.map(Array.init) {
+            case [UInt8(ascii: "u")]:
+                guard parts.count == 2, parts[1].count == 1, let digit = parts[1].first, digit >= 0x30,
+                    digit < 0x30 + UInt8(Self.levelCount)
+                else { continue }
+                urgency = digit - 0x30
+            case [UInt8(ascii: "i")]:
+                guard parts.count == 2 else {
+                    isIncremental = true
+                    continue
+                }
+                if Array(parts[1]) == Array("?1".utf8) { isIncremental = true }
+                if Array(parts[1]) == Array("?0".utf8) { isIncremental = false }
+            default: continue
+            }
+        }
+    }
+
+    /// The value of the field, without parameters that have their default; empty for the default priority.
+    package var fieldValue: String {
+        var parts: [String] = []
+        if urgency != 3 { parts.append("u=\(urgency)") }
+        if isIncremental { parts.append("i") }
+        return parts.joined(separator: ", ")
+    }
+}
