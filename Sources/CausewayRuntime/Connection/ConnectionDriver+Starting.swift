@@ -5,26 +5,31 @@ internal import Synchronization
 
 /// Delays the report of `.ready` until `start` has returned and the network has been read, so that viability and path are reported with it.
 extension ConnectionDriver {
-    /// Makes a transition like ``transition(_:)``, for a call of `start` on the program's thread. The loop reports `ready` only after
-    /// `start` has returned: a program may finish its set-up after that call, and the reports may arrive on a different queue.
+    /// Makes a transition like ``transition(_:)``, for a call of `start` on the program's thread. The program receives the report of
+    /// `ready` only after `start` has returned, because it may finish its set-up after that call.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        guard progress.withLock({ progress in progress.actions.add(body(&progress)) }) else { return }
-        while let action = progress.withLock({ progress in progress.actions.next() }) {
-            guard action == .report(.ready), progress.withLock({ progress in progress.delivery != nil }) else {
-                perform(action)
-                continue
-            }
-            progress.withLock { progress in progress.isStarting = true }
-            flow.loop.execute { self.performBehindStart(action) }
-            // Clear the flag last, so that the loop waits: `execute` wakes the loop's thread, which may preempt this thread before `start`
-            // returns.
-            return progress.withLock { progress in progress.isStarting = false }
+        let mustPerform = progress.withLock { progress in
+            let mustPerform = progress.actions.add(body(&progress))
+            if mustPerform { progress.isStarting = true }
+            return mustPerform
         }
+        guard mustPerform else { return }
+        performActions()
+        progress.withLock { progress in progress.isStarting = false }
     }
 
-    private func performBehindStart(_ action: Lifecycle.Action) {
-        guard progress.withLock({ progress in progress.isStarting }) else { return performActions(from: action) }
-        _ = flow.loop.schedule(after: .milliseconds(1)) { self.performBehindStart(action) }
+    /// Maximum number of times that a report of `ready` lets other threads run while `start` is in progress.
+    private static let startPatience = 1_000
+
+    /// Waits until `start` has returned. Call this on the program's queue only.
+    ///
+    /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. That thread then needs the
+    /// processor for less than a microsecond.
+    func awaitStart() {
+        for _ in 0..<Self.startPatience {
+            guard progress.withLock({ progress in progress.isStarting }) else { return }
+            System.giveWay()
+        }
     }
 
     /// Performs `first`, then all queued actions, including those that transitions add in the meantime.
@@ -37,8 +42,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete. Without protocols the connection is
-    /// ready in the next turn of the loop, or at once if it has no queue.
+    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete, or at once without protocols.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -46,10 +50,15 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        let isQueued = progress.withLock { progress in progress.delivery != nil }
-        guard isQueued else { return transition { progress in progress.lifecycle.established() } }
-        flow.loop.execute { self.transition { progress in progress.lifecycle.established() } }
+        // The loop delivers no content while it makes the reports of `ready`. On another thread, content that a request already waits for
+        // could overtake them.
+        guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
+            return becomeReady()
+        }
+        flow.loop.execute { self.becomeReady() }
     }
+
+    private func becomeReady() { transition { progress in progress.lifecycle.established() } }
 
     func reportReady() {
         attachAccepted()

@@ -223,12 +223,17 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     func report(_ state: State) {
-        let (delivery, observer, hasStarted) = progress.withLock { progress in
-            (progress.delivery, progress.observer, progress.hasStarted)
+        let (delivery, observer, hasStarted, isStarting) = progress.withLock { progress in
+            (progress.delivery, progress.observer, progress.hasStarted, progress.isStarting)
         }
         guard let observer else { return }
         if let delivery {
-            delivery.post(.call { observer.connectionChanged(to: state) })
+            let mustWait = isStarting && state == .ready && !delivery.delivery.isDraining
+            delivery.post(
+                .call {
+                    if mustWait { self.awaitStart() }
+                    observer.connectionChanged(to: state)
+                })
         } else if hasStarted {
             observer.connectionChanged(to: state)
         }

@@ -181,6 +181,11 @@ package final class Flow: ReadinessHandler {
         if mustRead { requeueRead() }
     }
 
+    /// Whether a receive or a send waits for the transport.
+    package var hasRequests: Bool {
+        state.withLock { state in !state.waiters.isEmpty || !state.inFlight.isEmpty || state.backlog?.isEmpty == false }
+    }
+
     /// The byte counts that the program has received and sent.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }

@@ -16,17 +16,15 @@ struct CallbackServers: Sendable {
     /// The number of pending sends. Several sends are pending, so that the next block is ready when the kernel accepts one.
     private static let sendsInFlight = 8
 
-    let listenerQueue = DispatchQueue(label: "nw.serve", target: .global())
     let accept: @Sendable (NWConnection) -> Void
 
-    init(_ kind: ServeCommand.Kind, queues: ConnectionQueues, log: PeerLog) {
+    init(_ kind: ServeCommand.Kind, on shared: DispatchQueue, queues: ConnectionQueues, log: PeerLog) {
         let serve: @Sendable (NWConnection) -> Void
         if log.isNeeded {
             serve = { connection in Self.serve(connection, kind, ReportedTally(connection, log)) }
         } else {
             serve = { connection in Self.serve(connection, kind, SilentTally()) }
         }
-        let shared = listenerQueue
         accept =
             switch queues {
             case .shared:

@@ -39,8 +39,9 @@ final class ServeSession: Sendable {
             var shared: UInt16?
             if command.servesStreams {
                 let log = makeLog("tcp")
-                let servers = CallbackServers(command.kind, queues: command.queues, log: log)
-                let running = try start(on: command.port, isDatagram: false) { _ in servers.accept }
+                let queue = DispatchQueue(label: "nw.serve", target: .global())
+                let servers = CallbackServers(command.kind, on: queue, queues: command.queues, log: log)
+                let running = try start(on: command.port, isDatagram: false, queue) { _ in servers.accept }
                 let port = try await running.port(label: "port \(command.port)")
                 log.tellListening(on: port, isSecond: false)
                 shared = port
@@ -49,7 +50,10 @@ final class ServeSession: Sendable {
             if command.servesDatagrams {
                 let log = makeLog("udp")
                 let wanted = shared ?? command.port
-                let running = try start(on: wanted, isDatagram: true) { try self.makeAcceptor(of: $0, log) }
+                let queue = DispatchQueue(label: "nw.serve.datagrams", target: .global())
+                let running = try start(on: wanted, isDatagram: true, queue) {
+                    try self.makeAcceptor(of: $0, on: queue, log)
+                }
                 let port = try await running.port(label: "UDP port \(wanted)")
                 log.tellListening(on: port, isSecond: command.servesStreams)
                 group.addTask { try await running.follow(label: "UDP port \(port)") }
@@ -62,23 +66,26 @@ final class ServeSession: Sendable {
         PeerLog(transport: transport, isVerbose: command.verbose, isJSON: command.json)
     }
 
-    private func makeAcceptor(of listener: NWListener, _ log: PeerLog) throws -> @Sendable (NWConnection) -> Void {
+    private func makeAcceptor(
+        of listener: NWListener, on queue: DispatchQueue, _ log: PeerLog
+    ) throws -> @Sendable (NWConnection) -> Void {
         if command.kind == .datagramSink {
-            return CallbackServers(command.kind, queues: command.queues, log: log).accept
+            return CallbackServers(command.kind, on: queue, queues: command.queues, log: log).accept
         }
-        let queue = DispatchQueue(label: "nw.serve.datagrams", target: .global())
         return try DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
     }
 
+    /// Starts a listener on `queue`, which should be the queue of its connections: a call from one queue to another wakes a thread.
     private func start(
-        on port: UInt16, isDatagram: Bool, accept: (NWListener) throws -> @Sendable (NWConnection) -> Void
+        on port: UInt16, isDatagram: Bool, _ queue: DispatchQueue,
+        accept: (NWListener) throws -> @Sendable (NWConnection) -> Void
     ) throws -> RunningListener {
         let listener = try command.makeListener(on: port, isDatagram: isDatagram)
         let (states, feed) = AsyncStream<NWListener.State>.makeStream()
         listener.stateUpdateHandler = { feed.yield($0) }
         listener.newConnectionHandler = try accept(listener)
         listeners.withLock { $0.append(listener) }
-        listener.start(queue: DispatchQueue(label: "nw.serve.listener", target: .global()))
+        listener.start(queue: queue)
         return RunningListener(listener: listener, states: states)
     }
 }
