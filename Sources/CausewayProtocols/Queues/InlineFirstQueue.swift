@@ -36,6 +36,9 @@ public import DequeModule
         return element
     }
 
+    /// Removes the first element, if there is one.
+    @inlinable public mutating func dropFirst() { first = rest.popFirst() }
+
     /// Removes and returns all elements, in order.
     @inlinable public mutating func removeAll() -> [Element] {
         var all: [Element] = []

@@ -17,9 +17,15 @@ extension Flow {
     func deliverDatagrams() -> Int {
         var count = 0
         state.withLock { state in state.beginDelivering() }
-        while count < Self.deliveryBudget, let call = state.withLock({ state in state.takeDatagramCall() }) {
+        while count < Self.deliveryBudget {
+            if let (completion, data, mark, isWhole) = state.withLock({ state in state.takeDatagramForCallback() }) {
+                completion(ReceivedContent(data: data, packet: mark, isComplete: isWhole))
+            } else if let call = state.withLock({ state in state.takeDatagramCall() }) {
+                call.perform()
+            } else {
+                break
+            }
             count += 1
-            call.perform()
         }
         var deferred = DeferredActions()
         let (delivery, plan) = state.withLock { state -> (Delivery?, ReadPlan?) in
@@ -81,6 +87,18 @@ extension Flow.State {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isPosted = false
         datagrams[0].isDelivering = true
+    }
+
+    /// Returns the next datagram and the closure that waits for it; `nil` in all other cases, which ``takeDatagramCall()`` handles. This
+    /// is the usual case, and enumerations with this many fields are expensive to copy.
+    fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
+        guard mayTransfer, closing == nil, phase == .open, case .callback(let completion)? = waiters.first,
+            let demand = receive.oldest, datagrams[0].refusal == nil,
+            let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum)
+        else { return nil }
+        receive.dropOldest()
+        waiters.dropFirst()
+        return (completion, data, mark, isWhole)
     }
 
     fileprivate mutating func takeDatagramCall() -> DatagramCall? {

@@ -17,7 +17,10 @@ struct InlineFirstQueueTests {
             case 4:
                 queue.prepend(value)
                 model.insert(value, at: 0)
-            case 5...7:
+            case 5:
+                queue.dropFirst()
+                model = Array(model.dropFirst())
+            case 6, 7:
                 let expected = model.isEmpty ? nil : model.removeFirst()
                 #expect(queue.popFirst() == expected)
             case 8:
