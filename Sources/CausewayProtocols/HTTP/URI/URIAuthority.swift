@@ -1,0 +1,53 @@
+/// The authority of a URI: user information, host and port (RFC 3986 §3.2).
+package struct URIAuthority: Hashable, Sendable {
+    /// The user information without its `@`, still percent-encoded. HTTP does not send it (RFC 9110 §4.2.4).
+    package var userInformation: String?
+    /// The host as it was written; an IPv6 literal has its brackets.
+    package var host: String
+    package var port: UInt16?
+
+    package init(userInformation: String? = nil, host: String, port: UInt16? = nil) {
+        self.userInformation = userInformation
+        self.host = host
+        self.port = port
+    }
+
+    /// Parses an authority. An empty port is the same as none.
+    ///
+    /// - Returns: `nil` for a character that a host cannot contain, for two `@`, and for a port of 0 or above 65,535.
+    init?(bytes: ArraySlice<UInt8>) {
+        var rest = bytes
+        if let at = rest.firstIndex(of: 0x40) {
+            let user = rest[..<at]
+            guard user.allSatisfy({ URIBytes.isName($0) || $0 == 0x3A || $0 >= 0x80 }) else { return nil }
+            userInformation = URIBytes.encoded(user, where: { $0 < 0x80 })
+            rest = rest[(at + 1)...]
+        }
+        let hostEnd: Int
+        if rest.first == 0x5B {
+            guard let close = rest.firstIndex(of: 0x5D) else { return nil }
+            let literal = rest[(rest.startIndex + 1)..<close]
+            guard !literal.isEmpty, literal.allSatisfy({ URIBytes.isName($0) || $0 == 0x3A }) else { return nil }
+            hostEnd = close + 1
+        } else {
+            hostEnd = rest.firstIndex(of: 0x3A) ?? rest.endIndex
+            guard rest[..<hostEnd].allSatisfy({ URIBytes.isName($0) || $0 >= 0x80 }) else { return nil }
+        }
+        // A host in UTF-8 is percent-encoded here (RFC 3986 §3.2.2); the resolver gets its A-labels.
+        host = URIBytes.encoded(rest[..<hostEnd], where: { $0 < 0x80 })
+        rest = rest[hostEnd...]
+        guard let colon = rest.popFirst() else { return }
+        guard colon == 0x3A else { return nil }
+        guard !rest.isEmpty else { return }
+        guard rest.count <= 5, rest.allSatisfy(URIBytes.isDigit) else { return nil }
+        let number = rest.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard let port = UInt16(exactly: number), port > 0 else { return nil }
+        self.port = port
+    }
+}
+
+extension URIAuthority: CustomStringConvertible {
+    package var description: String {
+        (userInformation.map { $0 + "@" } ?? "") + host + (port.map { ":\($0)" } ?? "")
+    }
+}
