@@ -70,13 +70,21 @@ package struct ConnectHandshake: TunnelHandshake {
         // A second 407 response means that the credential is wrong.
         guard attempts == 1, let credential, !response.closes, let length = response.contentLength,
             length <= Self.contentLimit,
-            let authorization = ProxyChallenge.best(of: response.fields("proxy-authenticate"))?
-                .authorization(credential, uri: authority, clientNonce: nonce)
+            let authorization = authorization(for: response.fields("proxy-authenticate"), credential)
         else { return .failed(.tunnelDenied) }
         let again = request(authorization)
         guard length > 0 else { return .send(again) }
         skipping = (length, again)
         return .wait
+    }
+
+    /// Returns the answer to the strongest challenge that the client supports (RFC 9110 §11.7.1).
+    private func authorization(for challenges: [String], _ credential: TunnelCredential) -> String? {
+        let answerable = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(challenges))
+        guard let best = answerable.first else { return nil }
+        guard best.scheme == "digest" else { return BasicAuthentication.authorization(credential) }
+        var session = DigestSession(best, credential: credential)
+        return session?.authorization(for: DigestRequest(method: "CONNECT", target: authority), clientNonce: nonce)
     }
 
     private static func headEnd(_ bytes: [UInt8]) -> Int? {

@@ -29,19 +29,7 @@ package struct TunnelDestination: Hashable, Sendable {
 }
 
 /// The user name and password for a proxy.
-package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-    package var username: String
-    package var password: String
-
-    package init(username: String, password: String) {
-        self.username = username
-        self.password = password
-    }
-
-    /// A placeholder, so that neither the user name nor the password is printed.
-    package var description: String { "(credential)" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
-}
+package typealias TunnelCredential = PasswordCredential
 
 /// Asks a SOCKS 5 proxy to connect or to relay datagrams (RFC 1928), with user name and password if the proxy demands them (RFC 1929).
 package struct SOCKSHandshake: TunnelHandshake {

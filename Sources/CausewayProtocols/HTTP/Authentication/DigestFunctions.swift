@@ -1,17 +1,50 @@
 import CausewayWire
 
-/// The hash functions of RFC 7616. They only prove to a proxy that the client knows the password.
+/// A hash function of Digest authentication (RFC 7616 §3.3), from the weakest to the strongest.
+package enum DigestAlgorithm: Int, CaseIterable, Comparable, Sendable {
+    case md5
+    case sha256
+    case sha512Truncated
+
+    /// The name in the parameter `algorithm`, in lower case and without `-sess`.
+    init?(name: some StringProtocol) {
+        switch name {
+        case "md5": self = .md5
+        case "sha-256": self = .sha256
+        case "sha-512-256": self = .sha512Truncated
+        default: return nil
+        }
+    }
+
+    package static func < (one: DigestAlgorithm, other: DigestAlgorithm) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// Computes a digest. The result is `nil` if the algorithm is not available, as MD5 in some configurations of OpenSSL.
+package typealias DigestFunction = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]?
+
+/// The hash functions of RFC 7616. They only prove to a peer that the client knows the password.
 ///
-/// Implemented here because a proxy must also work in programs without OpenSSL, which is optional at run time.
-enum Digests {
+/// Implemented here because authentication must also work in programs without OpenSSL, which is optional at run time.
+package enum Digests {
+    /// Computes a digest with the implementations of this library.
+    @Sendable
+    package static func builtIn(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8]? {
+        switch algorithm {
+        case .md5: md5(bytes)
+        case .sha256: sha256(bytes)
+        case .sha512Truncated: SHA512Truncated.digest(bytes)
+        }
+    }
+
     static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 
     /// Returns the message padded to blocks of 64 bytes. The length in bits comes last, low byte first.
-    private static func padded(_ text: String) -> [UInt8] {
-        var bytes = Array(text.utf8)
-        let bitCount = UInt64(bytes.count) * 8
+    private static func padded(_ message: [UInt8]) -> [UInt8] {
+        var bytes = message
+        let bitCount = UInt64(bytes.count) &* 8
         bytes.append(0x80)
         while bytes.count % 64 != 56 { bytes.append(0) }
         for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(8 * index))) }
@@ -37,8 +70,8 @@ enum Digests {
         0x6FA8_7E4F, 0xFE2C_E6E0, 0xA301_4314, 0x4E08_11A1, 0xF753_7E82, 0xBD3A_F235, 0x2AD7_D2BB, 0xEB86_D391,
     ]
 
-    static func md5(_ text: String) -> [UInt8] {
-        let bytes = padded(text)
+    static func md5(_ message: [UInt8]) -> [UInt8] {
+        let bytes = padded(message)
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
         for start in stride(from: 0, to: bytes.count, by: 64) {
             let words = (0..<16).map { word in
@@ -64,10 +97,9 @@ enum Digests {
 
     // MARK: SHA-256 (FIPS 180-4)
 
-    static func sha256(_ text: String) -> [UInt8] {
+    static func sha256(_ message: [UInt8]) -> [UInt8] {
         var hash = SHA256()
-        let bytes = Array(text.utf8)
-        unsafe hash.update(bytes.span.bytes)
+        unsafe hash.update(message.span.bytes)
         return hash.finish()
     }
 }

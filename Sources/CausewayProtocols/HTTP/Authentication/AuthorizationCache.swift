@@ -1,0 +1,132 @@
+/// Credentials that were accepted, for use without a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
+///
+/// The cache belongs to one session. It keeps secrets in memory only.
+package struct AuthorizationCache: Sendable {
+    /// The way of answering in one protection space.
+    private enum Method: Sendable {
+        case basic(value: String)
+        case digest(DigestSession)
+    }
+
+    private struct Entry: Sendable {
+        var space: ProtectionSpace
+        var method: Method
+        /// The paths below which the credential is sent; each ends with a slash. Empty means every path.
+        var prefixes: [String]
+    }
+
+    /// The maximum number of spaces of one authority, so that a server with many realms occupies bounded memory.
+    package static let maximumCount = 64
+    private var entries: [ProtectionSpace.Authority: [Entry]] = [:]
+
+    package init() {}
+
+    /// Whether no credential is kept.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Keeps the answer to a challenge and returns the value of `Authorization` or `Proxy-Authorization`.
+    ///
+    /// Call ``refused(_:)`` if the server does not accept it.
+    ///
+    /// - Parameter target: The target of the request, which decides for which paths the credential is sent up front.
+    /// - Returns: `nil` if the credential cannot be sent with this scheme.
+    package mutating func answer(
+        _ challenge: AuthenticationChallenge, in authority: ProtectionSpace.Authority,
+        with credential: PasswordCredential,
+        request: DigestRequest, target: URIReference, clientNonce: String,
+        digest: @escaping DigestFunction = Digests.builtIn
+    ) -> String? {
+        let space = ProtectionSpace(authority: authority, challenge: challenge)
+        if challenge.scheme == "basic" {
+            guard let value = BasicAuthentication.authorization(credential) else { return nil }
+            insert(Entry(space: space, method: .basic(value: value), prefixes: [Self.folder(of: target.path)]))
+            return value
+        }
+        guard var session = DigestSession(challenge, credential: credential, digest: digest),
+            let value = session.authorization(for: request, clientNonce: clientNonce)
+        else { return nil }
+        let prefixes = Self.prefixes(of: session.challenge.domain, base: target)
+        insert(Entry(space: space, method: .digest(session), prefixes: prefixes))
+        return value
+    }
+
+    /// Returns the value of `Authorization` or `Proxy-Authorization` for a request that was not challenged yet.
+    package mutating func authorization(
+        for request: DigestRequest, path: String, at authority: ProtectionSpace.Authority, clientNonce: String
+    ) -> (value: String, space: ProtectionSpace)? {
+        guard let known = entries[authority], let index = Self.bestIndex(in: known, path: path) else { return nil }
+        switch known[index].method {
+        case .basic(let value): return (value, known[index].space)
+        case .digest(var session):
+            guard let value = session.authorization(for: request, clientNonce: clientNonce) else { return nil }
+            entries[authority]?[index].method = .digest(session)
+            return (value, known[index].space)
+        }
+    }
+
+    /// Handles `Authentication-Info` or `Proxy-Authentication-Info` (RFC 7616 §3.5).
+    ///
+    /// - Returns: `false` if the server proves another password. Its credential is removed then.
+    package mutating func received(information value: String, in space: ProtectionSpace) -> Bool {
+        guard let index = entries[space.authority]?.firstIndex(where: { $0.space == space }),
+            case .digest(var session)? = entries[space.authority]?[index].method
+        else { return true }
+        let isGenuine = session.received(information: value)
+        entries[space.authority]?[index].method = .digest(session)
+        if !isGenuine { refused(space) }
+        return isGenuine
+    }
+
+    /// Forgets the credential of a space: the server refused it.
+    package mutating func refused(_ space: ProtectionSpace) {
+        entries[space.authority]?.removeAll { $0.space == space }
+        if entries[space.authority]?.isEmpty == true { entries[space.authority] = nil }
+    }
+
+    package mutating func removeAll() { entries = [:] }
+
+    private mutating func insert(_ entry: Entry) {
+        var entry = entry
+        var known = entries[entry.space.authority] ?? []
+        if let old = known.firstIndex(where: { $0.space == entry.space }) {
+            let covered = entry.prefixes
+            // The space covers the paths that were used before as well.
+            if case .basic = entry.method {
+                entry.prefixes += known[old].prefixes.filter { prefix in !covered.contains { prefix.hasPrefix($0) } }
+                    .prefix(Self.maximumCount)
+            }
+            known.remove(at: old)
+        }
+        if known.count >= Self.maximumCount { known.removeFirst() }
+        known.append(entry)
+        entries[entry.space.authority] = known
+    }
+
+    /// Returns the index of the entry with the longest prefix of `path`.
+    private static func bestIndex(in entries: [Entry], path: String) -> Int? {
+        var best: (index: Int, length: Int)?
+        for (index, entry) in entries.enumerated() {
+            let length =
+                entry.prefixes.filter(path.hasPrefix).map(\.utf8.count).max() ?? (entry.prefixes.isEmpty ? 0 : nil)
+            if let length, length >= best?.length ?? 0 { best = (index, length) }
+        }
+        return best?.index
+    }
+
+    /// Returns the path up to its last slash (RFC 7617 §2.2).
+    static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "/" }
+        return String(path[...slash])
+    }
+
+    /// Returns the paths of the parameter `domain` that belong to the origin of `base` (RFC 7616 §3.3).
+    private static func prefixes(of domain: [String], base: URIReference) -> [String] {
+        domain.compactMap { text -> String? in
+            guard let target = URIReference(text)?.resolved(against: base), HTTPOrigin(target) == HTTPOrigin(base)
+            else {
+                return nil
+            }
+            return target.path.isEmpty ? "/" : target.path
+        }
+    }
+}

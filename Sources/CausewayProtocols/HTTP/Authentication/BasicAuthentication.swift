@@ -1,0 +1,18 @@
+import CausewayWire
+
+/// The Basic scheme (RFC 7617).
+package enum BasicAuthentication {
+    /// Returns the value of `Authorization` or `Proxy-Authorization`.
+    ///
+    /// The credential is sent in UTF-8, which is the only charset that a challenge can name (RFC 7617 §2.1).
+    ///
+    /// - Returns: `nil` if the user name has a colon, which would end it too early, or either part has control characters (RFC 7617 §2).
+    package static func authorization(_ credential: PasswordCredential) -> String? {
+        let (name, password) = (credential.username.utf8, credential.password.utf8)
+        guard !name.contains(UInt8(ascii: ":")) else { return nil }
+        guard !name.contains(where: URIBytes.isControl), !password.contains(where: URIBytes.isControl) else {
+            return nil
+        }
+        return "Basic " + Base64.encode(Array(name) + [UInt8(ascii: ":")] + Array(password))
+    }
+}

@@ -1,0 +1,57 @@
+/// The parameters of a Digest challenge that the client answers (RFC 7616 §3.3).
+struct DigestChallenge: Sendable {
+    /// The quality of protection (RFC 7616 §3.3).
+    enum Protection: String, Sendable {
+        /// The form of RFC 2069, without a counter.
+        case none
+        case authentication = "auth"
+        case integrity = "auth-int"
+    }
+
+    let realm: String
+    let nonce: String
+    let opaque: String?
+    let algorithm: DigestAlgorithm
+    /// The algorithm as the server wrote it, which is sent back; `nil` if the challenge names none.
+    let algorithmName: String?
+    /// Whether the algorithm has the suffix `-sess` (RFC 7616 §3.4.2).
+    let isSession: Bool
+    let protections: [Protection]
+    /// Whether the user name is sent as a hash (RFC 7616 §3.4.4).
+    let hashesUsername: Bool
+    /// Whether the old nonce was correct but too old, so that the credential need not be asked for again (RFC 7616 §3.3).
+    let isStale: Bool
+    /// The URIs of the protection space; empty means the whole origin.
+    let domain: [String]
+
+    /// - Returns: `nil` if the challenge has no nonce, or names an algorithm or a protection that the client does not support.
+    init?(_ challenge: AuthenticationChallenge, digest: DigestFunction) {
+        guard challenge.scheme == "digest", let nonce = challenge["nonce"] else { return nil }
+        algorithmName = challenge["algorithm"]
+        let name = URIBytes.lowercased(algorithmName ?? "md5")
+        isSession = name.hasSuffix("-sess")
+        guard let algorithm = DigestAlgorithm(name: isSession ? name.dropLast(5) : name[...]),
+            digest(algorithm, []) != nil
+        else { return nil }
+        self.algorithm = algorithm
+        self.nonce = nonce
+        realm = challenge.realm
+        opaque = challenge["opaque"]
+        hashesUsername = challenge["userhash"].map(URIBytes.lowercased) == "true"
+        isStale = challenge["stale"].map(URIBytes.lowercased) == "true"
+        domain = challenge["domain"].map { $0.split(separator: " ").map(String.init) } ?? []
+        if let options = challenge["qop"] {
+            let words = options.split { $0 == "," || $0 == " " || $0 == "\t" }.map(URIBytes.lowercased)
+            protections = words.compactMap(Protection.init).filter { $0 != .none }
+            guard !protections.isEmpty else { return nil }
+        } else {
+            protections = [.none]
+        }
+    }
+
+    /// Returns the protection for a request. Integrity is chosen only if the server demands it, because it must read the content twice.
+    func protection(hasKnownContent: Bool) -> Protection? {
+        if let weaker = protections.first(where: { $0 != .integrity }) { return weaker }
+        return hasKnownContent ? .integrity : nil
+    }
+}
