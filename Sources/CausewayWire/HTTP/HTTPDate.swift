@@ -35,7 +35,7 @@ package enum HTTPDate {
     /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
     ///
     /// Years begin in March here, so that the leap day is the last day of a year.
-    static func days(year: Int, month: Int, day: Int) -> Int {
+    package static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let leapDays =
             floorDivide(shifted, by: 4).quotient - floorDivide(shifted, by: 100).quotient
@@ -59,7 +59,7 @@ package enum HTTPDate {
     }
 
     /// Returns the number of days in a month.
-    static func dayCount(year: Int, month: Int) -> Int {
+    package static func dayCount(year: Int, month: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30

@@ -1,0 +1,44 @@
+/// A cookie in a store (RFC 6265bis §5.7).
+package struct Cookie: Hashable, Sendable {
+    package var name: [UInt8]
+    package var value: [UInt8]
+    /// The host in lower case, or the domain that includes all its subdomains.
+    package var domain: String
+    /// Whether only the host `domain` itself gets the cookie.
+    package var isHostOnly: Bool
+    package var path: String
+    /// The time at which the cookie ends, since 1970; `nil` if it ends with the session.
+    package var expires: Duration?
+    package var created: Duration
+    package var isSecure: Bool
+    package var isHTTPOnly: Bool
+    package var sameSite: SetCookie.SameSite
+
+    package init(
+        name: [UInt8], value: [UInt8], domain: String, isHostOnly: Bool = true, path: String = "/",
+        expires: Duration? = nil,
+        created: Duration = .zero, isSecure: Bool = false, isHTTPOnly: Bool = false,
+        sameSite: SetCookie.SameSite = .unspecified
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.created = created
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+    }
+
+    /// Whether both cookies have one identity: the same name, domain and path. A new cookie replaces the old one.
+    package func isSame(as other: Cookie) -> Bool {
+        name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
+    }
+
+    package func isExpired(at now: Duration) -> Bool { expires.map { $0 <= now } ?? false }
+
+    /// The name and the value as in the field `Cookie`. A cookie without a name has no equals sign (RFC 6265bis §5.8.3).
+    package var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
+}

@@ -1,0 +1,230 @@
+/// The outcome of one `Set-Cookie` field.
+package enum CookieOutcome: Equatable, Sendable {
+    case stored
+    /// The cookie was already expired: a cookie with its identity, if there was one, is removed.
+    case removed
+    case ignored(CookieRefusal)
+}
+
+/// The reason why a cookie is not stored (RFC 6265bis §5.7).
+package enum CookieRefusal: Error, Equatable, Sendable {
+    /// The field has no name and value, control characters, or too many bytes.
+    case malformed
+    /// `Domain` does not include the host of the request.
+    case otherDomain
+    /// `Domain` is a public suffix, such as `com`, whose owner does not own the subdomains.
+    case publicSuffix
+    /// `Secure` came over an insecure connection, or the cookie would replace or shadow a secure one.
+    case insecure
+    /// A cookie with `HttpOnly` was set by a program, or would be replaced by it.
+    case notHTTP
+    /// The request came from another site, and the cookie is for its own site only.
+    case otherSite
+    /// The name has the prefix `__Secure-` or `__Host-`, without what it promises.
+    case prefix
+    /// `SameSite=None` without `Secure`.
+    case sameSiteNoneWithoutSecure
+}
+
+/// Cookies, and the rules for storing and sending them (RFC 6265bis §5.7, §5.8).
+///
+/// A value without I/O: times are given, as durations since 1970.
+package struct CookieStore: Sendable {
+    /// Limits of a store (RFC 6265bis §6.1).
+    package struct Limits: Sendable {
+        /// The maximum number of cookies with one domain.
+        package var perDomain = 50
+        package var total = 3_000
+        /// The maximum time until a cookie ends: 400 days (RFC 6265bis §5.5).
+        package var maximumAge: Duration = .seconds(400 * 86_400)
+
+        package init() {}
+    }
+
+    /// Tells whether a domain is a public suffix. Without a list, only names of a single label are.
+    package typealias PublicSuffixTest = @Sendable (String) -> Bool
+
+    private struct Entry: Sendable {
+        var cookie: Cookie
+        /// The position in the order of creation, which breaks ties of `created`.
+        var order: UInt64
+        var lastAccess: Duration
+    }
+
+    private var entries: [String: [Entry]] = [:]
+    package private(set) var count = 0
+    private var nextOrder: UInt64 = 0
+    private let limits: Limits
+    private let isPublicSuffix: PublicSuffixTest
+
+    package init(
+        limits: Limits = Limits(),
+        isPublicSuffix: @escaping PublicSuffixTest = { (domain: String) -> Bool in
+            !domain.utf8.contains(UInt8(ascii: "."))
+        }
+    ) {
+        self.limits = limits
+        self.isPublicSuffix = isPublicSuffix
+    }
+
+    /// All cookies, expired ones included, in order of creation.
+    package var all: [Cookie] {
+        entries.values.joined().sorted { $0.order < $1.order }.map(\.cookie)
+    }
+
+    /// Whether any cookie, expired or not, has this property.
+    func contains(where matches: (Cookie) -> Bool) -> Bool {
+        entries.values.contains { list in list.contains { matches($0.cookie) } }
+    }
+
+    /// Whether the owner of `domain` does not own its subdomains.
+    func isPublicSuffixDomain(_ domain: String) -> Bool { isPublicSuffix(domain) }
+
+    // MARK: Storing
+
+    /// Stores the cookie of a `Set-Cookie` field (RFC 6265bis §5.7).
+    @discardableResult
+    package mutating func receive(_ field: some Collection<UInt8>, from context: CookieContext, at now: Duration)
+        -> CookieOutcome
+    {
+        guard let parsed = SetCookie(field) else { return .ignored(.malformed) }
+        return receive(parsed, from: context, at: now)
+    }
+
+    @discardableResult
+    package mutating func receive(_ parsed: SetCookie, from context: CookieContext, at now: Duration) -> CookieOutcome {
+        let cookie: Cookie
+        do {
+            cookie = try judged(parsed, context: context, now: now)
+        } catch {
+            return .ignored(error)
+        }
+        return insert(cookie, at: now)
+    }
+
+    /// Stores a cookie of the program, which may set any domain. It replaces the one with its identity.
+    @discardableResult
+    package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
+        var cookie = cookie
+        if let end = cookie.expires { cookie.expires = min(end, now + limits.maximumAge) }
+        let old = remove(cookie)
+        guard !cookie.isExpired(at: now) else { return .removed }
+        // The new cookie keeps the place of the old one in the order (RFC 6265bis §5.7).
+        if let old { cookie.created = old.cookie.created }
+        entries[cookie.domain, default: []].append(
+            Entry(cookie: cookie, order: old?.order ?? nextOrder, lastAccess: now))
+        if old == nil { nextOrder += 1 }
+        count += 1
+        evict(from: cookie.domain, at: now)
+        return .stored
+    }
+
+    /// Removes the cookie with the identity of `cookie`.
+    package mutating func delete(_ cookie: Cookie) { remove(cookie) }
+
+    package mutating func removeAll() {
+        entries = [:]
+        count = 0
+    }
+
+    /// Removes the cookies for which `shouldRemove` is true.
+    package mutating func removeAll(where shouldRemove: (Cookie) -> Bool) {
+        for (domain, list) in entries {
+            let kept = list.filter { !shouldRemove($0.cookie) }
+            guard kept.count < list.count else { continue }
+            count -= list.count - kept.count
+            entries[domain] = kept.isEmpty ? nil : kept
+        }
+    }
+
+    @discardableResult
+    private mutating func remove(_ cookie: Cookie) -> Entry? {
+        guard let index = entries[cookie.domain]?.firstIndex(where: { $0.cookie.isSame(as: cookie) }) else {
+            return nil
+        }
+        let old = entries[cookie.domain]?.remove(at: index)
+        if entries[cookie.domain]?.isEmpty == true { entries[cookie.domain] = nil }
+        count -= 1
+        return old
+    }
+
+    /// Applies the limits (RFC 6265bis §5.7): expired cookies go first, then insecure ones of a full domain, then the least recently used.
+    private mutating func evict(from domain: String, at now: Duration) {
+        if (entries[domain]?.count ?? 0) > limits.perDomain {
+            removeExpired(at: now)
+            while let list = entries[domain], list.count > limits.perDomain {
+                let insecure = list.filter { !$0.cookie.isSecure }
+                let victim = (insecure.isEmpty ? list : insecure).min {
+                    ($0.lastAccess, $0.order) < ($1.lastAccess, $1.order)
+                }
+                if let victim { remove(victim.cookie) }
+            }
+        }
+        guard count > limits.total else { return }
+        removeExpired(at: now)
+        while count > limits.total {
+            let victim = entries.values.joined().min { ($0.lastAccess, $0.order) < ($1.lastAccess, $1.order) }
+            if let victim { remove(victim.cookie) }
+        }
+    }
+
+    package mutating func removeExpired(at now: Duration) { removeAll { $0.isExpired(at: now) } }
+
+    // MARK: Sending
+
+    /// Returns the cookies for a request, those with the longest path first, then the oldest (RFC 6265bis §5.8.3).
+    package mutating func cookies(for context: CookieContext, at now: Duration) -> [Cookie] {
+        var found: [Entry] = []
+        for domain in Self.domains(of: context.host) {
+            guard var list = entries[domain] else { continue }
+            for index in list.indices where Self.shouldSend(list[index].cookie, in: context, at: now) {
+                list[index].lastAccess = now
+                found.append(list[index])
+            }
+            entries[domain] = list
+        }
+        found.sort { one, other in
+            let (mine, theirs) = (one.cookie.path.utf8.count, other.cookie.path.utf8.count)
+            return mine == theirs ? one.order < other.order : mine > theirs
+        }
+        return found.map(\.cookie)
+    }
+
+    /// Returns the value of the field `Cookie`, or `nil` if there is no cookie for the request.
+    package mutating func field(for context: CookieContext, at now: Duration) -> [UInt8]? {
+        guard !entries.isEmpty else { return nil }
+        let found = cookies(for: context, at: now)
+        guard !found.isEmpty else { return nil }
+        return Self.field(found)
+    }
+
+    /// Returns the value of the field `Cookie` for these cookies, in order.
+    package static func field(_ cookies: [Cookie]) -> [UInt8] {
+        Array(cookies.map(\.pair).joined(separator: "; ".utf8))
+    }
+
+    private static func shouldSend(_ cookie: Cookie, in context: CookieContext, at now: Duration) -> Bool {
+        guard cookie.isHostOnly ? context.host == cookie.domain : context.matches(domain: cookie.domain) else {
+            return false
+        }
+        guard context.matches(path: cookie.path), !cookie.isExpired(at: now) else { return false }
+        guard context.isSecure || !cookie.isSecure, context.isHTTP || !cookie.isHTTPOnly else { return false }
+        switch (context.site, cookie.sameSite) {
+        case (.same, _), (_, .none): return true
+        case (.crossNavigation, .lax), (.crossNavigation, .unspecified): return true
+        case (.crossNavigation, .strict), (.cross, _): return false
+        }
+    }
+
+    /// Returns the host and its parent domains, as keys of `entries`.
+    private static func domains(of host: String) -> [String] {
+        guard !CookieContext.isAddress(host) else { return [host] }
+        var domains = [host]
+        var rest = host[...]
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.index(after: dot)...]
+            domains.append(String(rest))
+        }
+        return domains
+    }
+}

@@ -1,0 +1,26 @@
+import CausewayWire
+
+extension SetCookie {
+    /// Splits the values of several `Set-Cookie` fields that were joined with commas, as in a dictionary of fields.
+    ///
+    /// RFC 9110 §5.3 forbids to join them, because dates have commas too. A comma separates here if a name and an equals sign follow.
+    package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
+        var fields: [ArraySlice<UInt8>] = []
+        var start = 0
+        for index in value.indices where value[index] == UInt8(ascii: ",") && beginsPair(value[(index + 1)...]) {
+            fields.append(HTTPCharacters.trimmed(value[start..<index]))
+            start = index + 1
+        }
+        fields.append(HTTPCharacters.trimmed(value[start...]))
+        return fields.filter { !$0.isEmpty }
+    }
+
+    /// Whether the bytes begin with a token and an equals sign.
+    private static func beginsPair(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var reader = FieldValueReader(bytes)
+        reader.skipSpace()
+        guard reader.token() != nil else { return false }
+        reader.skipSpace()
+        return reader.next == UInt8(ascii: "=")
+    }
+}
