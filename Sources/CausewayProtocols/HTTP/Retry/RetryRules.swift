@@ -1,0 +1,129 @@
+/// A request and the connection that it was sent on, as far as they decide about sending it again.
+package struct RetryContext: Equatable, Sendable {
+    /// The content of the request.
+    package enum Content: Equatable, Sendable {
+        case none
+        /// Data or a file, which can be read again.
+        case repeatable
+        /// A stream. Once a byte was read, the program must provide another stream.
+        case stream(isRead: Bool)
+    }
+
+    /// The state of the connection when it was chosen.
+    package enum Connection: Sendable {
+        case new
+        /// It carried another request before, so the peer may have closed it meanwhile.
+        case reused
+    }
+
+    package var method: String
+    package var content: Content
+    package var connection: Connection
+    /// Whether a byte of the request left the host.
+    package var wasSent: Bool
+    /// Whether the request was sent as early data of TLS (RFC 8446 §2.3).
+    package var usedEarlyData: Bool
+    /// How often this request was sent again already.
+    package var retryCount: Int
+
+    package init(
+        method: String, content: Content = .none, connection: Connection = .reused, wasSent: Bool = true,
+        usedEarlyData: Bool = false, retryCount: Int = 0
+    ) {
+        self.method = method
+        self.content = content
+        self.connection = connection
+        self.wasSent = wasSent
+        self.usedEarlyData = usedEarlyData
+        self.retryCount = retryCount
+    }
+}
+
+/// The event that ends an exchange before its answer is complete, or an answer that invites to repeat the request.
+package enum RetryOccasion: Equatable, Sendable {
+    /// The connection ended before the first byte of the answer.
+    case closedBeforeAnswer
+    /// The connection ended in the answer.
+    case closedInAnswer
+    /// GOAWAY names a last stream below this one, so the peer did not process the request (RFC 9113 §6.8).
+    case goneAway
+    /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7).
+    case refusedStream
+    /// RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
+    case requiresHTTP1
+    /// The final answer has this status.
+    case answered(status: Int)
+}
+
+/// The decision about sending a request again.
+package enum RetryDecision: Equatable, Sendable {
+    /// The restrictions of the second attempt.
+    package enum Route: Sendable {
+        /// Any connection.
+        case any
+        /// A connection that carried no request before.
+        case newConnection
+        /// A connection to the request's own host, not one of another name (RFC 9110 §7.4).
+        case ownConnection
+        /// A connection of HTTP/1.1.
+        case http1
+        /// Any connection, but not in early data (RFC 8470 §5.2).
+        case withoutEarlyData
+    }
+
+    /// Report the failure, or deliver the answer.
+    case end
+    /// Send the request again.
+    ///
+    /// - Parameter needsNewStream: The program must provide its content stream again. If it has none, the task fails.
+    case retry(Route, needsNewStream: Bool)
+}
+
+/// The rules for sending a request again without asking the program (RFC 9110 §9.2.2).
+package enum RetryRules {
+    /// The maximum number of retries after answers that prove that the peer did not process the request.
+    package static let unprocessedLimit = 5
+
+    /// Decides whether a request is sent again, and how.
+    package static func decide(_ occasion: RetryOccasion, _ context: RetryContext) -> RetryDecision {
+        switch occasion {
+        case .closedBeforeAnswer:
+            guard context.connection == .reused, context.retryCount == 0 else { return .end }
+            guard isIdempotent(context.method) || !context.wasSent else { return .end }
+            return again(.newConnection, context)
+        // A part of the answer was delivered already.
+        case .closedInAnswer: return .end
+        case .goneAway, .refusedStream:
+            return context.retryCount < unprocessedLimit ? again(.any, context) : .end
+        case .requiresHTTP1:
+            return context.retryCount < unprocessedLimit ? again(.http1, context) : .end
+        case .answered(let status): return decide(status: status, context)
+        }
+    }
+
+    private static func decide(status: Int, _ context: RetryContext) -> RetryDecision {
+        guard context.retryCount == 0 else { return .end }
+        switch status {
+        // The server stopped waiting for the request. On a reused connection it may have waited for any request (RFC 9110 §15.5.9).
+        case 408 where context.connection == .reused && isIdempotent(context.method):
+            return again(.newConnection, context)
+        // The server did not process the request, so any method can be repeated (RFC 9110 §15.5.20).
+        case 421: return again(.ownConnection, context)
+        // The server did not process the request, because an attacker could replay it (RFC 8470 §5.2).
+        case 425 where context.usedEarlyData: return again(.withoutEarlyData, context)
+        default: return .end
+        }
+    }
+
+    private static func again(_ route: RetryDecision.Route, _ context: RetryContext) -> RetryDecision {
+        .retry(route, needsNewStream: context.content == .stream(isRead: true))
+    }
+
+    /// Whether the method has the same effect if it arrives twice (RFC 9110 §9.2.2). Method names are case-sensitive.
+    package static func isIdempotent(_ method: String) -> Bool {
+        switch method {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+}
