@@ -1,0 +1,216 @@
+/// The connections of one session, and the requests that wait for one.
+///
+/// The owner reports events with their times and performs the returned actions in order. HTTP/1 connections carry one request at a time,
+/// at most six for one key; a connection of HTTP/2 carries as many as the peer permits, and a second one is established only if the first
+/// is full or going away.
+package struct ConnectionPool: Sendable {
+    private let limits: PoolLimits
+    var groups: [PoolGroup?] = []
+    private var slots: [PoolKey: Int] = [:]
+    private var freeSlots: [Int] = []
+    /// The groups of requests that wait, for cancellation.
+    private var places: [UInt64: Int] = [:]
+    /// A counter of events, which orders requests and connections.
+    private var serial: UInt64 = 0
+    private var idleCount = 0
+    /// The next time at which ``advance(to:)`` has something to do. It may be too early, never too late.
+    package private(set) var deadline: Duration?
+    /// The number of keys from which on groups without connections are forgotten, with what they know about their servers.
+    private static let groupLimit = 1_024
+
+    package init(limits: PoolLimits = PoolLimits()) { self.limits = limits }
+
+    /// The number of connections, those that are being established included.
+    package var connectionCount: Int { groups.reduce(0) { $0 + ($1?.connections.count ?? 0) } }
+    /// The number of requests that wait.
+    package var waitingCount: Int { places.count }
+
+    // MARK: Requests
+
+    /// Adds a request. It is assigned at once if a connection has room.
+    package mutating func requested(_ request: PoolRequest, at now: Duration) -> [PoolAction] {
+        guard places[request.id] == nil else { return [] }
+        serial += 1
+        let slot = slot(for: request.key)
+        var actions: [PoolAction] = []
+        if request.route == .ownConnection {
+            groups[slot]?.alias = nil
+            groups[slot]?.mayCoalesce = false
+        } else if request.route == .any, startAtOnce(request.id, slot: slot, &actions) {
+            return actions
+        }
+        places[request.id] = slot
+        groups[slot]?.add(request, serial: serial)
+        serve(slot, at: now, &actions)
+        return settled(actions)
+    }
+
+    /// Starts a request on a connection of its group or of the group that serves it.
+    private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
+        let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
+        if isStarted { recount(slot) }
+        return isStarted || assignToAlias(request, slot: slot, &actions)
+    }
+
+    /// Removes a request that waits. A request that has a connection is ended by ``finished(_:isReusable:idleTimeout:at:)``.
+    package mutating func cancelled(_ request: UInt64, at now: Duration) -> [PoolAction] {
+        guard let slot = places.removeValue(forKey: request) else { return [] }
+        var actions: [PoolAction] = []
+        groups[slot]?.cancel(request, &actions)
+        return actions
+    }
+
+    /// Changes the priority of a request that waits.
+    package mutating func reprioritized(_ request: UInt64, to priority: Float) {
+        guard let slot = places[request] else { return }
+        groups[slot]?.reprioritize(request, priority)
+    }
+
+    // MARK: Connections
+
+    /// Notes that a connection was established.
+    package mutating func connected(
+        _ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration
+    ) -> [PoolAction] {
+        change(id, at: now) { group, limits, _ in group.connected(id, facts, at: now, limits: limits) }
+    }
+
+    /// Notes that a connection could not be established.
+    package mutating func connectFailed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
+        change(id, at: now) { group, limits, actions in group.connectFailed(id, at: now, limits: limits, &actions) }
+    }
+
+    /// Notes that a request on a connection ended.
+    ///
+    /// - Parameters:
+    ///   - isReusable: Whether HTTP permits another request on the connection (RFC 9112 §9.3). For HTTP/2 it is `true` unless the
+    ///     connection is broken.
+    ///   - idleTimeout: The server's `Keep-Alive: timeout`, if it sent one.
+    package mutating func finished(
+        _ id: PoolConnectionID, isReusable: Bool = true, idleTimeout: Duration? = nil, at now: Duration
+    ) -> [PoolAction] {
+        serial += 1
+        let serial = serial
+        var actions = change(id, at: now) { group, limits, actions in
+            group.finished(
+                id, isReusable: isReusable, idleTimeout: idleTimeout, serial: serial, at: now, limits: limits, &actions)
+        }
+        if idleCount > limits.idleConnections { closeOldestIdle(&actions) }
+        return actions
+    }
+
+    /// Notes a new limit of concurrent streams (RFC 9113 §5.1.2).
+    package mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int, at now: Duration) -> [PoolAction] {
+        change(id, at: now) { group, _, _ in group.streamLimitChanged(id, to: limit) }
+    }
+
+    /// Lets no further request start on a connection: after GOAWAY, `Connection: close`, bytes after a response, or a change of the path.
+    package mutating func retired(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
+        change(id, at: now) { group, _, actions in group.retire(id, &actions) }
+    }
+
+    /// Lets no further request start on any connection that exists, as for `reset` and `flush` of a session.
+    package mutating func retiredAll(where shouldRetire: (PoolConnectionID) -> Bool = { _ in true }, at now: Duration)
+        -> [PoolAction]
+    {
+        var actions: [PoolAction] = []
+        for slot in groups.indices {
+            guard let all = groups[slot]?.connections.map(\.id).filter(shouldRetire), !all.isEmpty else { continue }
+            for id in all { groups[slot]?.retire(id, &actions) }
+            serve(slot, at: now, &actions)
+        }
+        return settled(actions)
+    }
+
+    /// Notes that a connection is closed, or left the pool after an upgrade. Requests on it are over.
+    package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
+        change(id, at: now) { group, _, _ in group.remove(id) }
+    }
+
+    /// Establishes up to `count` connections that no request waits for yet.
+    package mutating func warm(_ key: PoolKey, count: Int = 1, at now: Duration) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        groups[slot(for: key)]?.warm(count, limits: limits, serial: &serial, &actions)
+        return actions
+    }
+
+    /// Closes connections that were idle for too long. Early, late and repeated calls are harmless.
+    package mutating func advance(to now: Duration) -> [PoolAction] {
+        guard let due = deadline, due <= now else { return [] }
+        var actions: [PoolAction] = []
+        deadline = nil
+        for slot in groups.indices where groups[slot] != nil {
+            groups[slot]?.closeExpired(at: now, &actions)
+            serve(slot, at: now, &actions)
+        }
+        return settled(actions)
+    }
+
+    // MARK: Groups
+
+    private mutating func slot(for key: PoolKey) -> Int {
+        if let known = slots[key] { return known }
+        if slots.count >= Self.groupLimit { removeEmptyGroups() }
+        let slot = freeSlots.popLast() ?? groups.count
+        if slot == groups.count { groups.append(nil) }
+        groups[slot] = PoolGroup(key: key, slot: slot)
+        slots[key] = slot
+        return slot
+    }
+
+    private mutating func removeEmptyGroups() {
+        for (slot, group) in groups.enumerated() {
+            guard let group, group.isEmpty else { continue }
+            groups[slot] = nil
+            slots[group.key] = nil
+            freeSlots.append(slot)
+        }
+    }
+
+    /// Changes the group of a connection, then serves the requests that this enables.
+    private mutating func change(
+        _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, PoolLimits, inout [PoolAction]) -> Void
+    ) -> [PoolAction] {
+        guard isKnown(id.slot) else { return [] }
+        var actions: [PoolAction] = []
+        let limits = limits
+        if groups[id.slot] != nil { body(&groups[id.slot]!, limits, &actions) }
+        serve(id.slot, at: now, &actions)
+        return settled(actions)
+    }
+
+    func isKnown(_ slot: Int) -> Bool { groups.indices.contains(slot) && groups[slot] != nil }
+
+    /// Serves one group, and notes when it needs the time next.
+    mutating func serve(_ slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
+        groups[slot]?.serve(at: now, limits: limits, serial: &serial, &actions)
+        recount(slot)
+        if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
+    }
+
+    /// Notes the requests that no longer wait.
+    mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
+        for action in actions {
+            switch action {
+            case .assign(let request, _, _), .fail(let request, _): places[request] = nil
+            case .connect, .close: break
+            }
+        }
+        return actions
+    }
+
+    /// Updates the number of idle connections after a change of one group.
+    mutating func recount(_ slot: Int) {
+        guard isKnown(slot), let group = groups[slot] else { return }
+        idleCount += group.idleCount - group.countedIdle
+        groups[slot]?.countedIdle = group.idleCount
+    }
+
+    /// Closes the connection that would be closed first anyway.
+    private mutating func closeOldestIdle(_ actions: inout [PoolAction]) {
+        let idle = groups.lazy.compactMap { $0 }.flatMap(\.connections).filter(\.isIdle)
+        guard let oldest = idle.min(by: { ($0.idleDeadline ?? .zero) < ($1.idleDeadline ?? .zero) }) else { return }
+        groups[oldest.id.slot]?.retire(oldest.id, &actions)
+        recount(oldest.id.slot)
+    }
+}

@@ -1,0 +1,267 @@
+/// The connections and the waiting requests with one key.
+struct PoolGroup: Sendable {
+    /// The version of HTTP that the server chose last. While it is not known, one connection is established at a time, because a
+    /// connection of HTTP/2 serves all requests.
+    enum Version: Sendable {
+        case unknown
+        case http1
+        case http2
+    }
+
+    let key: PoolKey
+    let slot: Int
+    private(set) var connections: [PoolConnection] = []
+    /// Requests that any connection serves.
+    private(set) var waiting = WaitingRequests()
+    /// Requests with restrictions, in order, and the event at which each came.
+    private var restricted: [(request: PoolRequest, serial: UInt64)] = []
+    private var version: Version
+    /// The time before which no attempt starts while other connections work.
+    private var pauseEnd: Duration?
+    /// A connection of another group that serves this one (RFC 9113 §9.1.1).
+    var alias: PoolConnectionID?
+    /// The number of idle connections that the pool has counted.
+    var countedIdle = 0
+    /// Whether connections of other groups may serve this one. The server can forbid it (RFC 9110 §15.5.20).
+    var mayCoalesce = true
+
+    init(key: PoolKey, slot: Int) {
+        self.key = key
+        self.slot = slot
+        version = key.origin.isSecure ? .unknown : .http1
+    }
+
+    /// Whether no request waits.
+    var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
+    var isEmpty: Bool { connections.isEmpty && isServed }
+    var idleCount: Int { connections.count(where: \.isIdle) }
+
+    /// The next time at which something is to do.
+    var deadline: Duration? {
+        var next = isServed ? nil : pauseEnd
+        for connection in connections where connection.isIdle {
+            if let end = connection.idleDeadline, next.map({ end < $0 }) ?? true { next = end }
+        }
+        return next
+    }
+
+    subscript(id: PoolConnectionID) -> PoolConnection? { connections.first { $0.id == id } }
+
+    private func index(of id: PoolConnectionID) -> Int? { connections.firstIndex { $0.id == id } }
+
+    // MARK: Requests
+
+    mutating func add(_ request: PoolRequest, serial: UInt64) {
+        switch request.route {
+        case .any: waiting.insert(request.id, priority: request.priority, serial: serial)
+        case .newConnection, .ownConnection, .http1: restricted.append((request, serial))
+        }
+    }
+
+    /// Removes a waiting request, and stops attempts that no request needs.
+    mutating func cancel(_ id: UInt64, _ actions: inout [PoolAction]) {
+        let old = restricted.count
+        restricted.removeAll { $0.request.id == id }
+        guard waiting.remove(id) || restricted.count < old else { return }
+        var surplus = connections.count(where: \.isConnecting) - waiting.count - restricted.count
+        for index in connections.indices.reversed() where surplus > 0 && connections[index].isConnecting {
+            actions.append(.close(connections.remove(at: index).id))
+            surplus -= 1
+        }
+    }
+
+    mutating func reprioritize(_ id: UInt64, _ priority: Float) { waiting.reprioritize(id, priority) }
+
+    mutating func popWaiting() -> UInt64? { waiting.popFirst() }
+
+    /// Starts a request without waiting, if no other request waits and a connection has room.
+    mutating func startAtOnce(_ request: UInt64, _ actions: inout [PoolAction]) -> Bool {
+        guard isServed, let id = bestConnection() else { return false }
+        start(request, on: id, &actions)
+        return true
+    }
+
+    // MARK: Connections
+
+    mutating func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration, limits: PoolLimits)
+    {
+        guard let index = index(of: id), connections[index].isConnecting else { return }
+        if let limit = facts.streamLimit {
+            connections[index].phase = .multiplexed(streamLimit: max(0, limit))
+            version = .http2
+        } else {
+            // A connection that did not offer HTTP/2 says nothing about the server.
+            if case .connecting(offersHTTP2: true) = connections[index].phase { version = .http1 }
+            connections[index].phase = .single
+        }
+        connections[index].names = facts.names
+        connections[index].address = facts.address
+        connections[index].idleDeadline = now + limits.idleTimeout
+        pauseEnd = nil
+    }
+
+    /// Handles an attempt that failed. If nothing else can serve the waiting requests, they fail.
+    mutating func connectFailed(
+        _ id: PoolConnectionID, at now: Duration, limits: PoolLimits, _ actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: id), connections[index].isConnecting else { return }
+        connections.remove(at: index)
+        guard !connections.contains(where: { !$0.isRetired }) else {
+            pauseEnd = now + limits.attemptPause
+            return
+        }
+        for entry in restricted { actions.append(.fail(entry.request.id, because: id)) }
+        restricted = []
+        for request in waiting.takeAll() { actions.append(.fail(request, because: id)) }
+    }
+
+    /// Handles the end of a request on a connection.
+    ///
+    /// - Parameter idleTimeout: The time for which the server keeps the connection, if it said so.
+    mutating func finished(
+        _ id: PoolConnectionID, isReusable: Bool, idleTimeout: Duration?, serial: UInt64, at now: Duration,
+        limits: PoolLimits,
+        _ actions: inout [PoolAction]
+    ) {
+        guard let index = index(of: id), connections[index].activeCount > 0 else { return }
+        connections[index].activeCount -= 1
+        if !isReusable { connections[index].isRetired = true }
+        guard connections[index].activeCount == 0 else { return }
+        if connections[index].isRetired {
+            actions.append(.close(id))
+            connections.remove(at: index)
+            return
+        }
+        connections[index].lastUse = serial
+        connections[index].idleDeadline = now + min(idleTimeout ?? limits.idleTimeout, limits.maximumIdleTimeout)
+    }
+
+    mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int) {
+        guard let index = index(of: id), connections[index].isMultiplexed else { return }
+        connections[index].phase = .multiplexed(streamLimit: max(0, limit))
+    }
+
+    /// Lets no further request start on a connection, and closes it once it is idle. Attempts are not affected.
+    mutating func retire(_ id: PoolConnectionID, _ actions: inout [PoolAction]) {
+        guard let index = index(of: id), !connections[index].isConnecting else { return }
+        connections[index].isRetired = true
+        guard connections[index].isIdle else { return }
+        actions.append(.close(id))
+        connections.remove(at: index)
+    }
+
+    /// Forgets a connection without closing it.
+    mutating func remove(_ id: PoolConnectionID) { connections.removeAll { $0.id == id } }
+
+    mutating func closeExpired(at now: Duration, _ actions: inout [PoolAction]) {
+        connections.removeAll { connection in
+            guard connection.isIdle, let end = connection.idleDeadline, end <= now else { return false }
+            actions.append(.close(connection.id))
+            return true
+        }
+    }
+
+    /// Starts a request on a connection with room.
+    mutating func start(_ request: UInt64, on id: PoolConnectionID, _ actions: inout [PoolAction]) {
+        guard let index = index(of: id) else { return }
+        actions.append(.assign(request, id, isReused: connections[index].isUsed))
+        connections[index].activeCount += 1
+        connections[index].isUsed = true
+        connections[index].idleDeadline = nil
+    }
+
+    // MARK: Serving
+
+    /// Gives connections to waiting requests, and establishes those that are missing.
+    mutating func serve(at now: Duration, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
+        serveRestricted(&actions)
+        while !waiting.isEmpty, let id = bestConnection(), let request = waiting.popFirst() {
+            start(request, on: id, &actions)
+        }
+        closeRedundant(&actions)
+        guard !isServed else { return }
+        if let end = pauseEnd, now < end, connections.contains(where: { !$0.isRetired }) { return }
+        pauseEnd = nil
+        let single = restricted.count { $0.request.route == .http1 }
+        let renewed = restricted.count - single
+        connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
+        connect(renewed, offersHTTP2: true, makesRoom: true, limits, &serial, &actions)
+        connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
+    }
+
+    /// Establishes connections that no request waits for yet.
+    mutating func warm(_ count: Int, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
+        let wanted = version == .http1 ? count : min(count, 1)
+        let existing = connections.count { !$0.isRetired && !$0.isConnecting }
+        connect(wanted - existing, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
+    }
+
+    /// Establishes connections until `count` attempts run.
+    ///
+    /// One is enough while the server may choose HTTP/2.
+    ///
+    /// - Parameter makesRoom: Whether an idle connection is closed if the limit is reached.
+    private mutating func connect(
+        _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ limits: PoolLimits, _ serial: inout UInt64,
+        _ actions: inout [PoolAction]
+    ) {
+        let wanted = offersHTTP2 && version != .http1 ? min(count, 1) : count
+        var missing = wanted - connections.count { $0.phase == .connecting(offersHTTP2: offersHTTP2) }
+        while missing > 0 {
+            if connections.count >= limits.connectionsPerKey {
+                let idle = connections.filter(\.isIdle).min { $0.lastUse < $1.lastUse }
+                guard makesRoom, let idle else { return }
+                retire(idle.id, &actions)
+            }
+            serial += 1
+            let id = PoolConnectionID(slot: slot, serial: serial)
+            connections.append(PoolConnection(id: id, phase: .connecting(offersHTTP2: offersHTTP2)))
+            actions.append(.connect(id, key, offersHTTP2: offersHTTP2 && key.origin.isSecure))
+            missing -= 1
+        }
+    }
+
+    private mutating func serveRestricted(_ actions: inout [PoolAction]) {
+        guard !restricted.isEmpty else { return }
+        var left: [(request: PoolRequest, serial: UInt64)] = []
+        for entry in restricted {
+            if let id = bestConnection(where: { Self.isAllowed($0, for: entry.request.route, since: entry.serial) }) {
+                start(entry.request.id, on: id, &actions)
+            } else {
+                left.append(entry)
+            }
+        }
+        restricted = left
+    }
+
+    private static func isAllowed(_ connection: PoolConnection, for route: PoolRequest.Route, since serial: UInt64)
+        -> Bool
+    {
+        switch route {
+        case .any: true
+        case .newConnection, .ownConnection: connection.id.serial > serial
+        case .http1: !connection.isMultiplexed
+        }
+    }
+
+    /// Returns a connection with room: one of HTTP/2 if there is one, else the one that was used last, which the server closes last.
+    private func bestConnection(where isAllowed: (PoolConnection) -> Bool = { _ in true }) -> PoolConnectionID? {
+        var best: (id: PoolConnectionID, lastUse: UInt64)?
+        for connection in connections where connection.hasRoom && isAllowed(connection) {
+            if connection.isMultiplexed { return connection.id }
+            if best == nil || best?.lastUse ?? 0 < connection.lastUse { best = (connection.id, connection.lastUse) }
+        }
+        return best?.id
+    }
+
+    /// Closes idle connections of HTTP/2 beside another one with room.
+    private mutating func closeRedundant(_ actions: inout [PoolAction]) {
+        guard version == .http2, connections.count(where: { $0.isMultiplexed && $0.hasRoom }) > 1 else { return }
+        let kept = connections.first { $0.isMultiplexed && $0.hasRoom }?.id
+        connections.removeAll { connection in
+            guard connection.isMultiplexed, connection.isIdle, connection.id != kept else { return false }
+            actions.append(.close(connection.id))
+            return true
+        }
+    }
+}
