@@ -18,7 +18,10 @@ let package = Package(
             swiftSettings: house),
     ]
         // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
-        + ["FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus"].map {
+        + [
+            "FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus",
+            "FuzzChallenges", "FuzzCookies", "FuzzReferences",
+        ].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],
                 swiftSettings: house)

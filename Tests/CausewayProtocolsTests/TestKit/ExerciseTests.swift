@@ -46,6 +46,36 @@ struct ExerciseTests {
         #expect(wholeCount > 0)
     }
 
+    @Test("Challenges, cookies and references of random words", arguments: 0..<20)
+    func semantics(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let challenges = [
+            "Basic", "Digest", " ", "realm=", "\"x\"", ", ", "nonce=\"n\"", "qop=auth", "algorithm=SHA-256", "-sess",
+            "\n", "\\", "\"", "=",
+            "stale=true", "userhash=true", "nextnonce=\"m\"", "\u{0}", "é",
+        ]
+        let cookies = [
+            "a=b", "c", "=", "; ", "Path=/", "dir", "Domain=a.example", "Secure", "HttpOnly", "Max-Age=", "9",
+            "Expires=", "1 Jan 2031 0:0:0",
+            "\n", "__Host-", "SameSite=None", "\u{0}", "é", "\t",
+        ]
+        let references = [
+            "https", "http", "data", ":", "//", "/", "..", ".", "a.example", "@", "[::1]", ":80", "?q", "#f", "%20",
+            " ", "é", "\\", ";base64,", "aGk=",
+        ]
+        func text(_ words: [String]) -> [UInt8] {
+            (0..<random.integer(in: 0...25)).flatMap { _ in Array(words[random.integer(in: 0...(words.count - 1))].utf8)
+            }
+        }
+        var (answeredCount, storedCount, followedCount) = (0, 0, 0)
+        for _ in 0..<300 {
+            answeredCount += Exercise.challenges(text(challenges))
+            storedCount += Exercise.setCookies(text(cookies))
+            if Exercise.references(text(references)) { followedCount += 1 }
+        }
+        #expect(answeredCount > 0 && storedCount > 0 && followedCount > 0)
+    }
+
     @Test("Framers with any order of calls", arguments: 0..<200)
     func framers(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
