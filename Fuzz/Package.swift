@@ -20,7 +20,7 @@ let package = Package(
         // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
         + [
             "FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus",
-            "FuzzChallenges", "FuzzCookies", "FuzzReferences",
+            "FuzzChallenges", "FuzzCookies", "FuzzReferences", "FuzzHTTP2",
         ].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],

@@ -1,0 +1,33 @@
+internal import CausewayWire
+
+/// A field block whose END_HEADERS flag is still to come (RFC 9113 §4.3).
+struct HTTP2FieldBlockAssembly: Sendable {
+    /// The maximum number of CONTINUATION frames of a block. Larger blocks fit into fewer frames.
+    static let maximumContinuationCount = 32
+
+    let streamID: HTTP2StreamID
+    let endsStream: Bool
+    private(set) var block: [UInt8]
+    private var continuationCount = 0
+
+    init(_ header: HTTP2FrameHeader, _ frame: HTTP2HeadersFrame) {
+        streamID = header.streamID
+        endsStream = frame.endsStream
+        block = Array(frame.fragment)
+    }
+
+    /// Adds the fragment of a CONTINUATION frame.
+    ///
+    /// - Throws: A connection error if the block is longer than `limit`, or in too many frames: without the whole block, the state of HPACK
+    ///   is lost.
+    mutating func append(_ fragment: ArraySlice<UInt8>, limit: Int) throws(HTTP2Violation) {
+        continuationCount += 1
+        guard continuationCount <= Self.maximumContinuationCount else {
+            throw HTTP2Violation(.enhanceYourCalm, "field block in \(continuationCount + 1) frames")
+        }
+        guard block.count + fragment.count <= limit else {
+            throw HTTP2Violation(.enhanceYourCalm, "field block of more than \(limit) bytes")
+        }
+        block += fragment
+    }
+}

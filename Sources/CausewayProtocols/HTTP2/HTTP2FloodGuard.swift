@@ -1,0 +1,47 @@
+/// Limits the work that a peer may cause without a request: resets, pings, settings, empty frames.
+///
+/// Each budget refills over time, so that normal use over a long life never exhausts it. RFC 9113 §10.5 lists the attacks.
+struct HTTP2FloodGuard: Sendable {
+    struct Budget: Sendable {
+        /// The maximum number of units.
+        let burst: Int
+        let perSecond: Int
+        private var left: Int
+        private var refilled: Duration = .zero
+
+        init(burst: Int, perSecond: Int) {
+            self.burst = burst
+            self.perSecond = perSecond
+            left = burst
+        }
+
+        /// Takes one unit. Returns `false` if none is left.
+        mutating func take(at now: Duration) -> Bool {
+            if left < burst { refill(at: now) }
+            guard left > 0 else { return false }
+            left -= 1
+            return true
+        }
+
+        /// Restores units, for frames of this side that the peer answers.
+        mutating func restore(_ count: Int) { left = min(burst, left + count) }
+
+        private mutating func refill(at now: Duration) {
+            let elapsed = now - refilled
+            guard elapsed >= .seconds(1) else { return }
+            let seconds = min(elapsed.components.seconds, Int64(burst))
+            left = min(burst, left + Int(seconds) * perSecond)
+            refilled = now
+        }
+    }
+
+    /// Streams that the peer reset, or that it made this side reset.
+    var resets: Budget
+    /// Frames that change nothing for a message.
+    var chores: Budget
+
+    init(burst: Int, perSecond: Int) {
+        resets = Budget(burst: burst, perSecond: perSecond)
+        chores = Budget(burst: burst, perSecond: perSecond)
+    }
+}

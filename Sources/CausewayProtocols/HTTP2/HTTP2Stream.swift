@@ -1,0 +1,119 @@
+internal import CausewayWire
+
+/// One stream that is not closed (RFC 9113 §5.1).
+struct HTTP2Stream: Sendable {
+    /// The state of the direction to the peer.
+    enum Sending: Sendable {
+        /// The request waits until the peer permits another stream.
+        case waiting
+        /// The final head is still to be sent.
+        case head
+        case content
+        case ended
+    }
+
+    /// The state of the direction from the peer.
+    enum Receiving: Sendable {
+        /// The final head is still to come.
+        case head
+        case content
+        case ended
+    }
+
+    /// The event after the last queued content.
+    enum Ending: Equatable, Sendable {
+        case none
+        case endOfStream
+        case trailers(FieldSection)
+    }
+
+    let id: HTTP2StreamID
+    var sending: Sending
+    var receiving: Receiving
+    /// The flow control of the peer's content.
+    var receiveWindow: HTTP2ReceiveWindow
+    /// The number of bytes that the peer permits. Negative after the peer reduced its initial window (RFC 9113 §6.9.2).
+    var sendWindow: Int
+    /// Content that waits for the window or for its turn.
+    var queue = ByteChain()
+    var ending = Ending.none
+    var length = HTTP2ContentLength()
+    var priority = HTTPPriority()
+    /// Whether the stream is in the schedule.
+    var isScheduled = false
+    var method = HTTP2MethodKind.other
+    /// The request while it waits; `nil` afterwards.
+    var request: HTTP2WaitingRequest?
+
+    /// Whether the stream is still idle and does not count for the limit of concurrent streams (RFC 9113 §5.1.2).
+    var isWaiting: Bool { sending == .waiting }
+    var isClosed: Bool { sending == .ended && receiving == .ended }
+    /// Whether content can be sent, apart from the window of the connection.
+    var isSendable: Bool { sending == .content && !queue.isEmpty && sendWindow > 0 }
+}
+
+extension HTTP2Stream {
+    /// Accounts for a whole DATA frame, at its first piece, so that the result does not depend on how the frame arrives. Returns the
+    /// violation, if there is one (RFC 9113 §6.9.1, §8.1.1).
+    mutating func mistake(in piece: HTTP2DataPiece) -> HTTP2Violation? {
+        guard receiveWindow.receive(piece.flowControlledCount) else {
+            return HTTP2Violation(.flowControlError, stream: id, "content beyond the window")
+        }
+        guard length.receive(piece.flowControlledCount - piece.paddingCount) else {
+            return HTTP2Violation(.protocolError, stream: id, "content longer than announced")
+        }
+        guard !piece.endsStream || length.permitsEnd else {
+            return HTTP2Violation(.protocolError, stream: id, "content shorter than announced")
+        }
+        return nil
+    }
+}
+
+/// A request that waits until the peer permits another stream.
+final class HTTP2WaitingRequest: Sendable {
+    let head: HTTP2RequestHead
+    let endsStream: Bool
+
+    init(_ head: HTTP2RequestHead, endsStream: Bool) {
+        self.head = head
+        self.endsStream = endsStream
+    }
+}
+
+/// The part of a request's method that changes how its response is read.
+enum HTTP2MethodKind: Sendable {
+    case head
+    /// The stream becomes a tunnel when the response succeeds (RFC 9113 §8.5).
+    case connect
+    /// The stream is a tunnel: only DATA frames follow.
+    case tunnel
+    case other
+
+    init(_ head: HTTP2RequestHead) {
+        self =
+            switch head.method {
+            case "HEAD": .head
+            case "CONNECT": .connect
+            default: .other
+            }
+    }
+}
+
+/// Compares the length of received content with the field `content-length` (RFC 9113 §8.1.1).
+struct HTTP2ContentLength: Sendable {
+    /// The announced length; `nil` if there is none.
+    var expected: Int?
+    /// Whether the message has no content, independent of its fields: answers to HEAD, and with status 204 or 304.
+    var isEmptyByDefinition = false
+    private(set) var received = 0
+
+    /// Accounts for content. Returns `false` if it is more than announced.
+    mutating func receive(_ count: Int) -> Bool {
+        received += count
+        if isEmptyByDefinition { return received == 0 }
+        return received <= expected ?? .max
+    }
+
+    /// Whether a message may end now.
+    var permitsEnd: Bool { isEmptyByDefinition || expected == nil || expected == received }
+}

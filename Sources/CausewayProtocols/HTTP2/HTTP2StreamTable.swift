@@ -1,0 +1,109 @@
+internal import CausewayWire
+internal import DequeModule
+
+/// The streams that are not closed, by identifier, and a memory of those that closed last.
+///
+/// Identifiers of one initiator differ by two and are near each other, so half the identifier is a good hash, and the table finds a stream
+/// with about one comparison.
+struct HTTP2StreamTable: Sendable {
+    /// How a stream was closed, which decides about frames that still arrive on it (RFC 9113 §5.1).
+    enum Closing: Sendable {
+        /// Both sides ended the stream, or the peer reset it. The peer must not send on it.
+        case byPeer
+        /// This side reset the stream. The peer may not know yet.
+        case byReset
+    }
+
+    /// The number of closed streams to remember. More streams than that are hardly in flight.
+    private static let memory = 256
+
+    private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
+    private(set) var count = 0
+    private var closed: Deque<(id: HTTP2StreamID, closing: Closing)> = []
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Returns the place of a stream; `nil` if it is not in the table.
+    func place(of id: HTTP2StreamID) -> Int? {
+        let mask = slots.count - 1
+        var place = Int(id >> 1) & mask
+        while let stream = slots[place]?.id {
+            if stream == id { return place }
+            place = (place + 1) & mask
+        }
+        return nil
+    }
+
+    func contains(_ id: HTTP2StreamID) -> Bool { place(of: id) != nil }
+
+    subscript(id: HTTP2StreamID) -> HTTP2Stream? { place(of: id).flatMap { slots[$0] } }
+
+    /// Changes a stream in place. Returns `nil` if the stream is not in the table.
+    mutating func update<Result>(_ id: HTTP2StreamID, _ change: (inout HTTP2Stream) -> Result) -> Result? {
+        guard let place = place(of: id) else { return nil }
+        return change(&slots[place]!)
+    }
+
+    /// Changes all streams in place.
+    mutating func updateAll(_ change: (inout HTTP2Stream) -> Void) {
+        for place in slots.indices where slots[place] != nil { change(&slots[place]!) }
+    }
+
+    /// The identifiers of all streams, in ascending order.
+    var identifiers: [HTTP2StreamID] { slots.compactMap { $0?.id }.sorted() }
+
+    mutating func insert(_ stream: HTTP2Stream) {
+        if 2 * (count + 1) > slots.count { grow() }
+        slots[freePlace(for: stream.id)] = stream
+        count += 1
+    }
+
+    /// Removes a stream and remembers how it was closed.
+    @discardableResult
+    mutating func close(_ id: HTTP2StreamID, _ closing: Closing) -> HTTP2Stream? {
+        guard let place = place(of: id), let stream = slots[place] else { return nil }
+        remove(at: place)
+        count -= 1
+        remember(id, closing)
+        return stream
+    }
+
+    /// Remembers that a stream is closed that never was in the table.
+    mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
+        if closed.count == Self.memory { closed.removeFirst() }
+        closed.append((id, closing))
+    }
+
+    /// Returns how a stream was closed; `nil` if it is not remembered.
+    func closing(of id: HTTP2StreamID) -> Closing? { closed.last { $0.id == id }?.closing }
+
+    private func freePlace(for id: HTTP2StreamID) -> Int {
+        let mask = slots.count - 1
+        var place = Int(id >> 1) & mask
+        while slots[place] != nil { place = (place + 1) & mask }
+        return place
+    }
+
+    /// Empties a place and moves the streams after it that would not be found any more.
+    private mutating func remove(at removed: Int) {
+        let mask = slots.count - 1
+        var hole = removed
+        slots[hole] = nil
+        var place = (hole + 1) & mask
+        while let id = slots[place]?.id {
+            let home = Int(id >> 1) & mask
+            // Move the stream if the hole is between its home and its place.
+            if (place - home) & mask >= (place - hole) & mask {
+                slots.swapAt(hole, place)
+                hole = place
+            }
+            place = (place + 1) & mask
+        }
+    }
+
+    private mutating func grow() {
+        let streams = slots.compactMap { $0 }
+        slots = Array(repeating: nil, count: slots.count * 2)
+        for stream in streams { slots[freePlace(for: stream.id)] = stream }
+    }
+}
