@@ -13,12 +13,13 @@ extension Runtime {
             let flows = LockedValue<[Flow]>([])
         }
 
-        /// A bound socket, and flows of its peers that a queue reads.
+        /// A bound socket, flows of its peers that a queue reads, and the socket of the first peer.
         final class Place: Sendable {
             static let registration = Registration(token: 1)
             let loop = ManualLoop()
             let socket: SharedDatagramSocket
             let address: SocketAddress
+            let sender: Descriptor
             let queue = DispatchQueue(label: "place", target: .global())
             let log = Log()
             private let peers = Peers()
@@ -27,22 +28,26 @@ extension Runtime {
                 let descriptor = try Socket.open(.ipv4, .datagram)
                 try Socket.bind(descriptor.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
                 address = try #require(Socket.localAddress(descriptor.rawValue))
+                sender = try Self.connect(to: address)
                 socket = try SharedDatagramSocket(descriptor, on: loop, tracksSource: false) { [peers] _, flow, _ in
                     peers.flows.withLock { $0.append(flow) }
                     return true
                 }
             }
 
-            func connect() throws -> Descriptor {
-                let sender = try Socket.open(.ipv4, .datagram)
-                _ = try Socket.connect(sender.rawValue, to: address)
-                return sender
+            static func connect(to address: SocketAddress) throws -> Descriptor {
+                let socket = try Socket.open(.ipv4, .datagram)
+                _ = try Socket.connect(socket.rawValue, to: address)
+                return socket
             }
 
+            /// Sends a datagram of numbered bytes from the first peer, and reports it.
+            func send(_ number: Int, _ byteCount: Int) { send(number, byteCount, from: sender) }
+
             /// Sends a datagram of numbered bytes, and reports it.
-            func send(_ number: Int, _ byteCount: Int, from sender: borrowing Descriptor) {
+            func send(_ number: Int, _ byteCount: Int, from peer: borrowing Descriptor) {
                 let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: byteCount)
-                let result = bytes.withUnsafeBytes { Socket.send(sender.rawValue, $0) }
+                let result = bytes.withUnsafeBytes { Socket.send(peer.rawValue, $0) }
                 #expect(result == .moved(byteCount))
                 // Without answers, the reader would pause to collect datagrams.
                 socket.noteSending()
@@ -60,13 +65,19 @@ extension Runtime {
                 return flow
             }
 
+            /// Sends the first datagram of the first peer, and starts its flow.
+            func beginFirst(byteCount: Int = 1) throws -> Flow {
+                send(255, byteCount)
+                return try begin()
+            }
+
             var isReading: Bool { loop.watch(Self.registration)?.interest.contains(.readable) == true }
 
-            /// Fills the inbox of a flow up to the hold. Returns the number of datagrams.
-            func fill(_ flow: Flow, from sender: borrowing Descriptor) -> Int {
+            /// Fills the inbox of the first peer's flow up to the hold. Returns the number of datagrams.
+            func fill() -> Int {
                 var count = 0
                 while isReading, count < 1_000 {
-                    send(count, 60_000, from: sender)
+                    send(count, 60_000)
                     count += 1
                 }
                 return count
@@ -86,13 +97,11 @@ extension Runtime {
         @Test("Reading stops above the mark and resumes when the program has taken its datagrams: none is lost")
         func resume() throws {
             let place = try Place()
-            let sender = try place.connect()
-            place.send(255, 1, from: sender)
-            let flow = try place.begin()
-            let count = place.fill(flow, from: sender)
+            let flow = try place.beginFirst()
+            let count = place.fill()
             #expect(count == Self.heldCount && !place.isReading)
             // This datagram stays in the kernel during the hold.
-            place.send(count, 60_000, from: sender)
+            place.send(count, 60_000)
             let counts = Log()
             flow.receiveBatch { batch, _ in counts.note("\(batch?.count ?? -1)") }
             place.queue.sync {}
@@ -116,10 +125,8 @@ extension Runtime {
         @Test("Reading does not resume before the program has taken half")
         func half() throws {
             let place = try Place()
-            let sender = try place.connect()
-            place.send(255, 60_000, from: sender)
-            let flow = try place.begin()
-            let count = place.fill(flow, from: sender) + 1
+            let flow = try place.beginFirst(byteCount: 60_000)
+            let count = place.fill() + 1
             let numbers = Log()
             let quarter = count / 4
             Self.receive(quarter, from: flow, numbers)
@@ -136,11 +143,9 @@ extension Runtime {
         @Test("A hold ends after a time, so that a program that never receives does not lock out new peers")
         func patience() throws {
             let place = try Place()
-            let sender = try place.connect()
-            let other = try place.connect()
-            place.send(255, 1, from: sender)
-            let flow = try place.begin()
-            _ = place.fill(flow, from: sender)
+            _ = try place.beginFirst()
+            _ = place.fill()
+            let other = try Place.connect(to: place.address)
             place.send(7, 3, from: other)
             #expect(place.socket.peerCount == 1)
             place.loop.advance(by: .milliseconds(20))
@@ -153,11 +158,8 @@ extension Runtime {
         @Test("A flow that is cancelled during a hold ends, and the others are read")
         func cancel() throws {
             let place = try Place()
-            let sender = try place.connect()
-            let other = try place.connect()
-            place.send(255, 1, from: sender)
-            let flow = try place.begin()
-            _ = place.fill(flow, from: sender)
+            let flow = try place.beginFirst()
+            _ = place.fill()
             place.queue.sync {
                 flow.receiveMessage { [log = place.log] content in log.note(Stage.line("1", content)) }
                 let owner = Stage.Owner(place.log, SharedDelivery.on(place.queue).delivery)
@@ -165,6 +167,7 @@ extension Runtime {
             }
             place.settle()
             #expect(place.log.all == ["1 error \(ECANCELED)", "closed"])
+            let other = try Place.connect(to: place.address)
             place.send(7, 3, from: other)
             place.loop.advance(by: .milliseconds(20))
             let second = try place.begin(1)
@@ -175,14 +178,12 @@ extension Runtime {
         @Test("While a receive takes each datagram, reading is not held")
         func caughtUp() throws {
             let place = try Place()
-            let sender = try place.connect()
-            place.send(255, 1, from: sender)
-            let flow = try place.begin()
+            let flow = try place.beginFirst()
             let numbers = Log()
             Self.receive(.max, from: flow, numbers)
             place.settle()
             for number in 0..<(2 * Self.heldCount) {
-                place.send(number, 60_000, from: sender)
+                place.send(number, 60_000)
                 place.settle()
                 #expect(place.isReading)
             }
