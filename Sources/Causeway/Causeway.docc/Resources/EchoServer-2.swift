@@ -1,0 +1,18 @@
+import Network
+
+let queue = DispatchQueue(label: "echo")
+let listener = try NWListener(using: .tcp, on: 7000)
+
+listener.stateUpdateHandler = { state in
+    switch state {
+    case .ready:
+        print("listening on port 7000")
+    case .failed(let error):
+        print("cannot listen: \(error)")
+        exit(1)
+    default:
+        break
+    }
+}
+listener.start(queue: queue)
+dispatchMain()

@@ -1,0 +1,30 @@
+import Network
+
+let queue = DispatchQueue(label: "echo")
+let listener = try NWListener(using: .tcp, on: 7000)
+
+listener.stateUpdateHandler = { state in
+    switch state {
+    case .ready:
+        print("listening on port 7000")
+    case .failed(let error):
+        print("cannot listen: \(error)")
+        exit(1)
+    default:
+        break
+    }
+}
+listener.newConnectionHandler = { connection in
+    print("new client \(connection.endpoint)")
+    connection.start(queue: queue)
+    echo(on: connection)
+}
+listener.start(queue: queue)
+
+@Sendable func echo(on connection: NWConnection) {
+    connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
+        print("received \(content?.count ?? 0) bytes")
+    }
+}
+
+dispatchMain()

@@ -1,0 +1,32 @@
+import Network
+
+let browser = NWBrowser(for: .bonjour(type: "_greeting._tcp", domain: nil), using: .tcp)
+
+browser.stateUpdateHandler = { state in
+    if case .failed(let error) = state {
+        print("cannot browse: \(error)")
+        exit(1)
+    }
+}
+browser.browseResultsChangedHandler = { results, _ in
+    guard let first = results.first else { return }
+    browser.cancel()
+    visit(first.endpoint)
+}
+browser.start(queue: .main)
+
+@Sendable func visit(_ endpoint: NWEndpoint) {
+    print("connecting to \(endpoint)")
+    let connection = NWConnection(to: endpoint, using: .tcp)
+    connection.stateUpdateHandler = { state in
+        if case .waiting(let error) = state { print("not reachable now: \(error)") }
+    }
+    connection.receiveMessage { content, _, _, error in
+        if let content { print(String(decoding: content, as: UTF8.self)) }
+        if let error { print("no greeting: \(error)") }
+        exit(content == nil ? 1 : 0)
+    }
+    connection.start(queue: .main)
+}
+
+dispatchMain()
