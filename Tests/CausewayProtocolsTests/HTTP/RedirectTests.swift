@@ -112,6 +112,18 @@ struct RedirectTests {
         #expect(follow(302, "", try request())?.target.description == "https://a.example/dir/page?q#top")
     }
 
+    @Test("Bytes of other encodings are percent-encoded")
+    func otherEncodings() throws {
+        var section = FieldSection()
+        section.append(name: "location".utf8, value: [0x2F, 0xFC])
+        var chain = RedirectChain()
+        guard case .follow(let next) = chain.answered(status: 302, fields: section, to: try request()) else {
+            Issue.record("not followed")
+            return
+        }
+        #expect(next.target.path == "/%FC")
+    }
+
     @Test("Malformed locations and other schemes")
     func refusals() throws {
         var chain = RedirectChain()

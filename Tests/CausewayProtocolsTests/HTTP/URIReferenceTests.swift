@@ -66,6 +66,15 @@ struct URIReferenceTests {
         #expect(URIReference(text) == nil)
     }
 
+    @Test("Credentials in the user information")
+    func credentials() {
+        func credential(_ text: String) -> PasswordCredential? { URIReference(text)?.authority?.credential }
+        #expect(credential("http://me:p%40%3Aw:x@h/") == PasswordCredential(username: "me", password: "p@:w:x"))
+        #expect(credential("http://me@h/") == PasswordCredential(username: "me", password: ""))
+        #expect(credential("http://:pw@h/") == PasswordCredential(username: "", password: "pw"))
+        #expect(credential("http://@h/") == nil && credential("http://h/") == nil)
+    }
+
     @Test("Origins: default ports, case, final dot, WebSocket schemes")
     func origins() throws {
         func origin(_ text: String) -> HTTPOrigin? { URIReference(text).flatMap(HTTPOrigin.init) }

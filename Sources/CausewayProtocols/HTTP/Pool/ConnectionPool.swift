@@ -201,9 +201,8 @@ package struct ConnectionPool: Sendable {
 
     /// Updates the number of idle connections after a change of one group.
     mutating func recount(_ slot: Int) {
-        guard isKnown(slot), let group = groups[slot] else { return }
-        idleCount += group.idleCount - group.countedIdle
-        groups[slot]?.countedIdle = group.idleCount
+        // The group counts, because a copy of it would retain all of its arrays.
+        idleCount += groups[slot]?.takeIdleChange() ?? 0
     }
 
     /// Closes the connection that would be closed first anyway.

@@ -20,8 +20,8 @@ struct PoolGroup: Sendable {
     private var pauseEnd: Duration?
     /// A connection of another group that serves this one (RFC 9113 §9.1.1).
     var alias: PoolConnectionID?
-    /// The number of idle connections that the pool has counted.
-    var countedIdle = 0
+    /// The number of idle connections at the last call of ``takeIdleChange()``.
+    private var countedIdle = 0
     /// Whether connections of other groups may serve this one. The server can forbid it (RFC 9110 §15.5.20).
     var mayCoalesce = true
 
@@ -35,6 +35,13 @@ struct PoolGroup: Sendable {
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
     var isEmpty: Bool { connections.isEmpty && isServed }
     var idleCount: Int { connections.count(where: \.isIdle) }
+
+    /// Returns the change of the number of idle connections since the last call.
+    mutating func takeIdleChange() -> Int {
+        let count = idleCount
+        defer { countedIdle = count }
+        return count - countedIdle
+    }
 
     /// The next time at which something is to do.
     var deadline: Duration? {

@@ -72,9 +72,8 @@ package struct RedirectChain: Sendable {
         status: Int, fields: FieldSection, to request: RedirectableRequest
     ) -> RedirectDecision {
         guard Self.isRedirect(status) else { return .deliver }
-        let locations = fields.values(of: "Location")
-        guard let location = locations.first else { return .deliver }
-        guard locations.allSatisfy({ $0 == location }), let reference = URIReference(location) else {
+        guard let location = Self.location(in: fields) else { return .deliver }
+        guard case .only(let value) = location, let reference = URIReference(bytes: Array(value)) else {
             return .refuse(.invalidLocation, proposed: nil)
         }
         var target = reference.resolved(against: request.target)
@@ -91,6 +90,24 @@ package struct RedirectChain: Sendable {
         guard count < limit else { return .refuse(.tooMany(limit: limit), proposed: proposed) }
         count += 1
         return .follow(proposed)
+    }
+
+    private enum Location {
+        case only(ArraySlice<UInt8>)
+        /// The field occurs with different values.
+        case ambiguous
+    }
+
+    /// Returns the value of `Location` in bytes, because servers send text in other encodings than UTF-8.
+    private static func location(in fields: FieldSection) -> Location? {
+        guard let first = fields.index(of: "Location") else { return nil }
+        let value = fields[first].value
+        var next = fields.index(of: "Location", from: first + 1)
+        while let other = next {
+            guard fields[other].value == value else { return .ambiguous }
+            next = fields.index(of: "Location", from: other + 1)
+        }
+        return .only(value)
     }
 
     /// Whether the status asks for another request. 300 leaves the choice to the user, 304 is about a cache, 305 and 306 are obsolete.

@@ -46,6 +46,19 @@ package struct URIAuthority: Hashable, Sendable {
     }
 }
 
+extension URIAuthority {
+    /// The user name and the password of the user information, for the first challenge of the origin (RFC 3986 §3.2.1).
+    ///
+    /// - Returns: `nil` without user information. A missing password is empty.
+    package var credential: PasswordCredential? {
+        guard let userInformation, !userInformation.isEmpty else { return nil }
+        let parts = userInformation.utf8.split(
+            separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        let decoded = parts.map { String(decoding: URIBytes.decoded($0), as: UTF8.self) }
+        return PasswordCredential(username: decoded[0], password: decoded.count > 1 ? decoded[1] : "")
+    }
+}
+
 extension URIAuthority: CustomStringConvertible {
     package var description: String {
         (userInformation.map { $0 + "@" } ?? "") + host + (port.map { ":\($0)" } ?? "")
