@@ -138,6 +138,14 @@ let package = Package(
                 "CausewayWire",
             ],
             swiftSettings: house),
+        // URLSession and its relatives. No product yet: loaders for http and https are missing.
+        .target(
+            name: "CausewayURLLoading",
+            dependencies: [
+                "Causeway", "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
@@ -199,6 +207,13 @@ let package = Package(
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
         .testTarget(name: "CausewayLinesTests", dependencies: ["CausewayLines"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayURLLoadingTests", dependencies: ["CausewayURLLoading", "CausewayWire"], swiftSettings: house),
+        // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
+        .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),
+        .testTarget(
+            name: "URLLoadingSwift5Tests", dependencies: ["CausewayURLLoading"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         // A program as written for NetService, in the language mode of its time.
         .executableTarget(
             name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",

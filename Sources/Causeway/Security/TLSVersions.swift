@@ -43,7 +43,7 @@ public enum SSLProtocol: Int32, Sendable {
 
 extension SSLProtocol {
     /// The version in the current numbering; `nil` for obsolete versions and for "unknown".
-    var version: tls_protocol_version_t? {
+    package var version: tls_protocol_version_t? {
         switch self {
         case .sslProtocolUnknown, .sslProtocol2, .sslProtocol3: nil
         case .tlsProtocol1: .TLSv10
@@ -55,7 +55,7 @@ extension SSLProtocol {
         }
     }
 
-    init(_ version: tls_protocol_version_t) {
+    package init(_ version: tls_protocol_version_t) {
         self =
             switch version {
             case .TLSv10: .tlsProtocol1

@@ -1,0 +1,86 @@
+public import Foundation
+
+/// A response and its content in a cache.
+///
+/// Counterpart: macOS 10.2, iOS 2.
+// SAFETY: all stored properties of this class are constants; the user info belongs to the program, as on Apple platforms.
+@preconcurrency open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    private struct Values {
+        var response: URLResponse
+        var data: Data
+        var userInfo: [AnyHashable: Any]?
+        var policy: URLCache.StoragePolicy
+    }
+
+    private struct Archive: Codable {
+        var data: Data
+        var policy: UInt
+    }
+
+    private let stored: Values
+
+    /// Creates an entry that may be stored in memory and on disk.
+    public convenience init(response: URLResponse, data: Data) {
+        self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
+    }
+
+    /// Creates an entry.
+    ///
+    /// - Parameter userInfo: Values of the program that are kept with the entry.
+    public init(
+        response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
+    ) {
+        stored = Values(response: response, data: data, userInfo: userInfo, policy: storagePolicy)
+        super.init()
+    }
+
+    /// Decodes an entry. Returns `nil` for an archive that this module did not write.
+    public required init?(coder: NSCoder) {
+        guard let archive = coder.decodePropertyList(Archive.self),
+            let policy = URLCache.StoragePolicy(rawValue: archive.policy),
+            let response = coder.decodeObject(of: [URLResponse.self, HTTPURLResponse.self], forKey: "response")
+                as? URLResponse
+        else { return nil }
+        stored = Values(response: response, data: archive.data, policy: policy)
+        super.init()
+    }
+
+    /// Encodes the entry without its user info.
+    open func encode(with coder: NSCoder) {
+        coder.encodePropertyList(Archive(data: data, policy: storagePolicy.rawValue))
+        coder.encode(response, forKey: "response")
+    }
+
+    /// Whether the class supports secure coding: `true`.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Returns the object, because it cannot change.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The response.
+    open var response: URLResponse { stored.response }
+
+    /// The content.
+    open var data: Data { stored.data }
+
+    /// Values of the program.
+    open var userInfo: [AnyHashable: Any]? { stored.userInfo }
+
+    /// Where the entry may be stored.
+    open var storagePolicy: URLCache.StoragePolicy { stored.policy }
+
+    /// Compares response, content and policy.
+    open override func isEqual(_ other: Any?) -> Bool {
+        guard let other = other as? CachedURLResponse else { return false }
+        return other === self
+            || other.response.isEqual(response) && other.data == data && other.storagePolicy == storagePolicy
+    }
+
+    /// The hash of the response and the content.
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(response)
+        hasher.combine(data)
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,44 @@
+// The keys of `URLSessionConfiguration.connectionProxyDictionary`. On Apple platforms they are constants of CFNetwork.
+
+/// Whether the proxy for `http` is used.
+public let kCFNetworkProxiesHTTPEnable = "HTTPEnable"
+/// The host of the proxy for `http`.
+public let kCFNetworkProxiesHTTPProxy = "HTTPProxy"
+/// The port of the proxy for `http`.
+public let kCFNetworkProxiesHTTPPort = "HTTPPort"
+/// Whether the proxy for `https` is used.
+public let kCFNetworkProxiesHTTPSEnable = "HTTPSEnable"
+/// The host of the proxy for `https`.
+public let kCFNetworkProxiesHTTPSProxy = "HTTPSProxy"
+/// The port of the proxy for `https`.
+public let kCFNetworkProxiesHTTPSPort = "HTTPSPort"
+/// Whether the SOCKS proxy is used.
+public let kCFNetworkProxiesSOCKSEnable = "SOCKSEnable"
+/// The host of the SOCKS proxy.
+public let kCFNetworkProxiesSOCKSProxy = "SOCKSProxy"
+/// The port of the SOCKS proxy.
+public let kCFNetworkProxiesSOCKSPort = "SOCKSPort"
+/// Whether the proxy for `ftp` is used.
+public let kCFNetworkProxiesFTPEnable = "FTPEnable"
+/// The host of the proxy for `ftp`.
+public let kCFNetworkProxiesFTPProxy = "FTPProxy"
+/// The port of the proxy for `ftp`.
+public let kCFNetworkProxiesFTPPort = "FTPPort"
+/// Whether FTP uses passive mode.
+public let kCFNetworkProxiesFTPPassive = "FTPPassive"
+/// Names of hosts that are reached directly.
+public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
+/// Whether names without a dot are reached directly.
+public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"
+/// Whether a PAC script selects the proxy.
+public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
+/// The URL of the PAC script.
+public let kCFNetworkProxiesProxyAutoConfigURLString = "ProxyAutoConfigURLString"
+/// The text of the PAC script.
+public let kCFNetworkProxiesProxyAutoConfigJavaScript = "ProxyAutoConfigJavaScript"
+/// Whether the PAC script is discovered.
+public let kCFNetworkProxiesProxyAutoDiscoveryEnable = "ProxyAutoDiscoveryEnable"
+/// The user name for a proxy.
+public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
+/// The password for a proxy.
+public let kCFProxyPasswordKey = "kCFProxyPasswordKey"

@@ -1,0 +1,63 @@
+internal import Causeway
+internal import Foundation
+
+/// The values of a session configuration.
+struct SessionSettings {
+    /// Seconds.
+    struct Timeouts {
+        var request: TimeInterval = 60
+        var resource: TimeInterval = 604_800
+    }
+
+    /// Which networks may be used, and when.
+    struct Access {
+        var options = RequestOptions.initial
+        var waitsForConnectivity = false
+        var isDiscretionary = false
+        var networkServiceType = NSURLRequest.NetworkServiceType.default
+        var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
+    }
+
+    /// Proxies and TLS.
+    struct Transport {
+        var proxyDictionary: [AnyHashable: Any]?
+        var proxies: [ProxyConfiguration] = []
+        var minimumTLSVersion = tls_protocol_version_t.TLSv12
+        var maximumTLSVersion = tls_protocol_version_t.TLSv13
+        var enablesEarlyData = false
+    }
+
+    /// What concerns HTTP only.
+    struct HTTP {
+        var usesPipelining = false
+        var setsCookies = true
+        var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+        var additionalFields: [AnyHashable: Any]?
+        var maximumConnectionsPerHost = 6
+        var usesClassicLoading = true
+    }
+
+    /// What is kept between requests.
+    struct Stores {
+        var cookies: HTTPCookieStorage?
+        var credentials: URLCredentialStorage?
+        var cache: URLCache?
+    }
+
+    /// What concerns background sessions only.
+    struct Background {
+        var identifier: String?
+        var sharedContainerIdentifier: String?
+        var sendsLaunchEvents = true
+        var usesExtendedIdleMode = false
+    }
+
+    var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
+    var timeouts = Timeouts()
+    var access = Access()
+    var transport = Transport()
+    var http = HTTP()
+    var stores = Stores()
+    var background = Background()
+    var protocolClasses: [AnyClass]? = BuiltInProtocols.all
+}

@@ -1,0 +1,105 @@
+internal import Causeway
+internal import CausewayStreams
+internal import CausewaySystem
+internal import DequeModule
+internal import Foundation
+
+/// The messages of a connection or download to its delegate: in order, in run loops or on a queue.
+final class ConnectionEvents<Delegate>: Sendable {
+    typealias Event = @Sendable (Delegate) -> Void
+
+    private struct State {
+        var events = Deque<Event>()
+        var delegate: Unchecked<Delegate>?
+        var places: [RunLoopPlace] = []
+        var queue: OperationQueue?
+        var hasEnded = false
+    }
+
+    private let state: LockedValue<State>
+
+    init(_ delegate: Delegate) {
+        state = LockedValue(State(delegate: Unchecked(delegate)))
+    }
+
+    /// Whether there is a run loop or a queue.
+    var hasPlace: Bool { state.withLock { !$0.places.isEmpty || $0.queue != nil } }
+
+    /// Adds a message after all others.
+    func add(_ event: @escaping Event) {
+        let (places, queue) = state.withLock { state -> ([RunLoopPlace], OperationQueue?) in
+            guard !state.hasEnded else { return ([], nil) }
+            state.events.append(event)
+            return (state.places, state.queue)
+        }
+        notify(places, queue)
+    }
+
+    /// Adds the last message.
+    func addLast(_ event: @escaping Event) {
+        add { [self] delegate in
+            end()
+            event(delegate)
+        }
+    }
+
+    func schedule(in loop: RunLoop, _ mode: RunLoop.Mode) {
+        guard state.withLock({ $0.queue == nil && !$0.hasEnded }) else { return }
+        let place = RunLoopPlace(loop, mode) { [self] in run() }
+        let isWaiting = state.withLock { state in
+            state.places.append(place)
+            return !state.events.isEmpty
+        }
+        if isWaiting { place.wake() }
+    }
+
+    func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
+        let removed = state.withLock { state in
+            let removed = state.places.filter { $0.isIn(loop, mode) }
+            state.places.removeAll { $0.isIn(loop, mode) }
+            return removed
+        }
+        for place in removed { place.end() }
+    }
+
+    /// Uses a queue instead of run loops.
+    func use(_ queue: OperationQueue?) {
+        let (places, isWaiting) = state.withLock { state in
+            defer {
+                state.places = []
+                state.queue = queue
+            }
+            return (state.places, !state.events.isEmpty)
+        }
+        for place in places { place.end() }
+        if isWaiting { notify([], queue) }
+    }
+
+    /// Drops all messages and releases the delegate.
+    func end() {
+        let (places, delegate) = state.withLock { state in
+            defer {
+                state.hasEnded = true
+                state.events = []
+                state.places = []
+                state.delegate = nil
+            }
+            return (state.places, state.delegate)
+        }
+        withExtendedLifetime(delegate) {}
+        for place in places { place.end() }
+    }
+
+    private func notify(_ places: [RunLoopPlace], _ queue: OperationQueue?) {
+        for place in places { place.wake() }
+        queue?.addOperation { [self] in run() }
+    }
+
+    private func run() {
+        while true {
+            let (event, delegate) = state.withLock { state in (state.events.popFirst(), state.delegate) }
+            guard let event, let delegate else { return }
+            event(delegate.value)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+public import Foundation
+
+/// The load of one request, with a delegate that is called in run loops. For old programs; new ones use ``URLSession``.
+///
+/// The delegate is kept until the last message. After ``cancel()`` no message follows.
+///
+/// Counterpart: macOS 10.2, iOS 2.
+// SAFETY: the stored properties are constants whose state is behind locks. Subclasses of programs answer for their own.
+@preconcurrency open class NSURLConnection: NSObject, @unchecked Sendable {
+    /// Loads for all connections. Like the shared session it uses registered classes, and nothing invalidates it.
+    static let session = URLSession(
+        core: SessionCore(
+            URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
+
+    private let request: URLRequest
+    private let task = LockedValue<URLSessionDataTask?>(nil)
+    private let events: ConnectionEvents<any NSURLConnectionDelegate>
+    private let hasStarted = LockedValue(false)
+
+    /// Creates a connection.
+    ///
+    /// - Parameters:
+    ///   - delegate: An ``NSURLConnectionDelegate``, kept until the last message.
+    ///   - startImmediately: Whether to start in the current run loop, in its default mode.
+    public init?(request: URLRequest, delegate: Any?, startImmediately: Bool) {
+        self.request = request
+        events = ConnectionEvents(delegate as? any NSURLConnectionDelegate ?? NoDelegate())
+        super.init()
+        if startImmediately { start() }
+    }
+
+    /// Creates a connection and starts it in the current run loop.
+    public convenience init?(request: URLRequest, delegate: Any?) {
+        self.init(request: request, delegate: delegate, startImmediately: true)
+    }
+
+    /// The request that the connection was created with. macOS 10.8, iOS 5.
+    open var originalRequest: URLRequest { request }
+
+    /// The request that is loaded now. macOS 10.8, iOS 5.
+    open var currentRequest: URLRequest { task.withLock { $0 }?.currentRequest ?? request }
+
+    /// Starts the load. Without a run loop or a queue, the delegate is called in the current run loop. macOS 10.5, iOS 2.
+    open func start() {
+        let isFirst = hasStarted.withLock { hasStarted in
+            defer { hasStarted = true }
+            return !hasStarted
+        }
+        guard isFirst else { return }
+        if !events.hasPlace { events.schedule(in: .current, .default) }
+        events.add { [self] delegate in
+            // The delegate sees the first request before it is sent.
+            guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request) }
+            guard let first = delegate.connection(self, willSend: request, redirectResponse: nil) else {
+                return cancel()
+            }
+            load(first)
+        }
+    }
+
+    private func load(_ request: URLRequest) {
+        let made = Self.session.dataTask(with: request)
+        made.delegate = ConnectionAdapter(self, events)
+        task.withLock { $0 = made }
+        made.resume()
+    }
+
+    /// Ends the load. No message follows.
+    open func cancel() {
+        events.end()
+        task.withLock { $0 }?.cancel()
+    }
+
+    /// Adds a run loop in which the delegate is called. Has no effect after ``setDelegateQueue(_:)``. macOS 10.5, iOS 2.
+    open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }
+
+    /// Removes a run loop. macOS 10.5, iOS 2.
+    open func unschedule(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
+
+    /// Sets the queue on which the delegate is called, instead of run loops. macOS 10.7, iOS 5.
+    open func setDelegateQueue(_ queue: OperationQueue?) { events.use(queue) }
+
+    /// Returns whether a request can be loaded.
+    open class func canHandle(_ request: URLRequest) -> Bool {
+        let task = session.dataTask(with: request)
+        defer { task.cancel() }
+        guard let scheme = request.url?.scheme?.lowercased(), let type = session.core.protocolClass(for: task, request)
+        else { return false }
+        return !BuiltInProtocols.contains(type) || scheme == "data" || scheme == "file"
+    }
+
+    /// Loads a request and blocks the caller until the end.
+    ///
+    /// - Parameter response: Receives the response.
+    open class func sendSynchronousRequest(
+        _ request: URLRequest, returning response: UnsafeMutablePointer<URLResponse?>?
+    ) throws -> Data {
+        let done = DispatchSemaphore(value: 0)
+        let box = SynchronousResult()
+        session.dataTask(with: request) { data, response, error in
+            box.set(data, response, error)
+            done.signal()
+        }.resume()
+        done.wait()
+        response?.pointee = box.response
+        return try box.content()
+    }
+
+    /// Loads a request and passes the result to a handler on a queue. macOS 10.7, iOS 5.
+    open class func sendAsynchronousRequest(
+        _ request: URLRequest, queue: OperationQueue,
+        completionHandler handler: @escaping @Sendable (URLResponse?, Data?, (any Error)?) -> Void
+    ) {
+        session.dataTask(with: request) { data, response, error in
+            queue.addOperation { handler(response, data, error) }
+        }.resume()
+    }
+}
+
+/// Takes the result of a synchronous load.
+private final class SynchronousResult: Sendable {
+    private struct Values {
+        var data: Data?
+        var response: URLResponse?
+        var error: (any Error)?
+    }
+
+    private let values = LockedValue(Values())
+
+    var response: URLResponse? { values.withLock { $0.response } }
+
+    func set(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        values.withLock { $0 = Values(data: data, response: response, error: error) }
+    }
+
+    func content() throws -> Data {
+        let (data, error) = values.withLock { ($0.data, $0.error) }
+        if let error { throw error }
+        return data ?? Data()
+    }
+}
+
+/// Takes the place of a missing delegate.
+private final class NoDelegate: NSObject, NSURLConnectionDelegate {}

@@ -1,0 +1,145 @@
+internal import CausewaySystem
+public import Foundation
+
+/// The load of one request into a file. For old programs; new ones use ``URLSessionDownloadTask``.
+///
+/// The delegate is called in the run loop of the thread that creates the download, and is kept until the last message.
+///
+/// Counterpart: macOS 10.2.
+// SAFETY: the stored properties are constants whose state is behind locks. Subclasses of programs answer for their own.
+@preconcurrency open class NSURLDownload: NSObject, @unchecked Sendable {
+    private struct State {
+        var destination: String?
+        var allowsOverwriting = false
+        var deletesUponFailure = true
+        var task: URLSessionDataTask?
+        var handle: FileHandle?
+        var path: String?
+    }
+
+    private let first: URLRequest
+    private let state = LockedValue(State())
+    let events: ConnectionEvents<any NSURLDownloadDelegate>
+
+    /// Returns whether a download in an encoding can continue: `false`.
+    open class func canResumeDownloadDecoded(withEncodingMIMEType type: String) -> Bool { false }
+
+    /// Creates a download and starts it in the current run loop.
+    public init(request: URLRequest, delegate: (any NSURLDownloadDelegate)?) {
+        first = request
+        events = ConnectionEvents(delegate ?? NoDownloadDelegate())
+        super.init()
+        start(failure: nil)
+    }
+
+    /// Creates a download that continues an earlier one. It begins again if the loader cannot continue.
+    public init(resumeData: Data, delegate: (any NSURLDownloadDelegate)?, path: String) {
+        let parsed = ResumeData(resumeData)
+        let empty = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
+        first = parsed?.request ?? URLRequest(values: empty)
+        events = ConnectionEvents(delegate ?? NoDownloadDelegate())
+        super.init()
+        setDestination(path, allowOverwrite: true)
+        start(failure: parsed == nil ? LoadFailure(.fileNotOpened) : nil)
+    }
+
+    private func start(failure: LoadFailure?) {
+        events.schedule(in: .current, .default)
+        if let failure { return end(failure.urlError(for: nil)) }
+        events.add { [self] delegate in
+            delegate.downloadDidBegin(self)
+            guard let request = delegate.download(self, willSend: first, redirectResponse: nil) else { return cancel() }
+            let made = NSURLConnection.session.dataTask(with: request)
+            made.delegate = DownloadAdapter(self)
+            state.withLock { $0.task = made }
+            made.resume()
+        }
+    }
+
+    /// Ends the download and removes the file, unless ``deletesFileUponFailure`` is `false`. No message follows.
+    open func cancel() {
+        events.end()
+        state.withLock { $0.task }?.cancel()
+        closeFile(removes: deletesFileUponFailure)
+    }
+
+    /// Sets the place of the file. Without effect after the file was created.
+    open func setDestination(_ path: String, allowOverwrite: Bool) {
+        state.withLock { state in
+            guard state.path == nil else { return }
+            state.destination = path
+            state.allowsOverwriting = allowOverwrite
+        }
+    }
+
+    /// The request that the download was created with.
+    open var request: URLRequest { first }
+
+    /// The data with which the download can continue. Always `nil`.
+    open var resumeData: Data? { nil }
+
+    /// Whether the file is removed if the download fails. Default `true`.
+    open var deletesFileUponFailure: Bool {
+        get { state.withLock { $0.deletesUponFailure } }
+        set { state.withLock { $0.deletesUponFailure = newValue } }
+    }
+
+    // MARK: The adapter
+
+    /// Creates the file, after asking for its place.
+    func received(_ response: URLResponse, _ delegate: any NSURLDownloadDelegate) throws(LoadFailure) {
+        delegate.download(self, didReceive: response)
+        let name = response.suggestedFilename ?? SuggestedFilename.unknown
+        if state.withLock({ $0.destination == nil }) {
+            delegate.download(self, decideDestinationWithSuggestedFilename: name)
+        }
+        let (chosen, overwrites) = state.withLock { ($0.destination, $0.allowsOverwriting) }
+        let wanted = chosen ?? FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        let path = overwrites ? wanted : Self.unused(wanted)
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw LoadFailure(.fileNotCreated) }
+        guard let handle = FileHandle(forWritingAtPath: path) else { throw LoadFailure(.fileNotOpened) }
+        state.withLock { state in
+            state.handle = handle
+            state.path = path
+        }
+        delegate.download(self, didCreateDestination: path)
+    }
+
+    func received(_ data: Data, _ delegate: any NSURLDownloadDelegate) throws(LoadFailure) {
+        do {
+            try state.withLock { $0.handle }?.write(contentsOf: data)
+        } catch {
+            throw LoadFailure(.fileNotWritten, underlying: error)
+        }
+        delegate.download(self, didReceiveDataOfLength: data.count)
+    }
+
+    /// Delivers the last message.
+    func end(_ error: (any Error)?) {
+        events.addLast { [self] delegate in
+            closeFile(removes: error != nil && deletesFileUponFailure)
+            if let error { delegate.download(self, didFailWithError: error) } else { delegate.downloadDidFinish(self) }
+        }
+    }
+
+    private func closeFile(removes: Bool) {
+        let (handle, path) = state.withLock { state in
+            defer { state.handle = nil }
+            return (state.handle, state.path)
+        }
+        try? handle?.close()
+        if removes, let path { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Returns a path at which no file exists: `name-1.txt` for `name.txt`.
+    private static func unused(_ path: String) -> String {
+        guard FileManager.default.fileExists(atPath: path) else { return path }
+        let url = URL(fileURLWithPath: path)
+        let base = url.deletingPathExtension().path
+        let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        return (1...).lazy.map { "\(base)-\($0)\(end)" }.first { !FileManager.default.fileExists(atPath: $0) } ?? path
+    }
+}
+
+/// Takes the place of a missing delegate.
+private final class NoDownloadDelegate: NSObject, NSURLDownloadDelegate {}

@@ -1,0 +1,113 @@
+internal import CausewayProtocols
+internal import Foundation
+
+/// The values of a cookie.
+struct CookieValues: Hashable, Sendable {
+    /// The attributes without a value.
+    struct Flags: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        static let secure = Flags(rawValue: 1 << 0)
+        static let httpOnly = Flags(rawValue: 1 << 1)
+        static let discard = Flags(rawValue: 1 << 2)
+    }
+
+    var name: String
+    var value: String
+    /// In lower case; with a leading dot if subdomains are included.
+    var domain: String
+    var path: String
+    var version = 0
+    var expires: Date?
+    var flags: Flags = []
+    var sameSite: HTTPCookieStringPolicy?
+    var comment: String?
+    var commentURL: URL?
+    var ports: [Int]?
+
+    /// Reads the properties of a program. Returns `nil` without name, value, path and domain.
+    init?(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
+        guard let name = Self.text(properties[.name]), !name.isEmpty, let value = Self.text(properties[.value]),
+            let path = Self.text(properties[.path]), let domain = Self.domain(properties)
+        else { return nil }
+        self.name = name
+        self.value = value
+        self.path = path
+        self.domain = domain.lowercased()
+        version = Self.text(properties[.version]) == "1" ? 1 : 0
+        comment = Self.text(properties[.comment])
+        commentURL = Self.url(properties[.commentURL])
+        sameSite = Self.policy(properties[.sameSitePolicy])
+        if Self.isSet(properties[.secure]) { flags.insert(.secure) }
+        if Self.isSet(properties[.httpOnly]) { flags.insert(.httpOnly) }
+        readPorts(Self.text(properties[.port]))
+        readEnd(properties, now: now)
+    }
+
+    private mutating func readPorts(_ text: String?) {
+        let all = text?.split(separator: ",").compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        guard let all, !all.isEmpty else { return }
+        // Cookies of version 0 have one port.
+        ports = version == 0 ? [all[0]] : all
+    }
+
+    private mutating func readEnd(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
+        let age = Self.text(properties[.maximumAge]).flatMap { Int($0) }
+        let date = (properties[.expires] as? Date) ?? Self.text(properties[.expires]).flatMap { Self.date($0) }
+        if Self.text(properties[.discard])?.uppercased() == "TRUE" {
+            flags.insert(.discard)
+        } else {
+            expires = age.map { $0 <= 0 ? Date(timeIntervalSince1970: 0) : now + TimeInterval($0) } ?? date
+        }
+    }
+
+    /// Parses a date of a cookie (RFC 6265bis §5.1.1).
+    static func date(_ text: String) -> Date? {
+        CookieDate.parse(Array(text.utf8)).map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
+
+    private static func domain(_ properties: [HTTPCookiePropertyKey: Any]) -> String? {
+        text(properties[.domain]) ?? url(properties[.originURL])?.host
+    }
+
+    private static func text(_ value: Any?) -> String? {
+        switch value {
+        case let text as String: text
+        case let text as Substring: String(text)
+        case let policy as HTTPCookieStringPolicy: policy.rawValue
+        case let number as NSNumber: number.stringValue
+        default: nil
+        }
+    }
+
+    private static func url(_ value: Any?) -> URL? {
+        (value as? URL) ?? text(value).flatMap { URL(string: $0) }
+    }
+
+    private static func isSet(_ value: Any?) -> Bool {
+        (value as? Bool) ?? text(value).map { !$0.isEmpty } ?? false
+    }
+
+    private static func policy(_ value: Any?) -> HTTPCookieStringPolicy? {
+        switch text(value)?.lowercased() {
+        case "lax": .sameSiteLax
+        case "strict": .sameSiteStrict
+        default: nil
+        }
+    }
+
+    /// The properties from which an equal cookie can be created.
+    var properties: [HTTPCookiePropertyKey: Any] {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .domain: domain, .path: path, .version: "\(version)",
+        ]
+        properties[.expires] = expires
+        properties[.comment] = comment
+        properties[.commentURL] = commentURL
+        properties[.sameSitePolicy] = sameSite?.rawValue
+        if let ports { properties[.port] = ports.map { "\($0)" }.joined(separator: ",") }
+        if flags.contains(.secure) { properties[.secure] = "TRUE" }
+        if flags.contains(.httpOnly) { properties[.httpOnly] = "TRUE" }
+        if expires == nil { properties[.discard] = "TRUE" }
+        return properties
+    }
+}

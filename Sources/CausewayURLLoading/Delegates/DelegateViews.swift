@@ -1,0 +1,19 @@
+internal import Foundation
+
+/// A delegate under the protocols that it conforms to. The casts are slow, so they are made once.
+struct DelegateViews: Sendable {
+    let session: any URLSessionDelegate
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
+    let download: (any URLSessionDownloadDelegate)?
+    let webSocket: (any URLSessionWebSocketDelegate)?
+
+    init?(_ delegate: (any URLSessionDelegate)?) {
+        guard let delegate else { return nil }
+        session = delegate
+        task = delegate as? any URLSessionTaskDelegate
+        data = delegate as? any URLSessionDataDelegate
+        download = delegate as? any URLSessionDownloadDelegate
+        webSocket = delegate as? any URLSessionWebSocketDelegate
+    }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+
+/// Receives the events of download tasks.
+///
+/// Counterpart: macOS 10.9, iOS 7.
+@preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+    /// The download is complete. The file at `location` exists until the method returns: move it or read it.
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+
+    /// Bytes were written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+
+    /// The download continues at an offset.
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64)
+}
+
+extension URLSessionDownloadDelegate {
+    /// Default implementation: does nothing.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        _ = DelegateProbe.misses(self, .wroteData)
+    }
+
+    /// Default implementation: does nothing.
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        _ = DelegateProbe.misses(self, .resumed)
+    }
+}

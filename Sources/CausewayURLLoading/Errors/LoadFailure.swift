@@ -1,0 +1,151 @@
+internal import Causeway
+internal import Foundation
+
+/// Why a task ends without success.
+///
+/// ``urlError(for:)`` is the only place where a cause becomes a `URLError`. Programs get `URLError` values, because on Linux the cast of
+/// a plain `NSError` to `URLError` fails.
+struct LoadFailure: Error, Sendable {
+    /// The kinds of failure that the loaders tell apart.
+    enum Cause: Sendable, CaseIterable {
+        /// The program cancelled the task, or the session was invalidated.
+        case cancelled
+        /// The program refused to authenticate.
+        case authenticationCancelled
+        case badURL
+        case timedOut
+        /// No loader handles the scheme.
+        case unsupportedURL
+        case hostNotFound
+        case connectionRefused
+        /// The connection ended in the middle of a message.
+        case connectionLost
+        case tooManyRedirects
+        case notConnected
+        /// The message follows the grammar and breaks a rule of the protocol.
+        case protocolViolation
+        /// The message does not follow the grammar.
+        case unreadableResponse
+        case encodingUnknown
+        case encodingBroken
+        case tooLarge
+        /// A redirect from https to http.
+        case downgrade
+        case handshakeFailed
+        case certificateDateInvalid
+        case certificateNotYetValid
+        case certificateUntrusted
+        case certificateRootUnknown
+        case clientCertificateRejected
+        case clientCertificateRequired
+        /// The cache has no entry, and the policy forbids the network.
+        case notInCache
+        case fileMissing
+        case fileIsDirectory
+        case fileUnreadable
+        case fileNotCreated
+        case fileNotOpened
+        case fileNotClosed
+        case fileNotWritten
+        case fileNotRemoved
+        case fileNotMoved
+        case bodyStreamExhausted
+        case backgroundSessionInUse
+    }
+
+    var cause: Cause
+    /// The error of the layer below.
+    var underlying: (any Error)?
+    /// More entries of the user info.
+    var details: [String: any Sendable] = [:]
+
+    init(_ cause: Cause, underlying: (any Error)? = nil, details: [String: any Sendable] = [:]) {
+        self.cause = cause
+        self.underlying = underlying
+        self.details = details
+    }
+
+    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated and which programs read nevertheless.
+    static let urlTextKey = "NSErrorFailingURLStringKey"
+
+    /// Returns the error that the program gets.
+    ///
+    /// - Parameter url: The URL of the request that failed.
+    func urlError(for url: URL?) -> URLError {
+        let (code, text) = Self.row(of: cause)
+        var userInfo: [String: Any] = details
+        userInfo[NSLocalizedDescriptionKey] = text
+        if let url {
+            userInfo[NSURLErrorFailingURLErrorKey] = url
+            userInfo[Self.urlTextKey] = url.absoluteString
+        }
+        if let underlying { userInfo[NSUnderlyingErrorKey] = underlying }
+        return URLError(code, userInfo: userInfo)
+    }
+
+    /// Converts any error to the one that the program gets. Errors of programs stay what they are.
+    static func presented(_ error: any Error, for url: URL?) -> any Error {
+        (error as? LoadFailure)?.urlError(for: url) ?? error
+    }
+}
+
+extension LoadFailure {
+    /// The code and the description of a cause.
+    private static func row(of cause: Cause) -> (URLError.Code, String) {
+        switch cause {
+        case .cancelled: (.cancelled, "The task was cancelled.")
+        case .authenticationCancelled: (.userCancelledAuthentication, "Authentication was cancelled.")
+        case .badURL: (.badURL, "The URL is not valid.")
+        case .timedOut: (.timedOut, "The request timed out.")
+        case .unsupportedURL: (.unsupportedURL, "No loader supports the scheme of the URL.")
+        case .hostNotFound: (.cannotFindHost, "The name of the host does not exist or has no address.")
+        case .connectionRefused: (.cannotConnectToHost, "The host does not accept the connection.")
+        case .connectionLost: (.networkConnectionLost, "The connection ended before the response was complete.")
+        case .tooManyRedirects: (.httpTooManyRedirects, "The response redirects too often.")
+        case .notConnected: (.notConnectedToInternet, "No network connection is available.")
+        case .protocolViolation: (.badServerResponse, "The response violates the protocol.")
+        case .unreadableResponse: (.cannotParseResponse, "The response cannot be parsed.")
+        case .tooLarge: (.dataLengthExceedsMaximum, "The content exceeds the size limit.")
+        case .encodingUnknown: (.cannotDecodeContentData, "The content coding is not supported.")
+        case .encodingBroken: (.cannotDecodeRawData, "The encoded content is damaged.")
+        case .downgrade: (.appTransportSecurityRequiresSecureConnection, "A redirect leads from https to http.")
+        case .notInCache: (.cannotLoadFromNetwork, "The cache has no response, and the policy forbids loading.")
+        case .bodyStreamExhausted: (.requestBodyStreamExhausted, "The body stream cannot be read again.")
+        case .backgroundSessionInUse:
+            (.backgroundSessionInUseByAnotherProcess, "Another process uses the background session.")
+        case .handshakeFailed, .certificateDateInvalid, .certificateNotYetValid, .certificateUntrusted,
+            .certificateRootUnknown, .clientCertificateRejected, .clientCertificateRequired:
+            securityRow(of: cause)
+        case .fileMissing, .fileIsDirectory, .fileUnreadable, .fileNotCreated, .fileNotOpened, .fileNotClosed,
+            .fileNotWritten, .fileNotRemoved, .fileNotMoved:
+            fileRow(of: cause)
+        }
+    }
+
+    private static func securityRow(of cause: Cause) -> (URLError.Code, String) {
+        switch cause {
+        case .certificateDateInvalid: (.serverCertificateHasBadDate, "The certificate of the server has expired.")
+        case .certificateNotYetValid: (.serverCertificateNotYetValid, "The certificate of the server is not yet valid.")
+        case .certificateUntrusted: (.serverCertificateUntrusted, "The certificate of the server is not trusted.")
+        case .certificateRootUnknown:
+            (.serverCertificateHasUnknownRoot, "The certificate of the server has an unknown issuer.")
+        case .clientCertificateRejected: (.clientCertificateRejected, "The server rejected the client certificate.")
+        case .clientCertificateRequired: (.clientCertificateRequired, "The server requires a client certificate.")
+        default: (.secureConnectionFailed, "The TLS handshake failed.")
+        }
+    }
+
+    private static func fileRow(of cause: Cause) -> (URLError.Code, String) {
+        switch cause {
+        case .fileMissing: (.fileDoesNotExist, "The file does not exist.")
+        case .fileIsDirectory: (.fileIsDirectory, "The file is a directory.")
+        case .fileUnreadable: (.noPermissionsToReadFile, "Permission to read the file is denied.")
+        case .fileNotCreated: (.cannotCreateFile, "The file cannot be created.")
+        case .fileNotClosed: (.cannotCloseFile, "The file cannot be closed.")
+        case .fileNotWritten: (.cannotWriteToFile, "The file cannot be written.")
+        case .fileNotRemoved: (.cannotRemoveFile, "The file cannot be removed.")
+        case .fileNotMoved: (.cannotMoveFile, "The file cannot be moved.")
+        default: (.cannotOpenFile, "The file cannot be opened.")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// Loads `data:` URLs, and delivers stored responses.
+///
+/// The whole content is in memory, so it is delivered as one piece.
+final class DataLoader: Loader {
+    private enum Progress {
+        case ready, responded, ended
+    }
+
+    private let attempt: LoadAttempt
+    private let response: URLResponse
+    private let content: Data
+    private let record: TransactionRecord
+    private let progress = LockedValue(Progress.ready)
+
+    /// Creates a loader for a stored response.
+    init(_ cached: CachedURLResponse, for attempt: LoadAttempt) {
+        self.attempt = attempt
+        response = cached.response
+        content = cached.data
+        var record = TransactionRecord(request: attempt.request)
+        record.fetchType = .localCache
+        self.record = record
+    }
+
+    /// Creates a loader for a `data:` URL. Returns `nil` if the URL is not valid.
+    init?(dataURL url: URL, for attempt: LoadAttempt) {
+        guard let parsed = DataURL(url) else { return nil }
+        self.attempt = attempt
+        content = parsed.content
+        response = URLResponse(
+            url: url, mimeType: parsed.mimeType, expectedContentLength: parsed.content.count,
+            textEncodingName: parsed.charset)
+        var record = TransactionRecord(request: attempt.request)
+        record.fetchType = .networkLoad
+        self.record = record
+    }
+
+    func start() {
+        let isFirst = progress.withLock { progress in
+            guard case .ready = progress else { return false }
+            progress = .responded
+            return true
+        }
+        guard isFirst else { return }
+        attempt.report(.measured(record))
+        attempt.report(.response(response, .notAllowed))
+        demandChanged()
+    }
+
+    func demandChanged() {
+        guard attempt.wantsBytes else { return }
+        let isTurn = progress.withLock { progress in
+            guard case .responded = progress else { return false }
+            progress = .ended
+            return true
+        }
+        guard isTurn else { return }
+        if !content.isEmpty { attempt.report(.data(content)) }
+        attempt.report(.finished)
+    }
+
+    func stop() { progress.withLock { $0 = .ended } }
+}

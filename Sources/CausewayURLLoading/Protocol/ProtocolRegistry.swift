@@ -1,0 +1,54 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// The classes that programs register with ``URLProtocol/registerClass(_:)``.
+enum ProtocolRegistry {
+    private static let classes = LockedValue<[URLProtocol.Type]>([])
+
+    /// Adds a class in front of the others. Returns whether it is a subclass of ``URLProtocol``.
+    static func register(_ protocolClass: AnyClass) -> Bool {
+        guard let type = protocolClass as? URLProtocol.Type else { return false }
+        classes.withLock { classes in
+            classes.removeAll { $0 == type }
+            classes.insert(type, at: 0)
+        }
+        return true
+    }
+
+    static func unregister(_ protocolClass: AnyClass) {
+        classes.withLock { classes in classes.removeAll { $0 == protocolClass } }
+    }
+
+    /// The registered classes, the latest first.
+    static var registered: [URLProtocol.Type] { classes.withLock { $0 } }
+}
+
+/// The classes that stand for the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never created: where one of
+/// them is chosen, its loader is used.
+enum BuiltInProtocols {
+    static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]
+
+    /// Returns whether a class stands for a built-in loader.
+    static func contains(_ type: URLProtocol.Type) -> Bool { all.contains { $0 == type } }
+
+    // SAFETY: these classes have no stored properties.
+
+    /// `http:` and `https:`.
+    final class HTTPLoading: URLProtocol, @unchecked Sendable {
+        override class func canInit(with request: URLRequest) -> Bool {
+            ["http", "https"].contains(request.url?.scheme?.lowercased())
+        }
+    }
+
+    // SAFETY: as above.
+    /// `data:`.
+    final class DataLoading: URLProtocol, @unchecked Sendable {
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme?.lowercased() == "data" }
+    }
+
+    // SAFETY: as above.
+    /// `file:`.
+    final class FileLoading: URLProtocol, @unchecked Sendable {
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.isFileURL ?? false }
+    }
+}

@@ -1,0 +1,74 @@
+internal import CausewayWire
+internal import Foundation
+
+/// The form of a request in archives and in resume data. A stream cannot be archived, so it is left out.
+struct ArchivedRequest: Codable {
+    private struct Field: Codable {
+        var name: String
+        var value: String
+    }
+
+    private var url: String?
+    private var mainDocumentURL: String?
+    private var cachePolicy: UInt
+    private var timeoutInterval: TimeInterval
+    private var networkServiceType: UInt
+    private var attribution: UInt
+    private var options: UInt16
+    private var cookiePartitionIdentifier: String?
+    private var method: String
+    private var fields: [Field]
+    private var body: Data?
+
+    init(_ values: RequestValues) {
+        url = values.url?.absoluteString
+        mainDocumentURL = values.mainDocumentURL?.absoluteString
+        cachePolicy = values.cachePolicy.rawValue
+        timeoutInterval = values.timeoutInterval
+        networkServiceType = values.networkServiceType.rawValue
+        attribution = values.attribution.rawValue
+        options = values.options.rawValue
+        cookiePartitionIdentifier = values.cookiePartitionIdentifier
+        method = values.method
+        fields = values.fields.map {
+            Field(name: String(decoding: $0.name, as: UTF8.self), value: String(decoding: $0.value, as: UTF8.self))
+        }
+        body = values.body.data
+    }
+
+    /// The values. Numbers that no enumeration has become defaults.
+    var values: RequestValues {
+        var values = RequestValues(
+            url: url.flatMap { URL(string: $0) },
+            cachePolicy: NSURLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy,
+            timeoutInterval: timeoutInterval)
+        values.mainDocumentURL = mainDocumentURL.flatMap { URL(string: $0) }
+        values.networkServiceType = NSURLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default
+        values.attribution = NSURLRequest.Attribution(rawValue: attribution) ?? .developer
+        values.options = RequestOptions(rawValue: options)
+        values.cookiePartitionIdentifier = cookiePartitionIdentifier
+        values.setMethod(method)
+        for field in fields { values.fields.append(field.name, field.value) }
+        values.body = body.map { .data($0) } ?? .none
+        return values
+    }
+}
+
+extension NSCoder {
+    /// The key of the property list that our classes store.
+    private static var valuesKey: String { "CausewayValues" }
+
+    /// Encodes a value as a property list under one key.
+    func encodePropertyList(_ value: some Encodable) {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        guard let data = try? encoder.encode(value) else { return }
+        encode(NSData(data: data), forKey: Self.valuesKey)
+    }
+
+    /// Decodes what ``encodePropertyList(_:)`` encoded. Returns `nil` for any other content.
+    func decodePropertyList<Value: Decodable>(_ type: Value.Type) -> Value? {
+        guard let data = decodeObject(of: NSData.self, forKey: Self.valuesKey) else { return nil }
+        return try? PropertyListDecoder().decode(type, from: Data(referencing: data))
+    }
+}

@@ -1,0 +1,166 @@
+internal import Causeway
+internal import CausewayWire
+internal import Foundation
+
+/// The switches of a request.
+struct RequestOptions: OptionSet, Hashable, Sendable {
+    let rawValue: UInt16
+
+    static let allowsCellularAccess = RequestOptions(rawValue: 1 << 0)
+    static let allowsExpensiveAccess = RequestOptions(rawValue: 1 << 1)
+    static let allowsConstrainedAccess = RequestOptions(rawValue: 1 << 2)
+    static let allowsUltraConstrainedAccess = RequestOptions(rawValue: 1 << 3)
+    static let assumesHTTP3Capable = RequestOptions(rawValue: 1 << 4)
+    static let requiresDNSSECValidation = RequestOptions(rawValue: 1 << 5)
+    static let allowsPersistentDNS = RequestOptions(rawValue: 1 << 6)
+    static let handlesCookies = RequestOptions(rawValue: 1 << 7)
+    static let usesPipelining = RequestOptions(rawValue: 1 << 8)
+
+    /// The switches that are on in a new request.
+    static let initial: RequestOptions = [
+        .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .handlesCookies,
+    ]
+
+    /// Reads or writes one switch.
+    subscript(option: RequestOptions) -> Bool {
+        get { contains(option) }
+        set {
+            if newValue { insert(option) } else { remove(option) }
+        }
+    }
+}
+
+/// The content of a request: at most one of data and a stream.
+enum RequestBody: Hashable, Sendable {
+    case none
+    case data(Data)
+    case stream(Unchecked<InputStream>)
+
+    /// The content, if it is in memory.
+    var data: Data? {
+        if case .data(let data) = self { data } else { nil }
+    }
+
+    /// The stream that supplies the content.
+    var stream: InputStream? {
+        if case .stream(let box) = self { box.value } else { nil }
+    }
+
+    /// Compares data by value and streams by identity.
+    static func == (one: RequestBody, other: RequestBody) -> Bool {
+        switch (one, other) {
+        case (.none, .none): true
+        case (.data(let mine), .data(let theirs)): mine == theirs
+        case (.stream(let mine), .stream(let theirs)): mine.value === theirs.value
+        case (.none, _), (.data, _), (.stream, _): false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .none: hasher.combine(0)
+        case .data(let data): hasher.combine(data)
+        case .stream(let box): hasher.combine(ObjectIdentifier(box.value))
+        }
+    }
+}
+
+/// The values of a request, shared by the structure and the classes.
+struct RequestValues: Sendable {
+    var url: URL?
+    var mainDocumentURL: URL?
+    var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
+    /// Seconds.
+    var timeoutInterval: TimeInterval = 60
+    var networkServiceType = NSURLRequest.NetworkServiceType.default
+    var attribution = NSURLRequest.Attribution.developer
+    var options = RequestOptions.initial
+    var cookiePartitionIdentifier: String?
+    private(set) var method = "GET"
+    var fields = FieldSection()
+    var body = RequestBody.none
+    /// Values that programs store with ``URLProtocol/setProperty(_:forKey:in:)``. They are not compared.
+    var properties: Unchecked<[String: Any]>?
+
+    init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
+        // A request does not keep the base of a relative URL that it is created with.
+        self.url = url?.absoluteURL
+        self.cachePolicy = cachePolicy
+        self.timeoutInterval = timeoutInterval
+    }
+
+    /// Sets the method. Some well-known methods become upper case, as on Apple platforms; `nil` means GET.
+    mutating func setMethod(_ newValue: String?) {
+        let known: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
+        let method = newValue ?? "GET"
+        let upper = method.uppercased()
+        self.method = known.contains(upper) ? upper : method
+    }
+}
+
+extension RequestValues: Hashable {
+    /// Compares all values. The order of the fields does not matter.
+    static func == (one: RequestValues, other: RequestValues) -> Bool {
+        one.url == other.url && one.method == other.method && one.mainDocumentURL == other.mainDocumentURL
+            && one.cachePolicy == other.cachePolicy && one.timeoutInterval == other.timeoutInterval
+            && one.networkServiceType == other.networkServiceType && one.attribution == other.attribution
+            && one.options == other.options && one.cookiePartitionIdentifier == other.cookiePartitionIdentifier
+            && one.body == other.body && one.hasSameFields(as: other)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(mainDocumentURL)
+        hasher.combine(method)
+        hasher.combine(body)
+    }
+
+    private func hasSameFields(as other: RequestValues) -> Bool {
+        guard fields.count == other.fields.count else { return false }
+        return fields == other.fields
+            || fields.allSatisfy { field in
+                let name = String(decoding: field.name, as: UTF8.self)
+                return other.fields.index(of: name).map { other.fields[$0].value == field.value } ?? false
+            }
+    }
+}
+
+extension RequestValues {
+    /// All fields as a dictionary; `nil` if there are none.
+    var allFields: [String: String]? {
+        guard fields.count > 0 else { return nil }
+        var dictionary: [String: String] = [:]
+        for field in fields {
+            dictionary[String(decoding: field.name, as: UTF8.self)] = String(decoding: field.value, as: UTF8.self)
+        }
+        return dictionary
+    }
+
+    /// Replaces all fields. The fields are sorted by name, so that equal dictionaries give equal bytes.
+    mutating func replaceFields(_ newFields: [String: String]?) {
+        fields = FieldSection()
+        for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
+    }
+
+    /// Sets or removes a field. The field keeps its place and the spelling of its name.
+    mutating func setField(_ value: String?, _ name: String) {
+        guard let index = fields.index(of: name) else {
+            if let value { fields.append(name, value) }
+            return
+        }
+        var changed = FieldSection()
+        for (place, field) in fields.enumerated() {
+            if place != index {
+                changed.append(name: field.name, value: field.value)
+            } else if let value {
+                changed.append(name: field.name, value: value.utf8)
+            }
+        }
+        fields = changed
+    }
+
+    /// Appends to the value of a field, after a comma.
+    mutating func addField(_ value: String, _ name: String) {
+        setField(fields.firstValue(of: name).map { $0 + "," + value } ?? value, name)
+    }
+}

@@ -1,0 +1,163 @@
+internal import Causeway
+internal import CausewaySystem
+internal import CausewayWire
+public import Foundation
+
+/// The head of a response to an HTTP request.
+///
+/// The fields stay in the form in which they arrived. The dictionary ``allHeaderFields`` is built at its first use;
+/// ``value(forHTTPHeaderField:)`` does not need it.
+///
+/// Counterpart: macOS 10.2, iOS 2.
+// SAFETY: stored properties are constants, and the cached dictionary is behind a lock. Subclasses of programs answer for their own.
+@preconcurrency open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    /// The values that archives store beside those of the superclass.
+    struct Head: Codable, Hashable, Sendable {
+        var url: URL?
+        var statusCode: Int
+        var version: String?
+        var names: [String]
+        var values: [String]
+        var isDecoded: Bool
+    }
+
+    let fields: FieldSection
+    private let status: Int
+    private let version: String?
+    /// Whether a content coding was removed, so that Content-Length is not the length of the content.
+    private let isDecoded: Bool
+    private let dictionary = LockedValue<Unchecked<[AnyHashable: Any]>?>(nil)
+
+    /// Creates a response.
+    ///
+    /// - Parameters:
+    ///   - httpVersion: The version, such as `HTTP/1.1`.
+    ///   - headerFields: The fields. Well-known names get their usual capitals.
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+        var fields = FieldSection()
+        for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) { fields.append(name, value) }
+        self.fields = fields
+        status = statusCode
+        version = httpVersion
+        isDecoded = false
+        super.init(values: Values(url: url, expectedContentLength: -1))
+    }
+
+    /// Creates a response from a decoded head.
+    ///
+    /// - Parameter isDecoded: Whether the content is delivered without its content coding.
+    init(url: URL?, statusCode: Int, version: String?, fields: FieldSection, isDecoded: Bool) {
+        self.fields = fields
+        status = statusCode
+        self.version = version
+        self.isDecoded = isDecoded
+        super.init(values: Values(url: url, expectedContentLength: -1))
+    }
+
+    /// Decodes a response. Returns `nil` for an archive that this module did not write.
+    public required init?(coder: NSCoder) {
+        guard let head = coder.decodePropertyList(Head.self), head.names.count == head.values.count else { return nil }
+        var fields = FieldSection()
+        for (name, value) in zip(head.names, head.values) { fields.append(name, value) }
+        self.fields = fields
+        status = head.statusCode
+        version = head.version
+        isDecoded = head.isDecoded
+        super.init(values: Values(url: head.url, expectedContentLength: -1))
+    }
+
+    /// Encodes the response.
+    open override func encode(with coder: NSCoder) { coder.encodePropertyList(head) }
+
+    private var head: Head {
+        Head(
+            url: values.url, statusCode: status, version: version,
+            names: fields.map { String(decoding: $0.name, as: UTF8.self) },
+            values: fields.map { String(decoding: $0.value, as: UTF8.self) }, isDecoded: isDecoded)
+    }
+
+    /// The status code.
+    open var statusCode: Int { status }
+
+    /// All fields. The values of fields with the same name are joined with `, `. Well-known names have their usual capitals, other
+    /// names those of the sender.
+    open var allHeaderFields: [AnyHashable: Any] {
+        if let known = dictionary.withLock({ $0 }) { return known.value }
+        let made = Unchecked(madeDictionary())
+        dictionary.withLock { $0 = made }
+        return made.value
+    }
+
+    /// Returns the value of a field; several fields with the same name are joined with `, `. The name compares without case.
+    open func value(forHTTPHeaderField field: String) -> String? {
+        guard let first = fields.index(of: field) else { return nil }
+        guard fields.index(of: field, from: first + 1) != nil else {
+            return String(decoding: fields[first].value, as: UTF8.self)
+        }
+        return fields.values(of: field).joined(separator: ", ")
+    }
+
+    /// The media type in lower case, without parameters.
+    open override var mimeType: String? { mediaType?.essence }
+
+    /// The charset in lower case.
+    open override var textEncodingName: String? { mediaType?.charset?.lowercased() }
+
+    /// The number of bytes that Content-Length announces; -1 if it is not known, or if the content was encoded.
+    open override var expectedContentLength: Int64 {
+        guard !isDecoded, let text = fields.firstValue(of: "Content-Length"), let length = Int64(text), length >= 0
+        else { return -1 }
+        return length
+    }
+
+    /// A name for a file with the content.
+    open override var suggestedFilename: String? {
+        fields.index(of: "Content-Disposition").flatMap { SuggestedFilename.inDisposition(fields[$0].value) }
+            ?? super.suggestedFilename
+    }
+
+    /// Returns the meaning of a status code as text in lower case, such as `not found` for 404.
+    open class func localizedString(forStatusCode statusCode: Int) -> String { StatusText.localized(statusCode) }
+
+    /// Compares URL, status and fields of both responses.
+    open override func isEqual(_ other: Any?) -> Bool {
+        guard let other = other as? HTTPURLResponse else { return false }
+        return other === self
+            || other.values == values && other.status == status && other.fields == fields
+                && other.isDecoded == isDecoded
+    }
+
+    /// The hash of URL and status.
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(values)
+        hasher.combine(status)
+        return hasher.finalize()
+    }
+
+    /// The class, the URL, the status and the fields.
+    open override var description: String {
+        let text = fields.map {
+            "    \"\(String(decoding: $0.name, as: UTF8.self))\" = \"\(String(decoding: $0.value, as: UTF8.self))\";\n"
+        }
+        return "<\(type(of: self))> { URL: \(url?.absoluteString ?? "(null)") }{ status: \(statusCode), headers {\n"
+            + text.sorted().joined() + "} }"
+    }
+
+    private var mediaType: MediaType? {
+        fields.index(of: "Content-Type").flatMap { MediaType(parsing: fields[$0].value) }
+    }
+
+    private func madeDictionary() -> [AnyHashable: Any] {
+        var result: [String: String] = [:]
+        var spelling: [String: String] = [:]
+        for field in fields {
+            let sent = String(decoding: field.name, as: UTF8.self)
+            let name = spelling[sent.lowercased()] ?? WellKnownFields.capitalized(sent)
+            spelling[sent.lowercased()] = name
+            let value = String(decoding: field.value, as: UTF8.self)
+            result[name] = result[name].map { $0 + ", " + value } ?? value
+        }
+        return result
+    }
+}

@@ -1,0 +1,66 @@
+internal import CausewayWire
+internal import Foundation
+
+/// The file name that a response suggests. It never contains a path separator, and is never a name of a folder.
+enum SuggestedFilename {
+    /// The name for responses that suggest none.
+    static let unknown = "Unknown"
+
+    /// Returns the name in a Content-Disposition field (RFC 6266 §4.3): `filename*`, then `filename`. `nil` if there is none.
+    ///
+    /// Of several parameters with one name the last one counts, and separators become `_`, both as on Apple platforms.
+    static func inDisposition(_ disposition: ArraySlice<UInt8>) -> String? {
+        let parameters = ContentDisposition(parsing: disposition).parameters.all
+        let extended = parameters.last { $0.name == "filename*" }.flatMap { ExtendedValue.text($0.value) }
+        let plain = parameters.last { $0.name == "filename" }.map { String(decoding: $0.value, as: UTF8.self) }
+        return (extended ?? plain).flatMap { safe($0) }
+    }
+
+    /// Returns the last component of the path, or ``unknown``.
+    static func of(_ url: URL?) -> String {
+        guard let url, url.scheme?.lowercased() != "data", let name = safe(url.lastPathComponent), name != "_" else {
+            return unknown
+        }
+        return name
+    }
+
+    /// Replaces separators and removes control characters. Returns `nil` if no name is left.
+    private static func safe(_ name: String) -> String? {
+        var clean = ""
+        for scalar in name.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {
+            clean.unicodeScalars.append(scalar == "/" || scalar == "\\" ? "_" : scalar)
+        }
+        return clean.isEmpty || clean == "." || clean == ".." ? nil : clean
+    }
+}
+
+/// Percent encoding of bytes (RFC 3986 §2.1).
+enum PercentEncoding {
+    /// Returns the bytes with each `%` and two hexadecimal digits replaced. A `%` without digits stays.
+    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+                let low = digit(bytes[index + 2])
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return result
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,22 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// The values of a task without a session.
+final class DetachedTask: Sendable {
+    private let values = LockedValue(TaskState.Options())
+    private let created = LockedValue<Progress?>(nil)
+
+    var options: TaskState.Options { values.withLock { $0 } }
+
+    func change(_ body: (inout TaskState.Options) -> Void) { values.withLock { body(&$0) } }
+
+    /// A progress that does not move.
+    var progress: Progress {
+        let new = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
+        return created.withLock { created in
+            if let created { return created }
+            created = new
+            return new
+        }
+    }
+}

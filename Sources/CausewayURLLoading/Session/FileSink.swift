@@ -1,0 +1,52 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// The temporary file of a download.
+final class FileSink: Sendable {
+    let url: URL
+    private let handle: LockedValue<FileHandle?>
+
+    /// Creates an empty file in the folder for temporary files.
+    init() throws(LoadFailure) {
+        url = Self.newURL()
+        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else { throw LoadFailure(.fileNotCreated) }
+        do {
+            handle = LockedValue(try FileHandle(forWritingTo: url))
+        } catch {
+            throw LoadFailure(.fileNotOpened, underlying: error)
+        }
+    }
+
+    /// Returns an unused name in the folder for temporary files.
+    static func newURL() -> URL {
+        let name = UUID().uuidString.prefix(8)
+        return FileManager.default.temporaryDirectory.appendingPathComponent("CFNetworkDownload_\(name).tmp")
+    }
+
+    func write(_ data: Data) throws(LoadFailure) {
+        do {
+            try handle.withLock { $0 }?.write(contentsOf: data)
+        } catch {
+            throw LoadFailure(.fileNotWritten, underlying: error)
+        }
+    }
+
+    func close() throws(LoadFailure) {
+        let handle = handle.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        do {
+            try handle?.close()
+        } catch {
+            throw LoadFailure(.fileNotClosed, underlying: error)
+        }
+    }
+
+    /// Closes and removes the file. A file that the program has moved is not there any more.
+    func remove() {
+        try? close()
+        try? FileManager.default.removeItem(at: url)
+    }
+}

@@ -1,0 +1,132 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The parts of a session that tasks use: settings, queues, and the table of its tasks.
+final class SessionCore: Sendable {
+    private enum Phase {
+        case valid, finishing, invalid
+    }
+
+    private struct State {
+        var phase = Phase.valid
+        var delegate: DelegateViews?
+        var tasks: [Int: URLSessionTask] = [:]
+        var lastIdentifier = 0
+        var description: String?
+    }
+
+    private let box: Unchecked<SessionSettings>
+    /// The queue on which the program is called.
+    let queue: OperationQueue
+    /// Where loaders and messages run.
+    let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
+    /// Whether this is the shared session, which cannot be invalidated.
+    let isShared: Bool
+    private let state: LockedValue<State>
+    private let timeouts: TimeoutWatch
+
+    init(
+        _ settings: SessionSettings, delegate: (any URLSessionDelegate)?, queue: OperationQueue?, isShared: Bool
+    ) {
+        box = Unchecked(settings)
+        self.queue = queue ?? Self.serialQueue()
+        self.isShared = isShared
+        state = LockedValue(State(delegate: DelegateViews(delegate)))
+        timeouts = TimeoutWatch(queue: work)
+    }
+
+    /// The settings, which never change.
+    var settings: SessionSettings { box.value }
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = "causeway.url-session.delegate"
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+
+    /// The delegate; `nil` after the session became invalid.
+    var delegate: DelegateViews? { state.withLock { $0.delegate } }
+
+    /// A text of the program.
+    var sessionDescription: String? {
+        get { state.withLock { $0.description } }
+        set { state.withLock { $0.description = newValue } }
+    }
+
+    // MARK: Tasks
+
+    /// Creates a task core with the next identifier.
+    func makeCore(_ session: URLSession, _ request: URLRequest?, _ plan: TaskPlan) -> TaskCore {
+        let identifier = state.withLock { state in
+            state.lastIdentifier += 1
+            return state.lastIdentifier
+        }
+        return TaskCore(identifier: identifier, session: session, request: request, plan: plan)
+    }
+
+    /// Holds a task until its end. On an invalidated session the task is cancelled at once.
+    func add(_ task: URLSessionTask) {
+        guard let core = task.core else { return }
+        let isValid = state.withLock { state in
+            state.tasks[core.identifier] = task
+            return state.phase == .valid
+        }
+        if !isValid { core.cancel() }
+    }
+
+    /// Releases a task. The last task of an invalidated session ends the session.
+    func remove(_ task: URLSessionTask) {
+        guard let core = task.core else { return }
+        let removed = state.withLock { $0.tasks.removeValue(forKey: core.identifier) }
+        withExtendedLifetime(removed) {}
+        timeouts.remove(core)
+        endIfIdle(core.session)
+    }
+
+    /// The tasks that have not ended, in the order in which they were created.
+    var tasks: [URLSessionTask] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+            .filter { $0.state != .completed }
+    }
+
+    /// Watches the timeouts of a task.
+    func watch(_ core: TaskCore) { timeouts.add(core) }
+
+    // MARK: The end
+
+    /// Makes the session invalid: no new tasks are started. The shared session stays valid.
+    func invalidate(_ session: URLSession, cancelsTasks: Bool) {
+        guard !isShared else { return }
+        let tasks = state.withLock { state in
+            if state.phase == .valid { state.phase = .finishing }
+            return cancelsTasks ? Array(state.tasks.values) : []
+        }
+        for task in tasks { task.cancel() }
+        endIfIdle(session)
+    }
+
+    private func endIfIdle(_ session: URLSession) {
+        let ends = state.withLock { state in
+            guard state.phase == .finishing, state.tasks.isEmpty else { return false }
+            state.phase = .invalid
+            return true
+        }
+        guard ends else { return }
+        timeouts.stop()
+        queue.addOperation { [self] in
+            if let delegate = delegate?.session {
+                _ = DelegateProbe.call(delegate, .becameInvalid) {
+                    delegate.urlSession(session, didBecomeInvalidWithError: nil)
+                }
+            }
+            let old = state.withLock { state in
+                defer { state.delegate = nil }
+                return state.delegate
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// The answer of a delegate to a challenge.
+private typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+
+extension TaskCore {
+    /// Whether a challenge belongs to the connection and not to the request.
+    private static func isOfConnection(_ challenge: URLAuthenticationChallenge) -> Bool {
+        switch challenge.protectionSpace.authenticationMethod {
+        case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+            NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
+            true
+        default: false
+        }
+    }
+
+    /// Asks for the answer to a challenge: the session's method first if the challenge belongs to the connection, then the task's method.
+    func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
+        let candidates = delegates
+        let hold = hold()
+        let answered: @Sendable (Answer) -> Void = { [self] result in
+            release(hold) { [self] in
+                answer(result.0, result.1)
+                if result.0 == .cancelAuthenticationChallenge { finish(LoadFailure(.cancelled)) }
+            }
+        }
+        calls.add { [self] in
+            guard Self.isOfConnection(challenge) else { return askTask(challenge, candidates, answered) }
+            let question = DelegateQuestion<any URLSessionDelegate, Answer?>(
+                method: .sessionChallenge,
+                ask: { [session] delegate, answer in
+                    delegate.urlSession(session, didReceive: challenge) { answer(($0, $1)) }
+                },
+                asyncMethod: .sessionChallengeAsync,
+                askAsync: { [session] in await $0.urlSession(session, didReceive: challenge) })
+            // `nil` means that no delegate has the method of the session.
+            question.put(to: candidates.map(\.session), fallback: nil) { [self] result in
+                if let result { return answered(result) }
+                calls.add { [self] in askTask(challenge, candidates, answered) }
+            }
+        }
+    }
+
+    private func askTask(
+        _ challenge: URLAuthenticationChallenge, _ candidates: [DelegateViews],
+        _ answered: @escaping @Sendable (Answer) -> Void
+    ) {
+        guard let task else { return answered((.performDefaultHandling, nil)) }
+        let question = DelegateQuestion<any URLSessionTaskDelegate, Answer>(
+            method: .taskChallenge,
+            ask: { [session] delegate, answer in
+                delegate.urlSession(session, task: task, didReceive: challenge) { answer(($0, $1)) }
+            },
+            asyncMethod: .taskChallengeAsync,
+            askAsync: { [session] in await $0.urlSession(session, task: task, didReceive: challenge) })
+        question.put(to: candidates.compactMap(\.task), fallback: (.performDefaultHandling, nil), answered: answered)
+    }
+}

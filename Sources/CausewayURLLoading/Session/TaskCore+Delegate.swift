@@ -1,0 +1,157 @@
+internal import Causeway
+internal import Foundation
+
+extension TaskCore {
+    /// The delegates that are asked about the task: its own one, then that of the session.
+    var delegates: [DelegateViews] {
+        let own = state.withLock { $0.options.delegate }
+        return [own, session.core.delegate].compactMap { $0 }
+    }
+
+    private var taskDelegates: [any URLSessionTaskDelegate] { delegates.compactMap(\.task) }
+    private var dataDelegates: [any URLSessionDataDelegate] { delegates.compactMap(\.data) }
+
+    // MARK: Messages without an answer
+
+    /// Calls a method of the first delegate that implements it.
+    func notify(
+        _ method: DelegateMethod,
+        _ call: @escaping @Sendable (any URLSessionTaskDelegate, URLSession, URLSessionTask) -> Void
+    ) {
+        let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, method) }
+        guard !candidates.isEmpty, let task else { return }
+        calls.add { [session] in
+            for delegate in candidates where DelegateProbe.call(delegate, method, { call(delegate, session, task) }) {
+                return
+            }
+        }
+    }
+
+    /// Delivers content to the delegate, unless the task is cancelled before its turn.
+    func deliver(_ data: Data) {
+        guard let task = task as? URLSessionDataTask else { return took(data.count) }
+        let candidates = dataDelegates
+        calls.add { [self] in
+            if !state.withLock({ $0.life.isOver }) {
+                for delegate in candidates
+                where DelegateProbe.call(
+                    delegate, .data, { delegate.urlSession(session, dataTask: task, didReceive: data) })
+                {
+                    break
+                }
+            }
+            took(data.count)
+        }
+    }
+
+    /// Reports what was written to the file of a download.
+    func notifyOfWriting(_ count: Int, _ total: Int64, _ expected: Int64) {
+        guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return }
+        let candidates = delegates.compactMap(\.download)
+        calls.add { [session] in
+            for delegate in candidates {
+                let isTaken = DelegateProbe.call(delegate, .wroteData) {
+                    delegate.urlSession(
+                        session, downloadTask: task, didWriteData: Int64(count), totalBytesWritten: total,
+                        totalBytesExpectedToWrite: expected)
+                }
+                if isTaken { return }
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    /// Asks the delegates in order. Messages wait for the answer.
+    private func ask<Receiver: Sendable, Answer: Sendable>(
+        _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
+        then: @escaping @Sendable (Answer) -> Void
+    ) {
+        // Without a candidate the answer needs no turn of the delegate queue.
+        guard !question.isKnownToBeUnanswered(by: candidates) else { return then(fallback) }
+        let hold = hold()
+        calls.add { [self] in
+            question.put(to: candidates, fallback: fallback) { [self] answer in
+                release(hold) { then(answer) }
+            }
+        }
+    }
+
+    /// Asks whether to take the content.
+    func askForDisposition(_ response: URLResponse) {
+        guard let task = task as? URLSessionDataTask else { return }
+        let question = DelegateQuestion<any URLSessionDataDelegate, URLSession.ResponseDisposition>(
+            method: .response,
+            ask: { [session] in
+                $0.urlSession(session, dataTask: task, didReceive: response, completionHandler: $1)
+            },
+            asyncMethod: .responseAsync,
+            askAsync: { [session] in await $0.urlSession(session, dataTask: task, didReceive: response) })
+        ask(question, dataDelegates, fallback: .allow) { [self] in dispose($0) }
+    }
+
+    private func dispose(_ disposition: URLSession.ResponseDisposition) {
+        switch disposition {
+        case .allow: break
+        case .cancel: finish(LoadFailure(.cancelled))
+        case .becomeDownload: becomeDownload()
+        case .becomeStream: finish(LoadFailure(.unsupportedURL))
+        }
+    }
+
+    /// Asks whether to follow a redirect.
+    func askAboutRedirect(
+        _ response: HTTPURLResponse, _ request: URLRequest, then: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let task else { return }
+        let question = DelegateQuestion<any URLSessionTaskDelegate, URLRequest?>(
+            method: .redirect,
+            ask: { [session] in
+                $0.urlSession(
+                    session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+                    completionHandler: $1)
+            },
+            asyncMethod: .redirectAsync,
+            askAsync: { [session] in
+                await $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+            })
+        ask(question, taskDelegates, fallback: request, then: then)
+    }
+
+    /// Asks for a body stream that begins at an offset.
+    func askForStream(from offset: Int64, then: @escaping @Sendable (Unchecked<InputStream>?) -> Void) {
+        guard let task else { return }
+        let question = DelegateQuestion<any URLSessionTaskDelegate, Unchecked<InputStream>?>(
+            method: offset == 0 ? .needsStream : .needsStreamFrom,
+            ask: { [session] delegate, answer in
+                let handler: @Sendable (InputStream?) -> Void = { answer($0.map { Unchecked($0) }) }
+                if offset == 0 {
+                    delegate.urlSession(session, task: task, needNewBodyStream: handler)
+                } else {
+                    delegate.urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: handler)
+                }
+            },
+            asyncMethod: offset == 0 ? .needsStreamAsync : .needsStreamFromAsync,
+            askAsync: { [session] delegate in
+                let stream =
+                    offset == 0
+                    ? await delegate.urlSession(session, needNewBodyStreamForTask: task)
+                    : await delegate.urlSession(session, needNewBodyStreamForTask: task, from: offset)
+                return stream.map { Unchecked($0) }
+            })
+        ask(question, taskDelegates, fallback: nil, then: then)
+    }
+
+    /// Asks what to store in the cache.
+    func askAboutCaching(_ proposed: CachedURLResponse, then: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        guard let task = task as? URLSessionDataTask else { return then(nil) }
+        let question = DelegateQuestion<any URLSessionDataDelegate, CachedURLResponse?>(
+            method: .willCache,
+            ask: { [session] in
+                $0.urlSession(session, dataTask: task, willCacheResponse: proposed, completionHandler: $1)
+            },
+            asyncMethod: .willCacheAsync,
+            askAsync: { [session] in await $0.urlSession(session, dataTask: task, willCacheResponse: proposed) })
+        ask(question, dataDelegates, fallback: proposed, then: then)
+    }
+}

@@ -1,0 +1,201 @@
+internal import Causeway
+internal import Foundation
+
+extension TaskCore {
+    /// Handles the end of the content.
+    func loaderFinished() {
+        guard !state.withLock({ $0.outcome.hasEnded }) else { return }
+        leaveLoader()
+        if case .file(let handler) = plan.outlet { return finishDownload(handler) }
+        storeInCache { [self] in finish(nil) }
+    }
+
+    /// Ends the task with a cause.
+    func finish(_ failure: LoadFailure) {
+        let url = state.withLock { $0.currentRequest?.url ?? nil }
+        finish(failure.urlError(for: url ?? originalRequest?.url))
+    }
+
+    /// Ends the task: stops the loader and calls the program for the last time. Only the first call has an effect.
+    func finish(_ error: (any Error)?) {
+        if let failure = error as? LoadFailure { return finish(failure) }
+        let isFirst = state.withLock { state in
+            defer { state.outcome.hasEnded = true }
+            state.clock.end()
+            return !state.outcome.hasEnded
+        }
+        guard isFirst else { return }
+        leaveLoader()
+        if error != nil { state.withLock { $0.content.file }?.remove() }
+        calls.add { [self] in complete(error) }
+    }
+
+    // MARK: Downloads
+
+    private func finishDownload(_ handler: TaskPlan.FileHandler?) {
+        guard let file = state.withLock({ $0.content.file }) else { return finish(LoadFailure(.protocolViolation)) }
+        do throws(LoadFailure) {
+            try file.close()
+        } catch {
+            return finish(error)
+        }
+        guard handler == nil, let task = task as? URLSessionDownloadTask else { return finish(nil) }
+        let receivers = delegates.compactMap(\.download)
+        calls.add { [self] in
+            if !state.withLock({ $0.life.isOver }), let delegate = receivers.first {
+                delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
+            }
+            file.remove()
+        }
+        finish(nil)
+    }
+
+    // MARK: The cache
+
+    /// Whether a response may be stored: a successful one to a GET request that does not forbid it (RFC 9111 §3).
+    func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
+        guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil,
+            let request = state.withLock({ $0.currentRequest }), request.httpMethod == "GET",
+            let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode)
+        else { return false }
+        let directives = response.value(forHTTPHeaderField: "Cache-Control")?.lowercased() ?? ""
+        return !directives.contains("no-store") && response.value(forHTTPHeaderField: "Vary") != "*"
+    }
+
+    private func storeInCache(then: @escaping @Sendable () -> Void) {
+        let (data, response, policy) = state.withLock {
+            ($0.content.forCache, $0.content.response, $0.content.cachePolicy)
+        }
+        guard let data, let response, let cache = session.core.settings.stores.cache,
+            let task = task as? URLSessionDataTask
+        else { return then() }
+        let proposed = CachedURLResponse(response: response, data: data, userInfo: nil, storagePolicy: policy)
+        guard case .delegate = plan.outlet else {
+            cache.storeCachedResponse(proposed, for: task)
+            return then()
+        }
+        askAboutCaching(proposed) { chosen in
+            if let chosen { cache.storeCachedResponse(chosen, for: task) }
+            then()
+        }
+    }
+
+    // MARK: The last call
+
+    /// Runs on the delegate queue.
+    private func complete(_ result: (any Error)?) {
+        let cancelled = LoadFailure(.cancelled).urlError(for: originalRequest?.url)
+        let (isFirst, error) = state.withLock { state -> (Bool, (any Error)?) in
+            // The content was dropped if the program cancelled the task after its end and before this call.
+            let error = result ?? (state.life.state == .canceling ? cancelled : nil)
+            state.outcome.error = error
+            return (state.life.complete(), error)
+        }
+        guard isFirst, let task else { return }
+        finishProgress()
+        reportMetrics(of: task)
+        callHandler(error, task)
+        state.withLock { $0.options.delegate = nil }
+        session.core.remove(task)
+    }
+
+    private func reportMetrics(of task: URLSessionTask) {
+        let (records, redirects) = state.withLock { ($0.load.transactions, $0.load.redirectCount) }
+        let metrics = URLSessionTaskMetrics(
+            transactions: records.map { URLSessionTaskTransactionMetrics($0) },
+            interval: DateInterval(start: created, end: max(created, Date())), redirectCount: redirects)
+        for delegate in delegates.compactMap(\.task) {
+            let isTaken = DelegateProbe.call(delegate, .metrics) {
+                delegate.urlSession(session, task: task, didFinishCollecting: metrics)
+            }
+            if isTaken { return }
+        }
+    }
+
+    private func callHandler(_ error: (any Error)?, _ task: URLSessionTask) {
+        let (response, data, file) = state.withLock {
+            ($0.content.response, $0.content.collected, $0.content.file)
+        }
+        switch plan.outlet {
+        case .handler(let handler): handler(error == nil ? data : nil, response, error)
+        case .file(let handler?):
+            handler(error == nil ? file?.url : nil, response, error)
+            file?.remove()
+        case .bytes(let channel): channel.finish(error)
+        case .delegate, .file(nil):
+            for delegate in delegates.compactMap(\.task) {
+                let isTaken = DelegateProbe.call(delegate, .completed) {
+                    delegate.urlSession(session, task: task, didCompleteWithError: error)
+                }
+                if isTaken { return }
+            }
+        }
+    }
+
+    // MARK: Conversion
+
+    /// Turns the data task into a download task, which takes the rest of the load over.
+    func becomeDownload() {
+        guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
+        let core = session.core.makeCore(session, request, TaskPlan(source: plan.source, outlet: .file(nil)))
+        let download = URLSessionDownloadTask(core: core)
+        session.core.add(download)
+        let (load, content, counts, messages, current) = state.withLock { state in
+            defer {
+                state.load = TaskState.Load()
+                state.outcome.hasEnded = true
+                state.clock.end()
+                state.content = TaskState.Content()
+            }
+            _ = state.life.complete()
+            return (state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
+        }
+        core.adopt(load, content, counts, messages, current)
+        let receivers = delegates.compactMap(\.data)
+        calls.add { [self] in
+            for delegate in receivers {
+                let isTaken = DelegateProbe.call(delegate, .becameDownload) {
+                    delegate.urlSession(session, dataTask: old, didBecome: download)
+                }
+                if isTaken { break }
+            }
+            session.core.remove(old)
+            core.continueAdopted()
+        }
+    }
+
+    /// Takes over the load of a data task.
+    private func adopt(
+        _ load: TaskState.Load, _ content: TaskState.Content, _ counts: TaskState.Counts, _ messages: [TaskMessage],
+        _ request: URLRequest?
+    ) {
+        let now = MonotonicTime.now
+        let limit = session.core.settings.timeouts.resource
+        load.attempt?.move(to: self)
+        state.withLock { state in
+            _ = state.life.resume()
+            _ = state.life.begin()
+            state.clock.begin(at: now, resourceLimit: limit)
+            state.load = load
+            state.content.response = content.response
+            state.counts = counts
+            state.currentRequest = request
+            _ = state.mailbox.hold()
+            for message in messages { _ = state.mailbox.post(message) }
+        }
+        session.core.watch(self)
+    }
+
+    /// Handles the messages that came with the load, after the program knows the new task.
+    private func continueAdopted() {
+        do throws(LoadFailure) {
+            let file = try FileSink()
+            state.withLock { $0.content.file = file }
+        } catch {
+            return finish(error)
+        }
+        let mustDrain = state.withLock { $0.mailbox.endHold() }
+        if mustDrain { drainLater() }
+        state.withLock { $0.load.loader }?.demandChanged()
+    }
+}

@@ -1,0 +1,168 @@
+internal import Causeway
+internal import Foundation
+
+extension TaskCore {
+    /// The maximum number of redirects that are followed (RFC 9110 §15.4).
+    static let maximumRedirects = 20
+
+    /// Handles an event of the present loader.
+    func handle(_ event: LoadEvent) {
+        switch event {
+        case .response(let response, let policy): received(response, policy)
+        case .data(let data): received(data)
+        case .sent(let count): sent(count)
+        case .informational(let response):
+            notify(.informationalResponse) { $0.urlSession($1, task: $2, didReceiveInformationalResponse: response) }
+        case .waiting:
+            notify(.waitsForConnectivity) { delegate, session, task in
+                delegate.urlSession(session, taskIsWaitingForConnectivity: task)
+            }
+        case .redirect(let request, let response): redirected(to: request, response)
+        case .continuation(let request): follow(request)
+        case .challenge(let challenge, let answer): ask(challenge, answer)
+        case .needsStream(let offset, let answer): askForStream(from: offset) { answer($0) }
+        case .measured(let record): measured(record)
+        case .finished: loaderFinished()
+        case .failed(let error): finish(error)
+        }
+    }
+
+    // MARK: The head
+
+    private func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
+        let now = Date()
+        let isFirst = state.withLock { state in
+            let isFirst = state.content.response == nil
+            state.content.response = response
+            state.content.cachePolicy = policy
+            state.content.forCache = nil
+            state.counts.expectedToReceive = response.expectedContentLength
+            if let last = state.load.transactions.indices.last {
+                state.load.transactions[last].response = response
+                if state.load.transactions[last].dates.response.start == nil {
+                    state.load.transactions[last].dates.response.start = now
+                }
+            }
+            return isFirst
+        }
+        if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
+        noteProgress()
+        switch plan.outlet {
+        case .delegate: askForDisposition(response)
+        case .bytes(let channel): channel.respond(response)
+        case .file: if isFirst { openFile() }
+        case .handler: if !isFirst { state.withLock { $0.content.collected = Data() } }
+        }
+    }
+
+    private func openFile() {
+        do throws(LoadFailure) {
+            let file = try FileSink()
+            state.withLock { $0.content.file = file }
+        } catch {
+            finish(error)
+        }
+    }
+
+    // MARK: Content
+
+    private func received(_ data: Data) {
+        let now = MonotonicTime.now
+        let limit = session.core.maximumCachedSize
+        let (total, expected, file) = state.withLock { state in
+            state.counts.received += Int64(data.count)
+            state.clock.noteActivity(at: now)
+            if let stored = state.content.forCache, !data.isEmpty {
+                state.content.forCache = stored.count + data.count <= limit ? stored + data : nil
+            }
+            return (state.counts.received, state.counts.expectedToReceive, state.content.file)
+        }
+        noteProgress()
+        switch plan.outlet {
+        case .delegate: deliver(data)
+        case .handler:
+            state.withLock { $0.content.collected.append(data) }
+            took(data.count)
+        case .bytes(let channel): channel.append(data)
+        case .file:
+            do throws(LoadFailure) {
+                try file?.write(data)
+                notifyOfWriting(data.count, total, expected)
+                took(data.count)
+            } catch {
+                finish(error)
+            }
+        }
+    }
+
+    private func sent(_ count: Int64) {
+        let (total, expected) = state.withLock { state in
+            state.counts.sent += count
+            return (state.counts.sent, state.counts.expectedToSend)
+        }
+        noteProgress()
+        notify(.sentBodyData) {
+            $0.urlSession(
+                $1, task: $2, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)
+        }
+    }
+
+    private func measured(_ record: TransactionRecord) {
+        state.withLock { state in
+            guard let last = state.load.transactions.indices.last else { return }
+            let before = state.load.transactions[last]
+            state.load.transactions[last] = record
+            state.load.transactions[last].dates.fetchStart = record.dates.fetchStart ?? before.dates.fetchStart
+            state.load.transactions[last].response = record.response ?? before.response
+            state.load.transactions[last].dates.response.start =
+                record.dates.response.start ?? before.dates.response.start
+        }
+    }
+
+    // MARK: Redirects
+
+    private func redirected(to request: URLRequest, _ response: HTTPURLResponse) {
+        leaveLoader()
+        let isTooLong = state.withLock { state in
+            if let last = state.load.transactions.indices.last { state.load.transactions[last].response = response }
+            return state.load.redirectCount >= Self.maximumRedirects
+        }
+        guard !isTooLong else { return finish(LoadFailure(.tooManyRedirects)) }
+        guard session.core.settings.background.identifier == nil else { return follow(request) }
+        askAboutRedirect(response, request) { [self] request in
+            if let request { return follow(request) }
+            // The program takes the redirect itself as the response.
+            received(response, .notAllowed)
+            // After the answer of the delegate to the response, if it is asked.
+            if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
+        }
+    }
+
+    private func follow(_ request: URLRequest) {
+        leaveLoader()
+        state.withLock { state in
+            state.load.redirectCount += 1
+            state.content.response = nil
+        }
+        load(request)
+    }
+
+    /// Stops the present loader. Its later events are ignored.
+    func leaveLoader() {
+        let now = Date()
+        let loader = state.withLock { state in
+            defer {
+                state.load.loader = nil
+                state.load.attempt = nil
+            }
+            if let last = state.load.transactions.indices.last, state.load.attempt != nil {
+                let end = state.load.transactions[last].dates.response.end
+                if state.load.transactions[last].response != nil {
+                    state.load.transactions[last].dates.response.end = end ?? now
+                }
+            }
+            return state.load.loader
+        }
+        loader?.stop()
+    }
+}

@@ -1,0 +1,115 @@
+internal import Causeway
+internal import Foundation
+
+extension TaskCore {
+    /// Begins to load, if the task runs and has not begun.
+    func begin() {
+        let now = MonotonicTime.now
+        let resourceLimit = session.core.settings.timeouts.resource
+        let begins = state.withLock { state in
+            guard state.life.begin() else { return false }
+            state.clock.begin(at: now, resourceLimit: resourceLimit)
+            return true
+        }
+        guard begins else { return }
+        session.core.watch(self)
+        if let failure = plan.failure { return finish(failure) }
+        guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
+        attachBody(to: session.core.completed(request))
+    }
+
+    /// Adds the content of an upload to its request. The content of the request itself is ignored for uploads.
+    private func attachBody(to request: URLRequest) {
+        var request = request
+        switch plan.source {
+        case .request: load(request)
+        case .data(let data):
+            request.httpBody = data
+            load(request)
+        case .file(let url):
+            do throws(LoadFailure) {
+                _ = try FileFacts.size(of: url)
+                request.httpBodyStream = InputStream(url: url)
+                load(request)
+            } catch {
+                finish(error)
+            }
+        case .stream:
+            askForStream(from: 0) { [self, request] stream in
+                guard let stream else { return finish(LoadFailure(.bodyStreamExhausted)) }
+                var request = request
+                request.httpBodyStream = stream.value
+                load(request)
+            }
+        }
+    }
+
+    /// Loads a request from the cache, if its policy says so, or with a loader.
+    func load(_ request: URLRequest) {
+        state.withLock { $0.currentRequest = request }
+        guard request.url?.scheme != nil else { return finish(LoadFailure(.badURL)) }
+        let isFromCache =
+            request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
+        guard isFromCache, plan.usesCache, let dataTask = task as? URLSessionDataTask else {
+            return startLoader(request, cached: nil)
+        }
+        guard let cache = session.core.settings.stores.cache else { return useCached(nil, for: request) }
+        let hold = hold()
+        cache.getCachedResponse(for: dataTask) { [self] cached in
+            release(hold) { [self] in useCached(cached, for: request) }
+        }
+    }
+
+    private func useCached(_ cached: CachedURLResponse?, for request: URLRequest) {
+        guard cached != nil || request.cachePolicy != .returnCacheDataDontLoad else {
+            return finish(LoadFailure(.notInCache))
+        }
+        startLoader(request, cached: cached)
+    }
+
+    private func startLoader(_ request: URLRequest, cached: CachedURLResponse?) {
+        guard let task else { return finish(LoadFailure(.cancelled)) }
+        let type = session.core.protocolClass(for: task, request)
+        let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
+        let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
+        let attempt = LoadAttempt(request: canonical, task: self)
+        var record = TransactionRecord(request: canonical)
+        record.dates.fetchStart = Date()
+        state.withLock { state in
+            state.currentRequest = canonical
+            state.load.attempt = attempt
+            state.load.transactions.append(record)
+        }
+        do throws(LoadFailure) {
+            let loader = try loader(type, isBuiltIn, task, cached, attempt)
+            // A task that was cancelled meanwhile does not start its loader.
+            let isWanted = state.withLock { state in
+                guard !state.life.isOver, !state.outcome.hasEnded else { return false }
+                state.load.loader = loader
+                return true
+            }
+            if isWanted { loader.start() }
+        } catch {
+            finish(error)
+        }
+    }
+
+    private func loader(
+        _ type: URLProtocol.Type?, _ isBuiltIn: Bool, _ task: URLSessionTask, _ cached: CachedURLResponse?,
+        _ attempt: LoadAttempt
+    ) throws(LoadFailure) -> any Loader {
+        if let cached { return DataLoader(cached, for: attempt) }
+        if !isBuiltIn, let type {
+            let stored = plan.usesCache ? session.core.cachedResponse(for: attempt.request) : nil
+            return ProtocolLoader(type, task: task, cachedResponse: stored, for: attempt)
+        }
+        guard let url = attempt.request.url else { throw LoadFailure(.badURL) }
+        switch url.scheme?.lowercased() {
+        case "data":
+            guard let loader = DataLoader(dataURL: url, for: attempt) else { throw LoadFailure(.badURL) }
+            return loader
+        case "file": return FileLoader(url: url, for: attempt)
+        default: throw LoadFailure(.unsupportedURL)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Foundation
+
+/// A task behind its public object: state, the present loader, and the calls to the program.
+///
+/// Messages of loaders and of the program go through the mailbox, so one thread at a time handles them, in order. No lock is held during a
+/// call to a loader or to the program.
+final class TaskCore: Sendable {
+    /// Bytes that may wait to be taken before the loader is asked to stop.
+    static let maximumPending = 64 * 1024
+
+    let identifier: Int
+    let session: URLSession
+    let plan: TaskPlan
+    let originalRequest: URLRequest?
+    let created = Date()
+    let calls: CallList
+    let state: LockedValue<TaskState>
+    /// The public object. The session holds it until the task ends.
+    private let object = LockedValue<WeakTask>(WeakTask())
+
+    init(identifier: Int, session: URLSession, request: URLRequest?, plan: TaskPlan) {
+        self.identifier = identifier
+        self.session = session
+        self.plan = plan
+        originalRequest = request
+        calls = CallList(queue: session.core.queue)
+        let limit = TaskClock.idleLimit(
+            request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
+        var initial = TaskState(clock: TaskClock(idle: limit))
+        initial.currentRequest = request
+        initial.counts.expectedToSend = Self.expectedToSend(request, plan)
+        state = LockedValue(initial)
+    }
+
+    /// The public object; `nil` after the program released it and the task ended.
+    var task: URLSessionTask? { object.withLock { $0.task } }
+
+    /// Connects the core with its public object.
+    func attach(_ task: URLSessionTask) { object.withLock { $0.task = task } }
+
+    /// Returns the number of body bytes, if it is known before sending.
+    private static func expectedToSend(_ request: URLRequest?, _ plan: TaskPlan) -> Int64 {
+        switch plan.source {
+        case .data(let data): return Int64(data.count)
+        case .file(let url): return (try? FileFacts.size(of: url)) ?? 0
+        case .stream: break
+        case .request:
+            if let body = request?.httpBody { return Int64(body.count) }
+            if request?.httpBodyStream == nil { return 0 }
+        }
+        return request?.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+            ?? NSURLSessionTransferSizeUnknown
+    }
+
+    // MARK: What the program does
+
+    func resume() {
+        let now = MonotonicTime.now
+        let (consequence, mustDrain) = state.withLock { state in
+            let consequence = state.life.resume()
+            if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
+            let mustDrain = consequence == .begin && state.mailbox.post(.begin)
+            return (consequence, mustDrain)
+        }
+        if mustDrain { drainLater() }
+        guard consequence == .goOn else { return }
+        session.core.watch(self)
+        demandChanged()
+    }
+
+    func suspend() {
+        let wasRunning = state.withLock { state in
+            let wasRunning = state.life.suspend()
+            if wasRunning { state.clock.pause() }
+            return wasRunning
+        }
+        if wasRunning { demandChanged() }
+    }
+
+    func cancel() { end(early: LoadFailure(.cancelled)) }
+
+    /// Ends the task before it is complete. Content that was not delivered is dropped.
+    func end(early failure: LoadFailure) {
+        let isCancellation = failure.cause == .cancelled
+        let mustDrain = state.withLock { state in
+            // A timeout that comes after the end of the content is late. A cancellation counts until the program knows the end.
+            guard isCancellation || !state.outcome.hasEnded else { return false }
+            return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
+        }
+        if mustDrain { drainLater() }
+    }
+
+    // MARK: Messages
+
+    /// Takes an event of a loader. Events of earlier loaders are ignored.
+    func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
+        let now = MonotonicTime.now
+        let mustDrain = state.withLock { state in
+            guard state.load.attempt === attempt, !state.life.isOver else { return false }
+            if case .data(let data) = event { state.counts.pending += data.count }
+            state.clock.noteActivity(at: now)
+            return state.mailbox.post(.load(event, attempt))
+        }
+        if mustDrain { drain() }
+    }
+
+    /// Whether the loader should deliver more content.
+    var wantsBytes: Bool {
+        state.withLock { $0.life.state == .running && $0.counts.pending < Self.maximumPending }
+    }
+
+    /// Notes that content was taken, and asks the loader for more if it had stopped.
+    func took(_ byteCount: Int) {
+        let isBelow = state.withLock { state in
+            let wasFull = state.counts.pending >= Self.maximumPending
+            state.counts.pending -= byteCount
+            return wasFull && state.counts.pending < Self.maximumPending
+        }
+        if isBelow { demandChanged() }
+    }
+
+    private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
+
+    /// Handles messages on another thread: the caller may be the program.
+    func drainLater() { session.core.work.async { [self] in drain() } }
+
+    private func drain() {
+        while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
+    }
+
+    private func handle(_ message: TaskMessage) {
+        switch message {
+        case .begin: begin()
+        case .load(let event, let attempt):
+            if state.withLock({ $0.load.attempt === attempt }) { handle(event) }
+        case .end(let failure): finish(failure)
+        case .run(let body): body()
+        }
+    }
+
+    /// Holds all messages until the program has answered. The idle timeout stands still meanwhile.
+    func hold() -> Mailbox<TaskMessage>.Hold {
+        state.withLock { state in
+            state.clock.pause()
+            return state.mailbox.hold()
+        }
+    }
+
+    /// Goes on after the program has answered. May be called from any thread; late calls have no effect.
+    func release(_ hold: Mailbox<TaskMessage>.Hold, _ next: @escaping @Sendable () -> Void) {
+        let now = MonotonicTime.now
+        let mustDrain = state.withLock { state in
+            guard !state.life.isOver else { return false }
+            if state.life.state == .running { state.clock.goOn(at: now) }
+            return state.mailbox.release(hold, with: .run(next))
+        }
+        session.core.watch(self)
+        if mustDrain { drainLater() }
+    }
+}
+
+/// A weak reference to the public object of a task.
+private struct WeakTask: Sendable {
+    weak var task: URLSessionTask?
+}
+
+/// Time since the start of the process.
+enum MonotonicTime {
+    private static let origin = ContinuousClock.now
+
+    static var now: Duration { ContinuousClock.now - origin }
+}

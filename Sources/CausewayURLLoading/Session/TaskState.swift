@@ -1,0 +1,73 @@
+internal import Causeway
+internal import Foundation
+
+/// A message to a task.
+enum TaskMessage: Sendable {
+    /// The task may begin.
+    case begin
+    /// A loader reports.
+    case load(LoadEvent, LoadAttempt)
+    /// The task ends before it is complete.
+    case end(LoadFailure)
+    /// The program has answered.
+    case run(@Sendable () -> Void)
+}
+
+/// Everything about a task that changes. Guarded by the lock of ``TaskCore``.
+struct TaskState: Sendable {
+    /// Numbers of bytes.
+    struct Counts: Sendable {
+        var received: Int64 = 0
+        var sent: Int64 = 0
+        var expectedToSend: Int64 = 0
+        var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
+        /// Bytes that arrived and were not taken yet.
+        var pending = 0
+    }
+
+    /// Settings of the program.
+    struct Options: Sendable {
+        var priority = URLSessionTask.defaultPriority
+        var prefersIncrementalDelivery = true
+        var description: String?
+        var earliestBeginDate: Date?
+        var clientExpectsToSend = NSURLSessionTransferSizeUnknown
+        var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
+        var delegate: DelegateViews?
+    }
+
+    /// The present load.
+    struct Load: Sendable {
+        var attempt: LoadAttempt?
+        var loader: (any Loader)?
+        var redirectCount = 0
+        var transactions: [TransactionRecord] = []
+    }
+
+    /// What was loaded.
+    struct Content: Sendable {
+        var response: URLResponse?
+        var collected = Data()
+        var file: FileSink?
+        /// The content for the cache; `nil` if the response is not stored.
+        var forCache: Data?
+        var cachePolicy = URLCache.StoragePolicy.notAllowed
+    }
+
+    /// How the task ended.
+    struct Outcome: Sendable {
+        var hasEnded = false
+        var error: (any Error)?
+    }
+
+    var life = TaskLife()
+    var clock: TaskClock
+    var currentRequest: URLRequest?
+    var counts = Counts()
+    var options = Options()
+    var load = Load()
+    var content = Content()
+    var outcome = Outcome()
+    var progress: Progress?
+    var mailbox = Mailbox<TaskMessage>()
+}

@@ -1,0 +1,175 @@
+internal import CausewaySystem
+public import Foundation
+
+extension URLSession {
+    /// The data, upload and download tasks that have not ended. macOS 10.15, iOS 13.
+    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async {
+            await withCheckedContinuation { continuation in
+                getTasksWithCompletionHandler { continuation.resume(returning: ($0, $1, $2)) }
+            }
+        }
+    }
+
+    /// All tasks that have not ended. macOS 10.15, iOS 13.
+    public var allTasks: [URLSessionTask] {
+        get async {
+            await withCheckedContinuation { continuation in
+                getAllTasks { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    /// Removes all cookies, stored responses and credentials. macOS 10.15, iOS 13.
+    public func reset() async {
+        await withCheckedContinuation { continuation in reset { continuation.resume() } }
+    }
+
+    /// Writes stored values to disk, and uses new connections from now on. macOS 10.15, iOS 13.
+    public func flush() async {
+        await withCheckedContinuation { continuation in flush { continuation.resume() } }
+    }
+
+    /// Loads a request. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func data(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { dataTask(with: request, completionHandler: $0) }
+    }
+
+    /// Loads a URL. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func data(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { dataTask(with: url, completionHandler: $0) }
+    }
+
+    /// Sends a file. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
+    }
+
+    /// Sends data. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { uploadTask(with: request, from: bodyData, completionHandler: $0) }
+    }
+
+    /// Continues an upload. macOS 14, iOS 17.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func upload(
+        resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { uploadTask(withResumeData: resumeData, completionHandler: $0) }
+    }
+
+    /// Loads a request into a file, which the program removes. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func download(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await runDownload(delegate) { downloadTask(with: request, completionHandler: $0) }
+    }
+
+    /// Loads a URL into a file, which the program removes. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func download(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await runDownload(delegate) { downloadTask(with: url, completionHandler: $0) }
+    }
+
+    /// Continues a download into a file, which the program removes. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func download(
+        resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await runDownload(delegate) { downloadTask(withResumeData: resumeData, completionHandler: $0) }
+    }
+
+    private func runDownload(
+        _ delegate: (any URLSessionTaskDelegate)?, _ make: (@escaping FileHandler) -> URLSessionTask
+    ) async throws -> (URL, URLResponse) {
+        try await run(delegate) { (handler: @escaping FileHandler) in
+            make { location, response, error in
+                // The file is removed when this handler returns, so it gets another name first.
+                guard let location else { return handler(nil, response, error) }
+                let kept = FileSink.newURL()
+                do {
+                    try FileManager.default.moveItem(at: location, to: kept)
+                    handler(kept, response, error)
+                } catch {
+                    handler(nil, response, LoadFailure(.fileNotMoved, underlying: error).urlError(for: response?.url))
+                }
+            }
+        }
+    }
+
+    /// Creates and resumes a task with a completion handler, and waits for it.
+    private func run<Content: Sendable>(
+        _ delegate: (any URLSessionTaskDelegate)?,
+        _ make: (@escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
+    ) async throws -> (Content, URLResponse) {
+        let cancellation = TaskCancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let task = make { content, response, error in
+                    if let content, let response, error == nil {
+                        return continuation.resume(returning: (content, response))
+                    }
+                    continuation.resume(
+                        throwing: error ?? LoadFailure(.protocolViolation).urlError(for: response?.url))
+                }
+                if let delegate { task.delegate = delegate }
+                cancellation.begin(task)
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+}
+
+/// Connects the cancellation of a Swift task with a URL task, in whichever order they come.
+final class TaskCancellation: Sendable {
+    private enum State {
+        case waiting
+        case cancelled
+        case running(URLSessionTask)
+    }
+
+    private let state = LockedValue(State.waiting)
+
+    /// Resumes a task, or cancels it if the cancellation came first.
+    func begin(_ task: URLSessionTask) {
+        let isCancelled = state.withLock { state in
+            if case .cancelled = state { return true }
+            state = .running(task)
+            return false
+        }
+        if isCancelled { task.cancel() } else { task.resume() }
+    }
+
+    func cancel() {
+        let running = state.withLock { state -> URLSessionTask? in
+            defer { state = .cancelled }
+            if case .running(let task) = state { return task }
+            return nil
+        }
+        running?.cancel()
+    }
+}

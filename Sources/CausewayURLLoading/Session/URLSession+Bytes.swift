@@ -1,0 +1,102 @@
+internal import CausewaySystem
+public import Foundation
+
+extension URLSession {
+    /// Loads a request and returns its content as a sequence of bytes, as soon as the response has arrived. macOS 12, iOS 15.
+    ///
+    /// The content is read from the network as fast as the program reads the sequence.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func bytes(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        let channel = ByteChannel()
+        let task = makeDataTask(request, .bytes(channel))
+        if let core = task.core { channel.attach(core) }
+        if let delegate { task.delegate = delegate }
+        let cancellation = TaskCancellation()
+        let response = try await withTaskCancellationHandler {
+            cancellation.begin(task)
+            return try await channel.response()
+        } onCancel: {
+            cancellation.cancel()
+        }
+        return (AsyncBytes(task: task, reader: BytesReader(channel, task)), response)
+    }
+
+    /// Loads a URL and returns its content as a sequence of bytes, as soon as the response has arrived. macOS 12, iOS 15.
+    ///
+    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    public func bytes(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (AsyncBytes, URLResponse) {
+        try await bytes(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// The content of a response, byte by byte. It can be read once.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        /// A byte.
+        public typealias Element = UInt8
+        /// The iterator.
+        public typealias AsyncIterator = Iterator
+
+        /// The task that loads the content.
+        public let task: URLSessionDataTask
+        let reader: BytesReader
+
+        /// Returns an iterator. All iterators read from one place.
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
+
+        /// Reads the content.
+        public struct Iterator: AsyncIteratorProtocol, Sendable {
+            let reader: BytesReader
+            private var piece = Data()
+            private var position = 0
+
+            init(reader: BytesReader) { self.reader = reader }
+
+            /// Returns the next byte; `nil` at the end.
+            ///
+            /// Cancellation: ends the task and throws `URLError.cancelled`.
+            @inlinable
+            public mutating func next() async throws -> UInt8? {
+                if let byte = nextOfPiece() { return byte }
+                return try await nextOfNewPiece()
+            }
+
+            @usableFromInline
+            mutating func nextOfPiece() -> UInt8? {
+                guard position < piece.endIndex else { return nil }
+                defer { position += 1 }
+                return piece[position]
+            }
+
+            @usableFromInline
+            mutating func nextOfNewPiece() async throws -> UInt8? {
+                while position >= piece.endIndex {
+                    guard let next = try await reader.next() else { return nil }
+                    piece = next
+                    position = next.startIndex
+                }
+                return nextOfPiece()
+            }
+        }
+    }
+}
+
+/// Reads from a channel, and cancels the task when no one can read any more.
+final class BytesReader: Sendable {
+    private let channel: ByteChannel
+    private let task: URLSessionTask
+
+    init(_ channel: ByteChannel, _ task: URLSessionTask) {
+        self.channel = channel
+        self.task = task
+    }
+
+    deinit { task.cancel() }
+
+    func next() async throws -> Data? { try await channel.next() }
+}

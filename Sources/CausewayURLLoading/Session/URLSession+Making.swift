@@ -1,0 +1,60 @@
+internal import Foundation
+
+extension URLSession {
+    func makeDataTask(_ request: URLRequest, _ outlet: TaskPlan.Outlet) -> URLSessionDataTask {
+        let core = core.makeCore(self, request, TaskPlan(outlet: outlet))
+        return announced(URLSessionDataTask(core: core))
+    }
+
+    func makeUploadTask(
+        _ request: URLRequest?, _ source: TaskPlan.Source, _ outlet: TaskPlan.Outlet, failure: LoadFailure? = nil
+    ) -> URLSessionUploadTask {
+        var request = request
+        // The content of the request itself is ignored.
+        request?.httpBody = nil
+        let plan = TaskPlan(source: source, outlet: outlet, failure: failure)
+        return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
+    }
+
+    func makeDownloadTask(_ request: URLRequest?, _ handler: FileHandler?) -> URLSessionDownloadTask {
+        let plan = TaskPlan(outlet: .file(handler), failure: request == nil ? LoadFailure(.fileNotOpened) : nil)
+        return announced(URLSessionDownloadTask(core: core.makeCore(self, request, plan)))
+    }
+
+    func makeDownloadTask(resuming data: Data, _ handler: FileHandler?) -> URLSessionDownloadTask {
+        makeDownloadTask(ResumeData(data)?.request, handler)
+    }
+
+    func makeStreamTask() -> URLSessionStreamTask {
+        let plan = TaskPlan(failure: LoadFailure(.unsupportedURL))
+        return announced(URLSessionStreamTask(core: core.makeCore(self, nil, plan)))
+    }
+
+    func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
+        let plan = TaskPlan(failure: LoadFailure(.unsupportedURL))
+        return announced(URLSessionWebSocketTask(core: core.makeCore(self, request, plan)))
+    }
+
+    /// Adds a task to the session and tells the delegate, before the program gets the task.
+    private func announced<Task: URLSessionTask>(_ task: Task) -> Task {
+        core.add(task)
+        if let delegate = core.delegate?.task {
+            _ = DelegateProbe.call(delegate, .createdTask) { delegate.urlSession(self, didCreateTask: task) }
+        }
+        return task
+    }
+}
+
+/// The data with which a download continues: a property list with the keys of Apple's.
+struct ResumeData {
+    /// The request to send again.
+    var request: URLRequest
+
+    /// Reads resume data. Returns `nil` for data without a URL.
+    init?(_ data: Data) {
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let text = list["NSURLSessionDownloadURL"] as? String, let url = URL(string: text), url.scheme != nil
+        else { return nil }
+        request = URLRequest(url: url)
+    }
+}

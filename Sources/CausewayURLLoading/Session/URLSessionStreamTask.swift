@@ -1,0 +1,67 @@
+public import Foundation
+
+/// A task for a TCP connection. Not supported: its calls fail with `URLError.unsupportedURL`.
+///
+/// Counterpart: macOS 10.11, iOS 9.
+// SAFETY: see `URLSessionTask`.
+@preconcurrency open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
+    /// Reads bytes.
+    open func readData(
+        ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
+        completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
+    ) {
+        callUnsupported { completionHandler(nil, true, $0) }
+    }
+
+    /// Reads bytes. Returns the bytes, and whether the peer has closed its sending side. macOS 10.15, iOS 13.
+    public func readData(
+        ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval
+    ) async throws -> (Data?, Bool) {
+        try await withCheckedThrowingContinuation { continuation in
+            readData(ofMinLength: minBytes, maxLength: maxBytes, timeout: timeout) { data, isAtEnd, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success((data, isAtEnd)))
+            }
+        }
+    }
+
+    /// Writes bytes.
+    open func write(
+        _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        callUnsupported(completionHandler)
+    }
+
+    /// Writes bytes. macOS 10.15, iOS 13.
+    public func write(_ data: Data, timeout: TimeInterval) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            write(data, timeout: timeout) { error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    /// Turns the task into a pair of streams, after all earlier calls.
+    open func captureStreams() {}
+
+    /// Closes the sending side, after all earlier writes.
+    open func closeWrite() {}
+
+    /// Closes the receiving side.
+    open func closeRead() {}
+
+    /// Begins a TLS handshake, after all earlier calls.
+    open func startSecureConnection() {}
+
+    /// Ends TLS.
+    @available(*, deprecated, message: "TLS cannot be ended on a connection that goes on.")
+    open func stopSecureConnection() {}
+}
+
+extension URLSessionTask {
+    /// Calls a handler on the delegate queue with the error of the task, or with "unsupported".
+    func callUnsupported(_ handler: @escaping @Sendable (any Error) -> Void) {
+        let known = error ?? LoadFailure(.unsupportedURL).urlError(for: originalRequest?.url)
+        guard let core else { return handler(known) }
+        core.calls.add { handler(known) }
+    }
+}

@@ -1,0 +1,51 @@
+/// The characters of a sequence of bytes in UTF-8.
+///
+/// Counterpart: macOS 12, iOS 15.
+public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
+    /// A character.
+    public typealias Element = Character
+
+    private let base: Base
+
+    init(_ base: Base) { self.base = base }
+
+    /// Returns an iterator.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(AsyncUnicodeScalarSequence(base).makeAsyncIterator())
+    }
+
+    /// Reads characters.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var base: AsyncUnicodeScalarSequence<Base>.AsyncIterator
+        /// The scalars of a character that may not be complete.
+        private var pending = ""
+
+        init(_ base: AsyncUnicodeScalarSequence<Base>.AsyncIterator) { self.base = base }
+
+        /// Returns the next character; `nil` at the end. A character ends where the next one begins.
+        public mutating func next() async rethrows -> Character? {
+            while let scalar = try await base.next() {
+                pending.unicodeScalars.append(scalar)
+                let second = pending.index(after: pending.startIndex)
+                if second < pending.endIndex { return pending.removeFirst() }
+            }
+            return pending.isEmpty ? nil : pending.removeFirst()
+        }
+    }
+}
+
+extension AsyncCharacterSequence: Sendable where Base: Sendable {}
+
+@available(*, unavailable)
+extension AsyncCharacterSequence.AsyncIterator: Sendable {}
+
+extension AsyncSequence where Element == UInt8 {
+    /// The lines of the text. Empty lines are left out. macOS 12, iOS 15.
+    public var lines: AsyncLineSequence<Self> { AsyncLineSequence(self) }
+
+    /// The characters of the text. macOS 12, iOS 15.
+    public var characters: AsyncCharacterSequence<Self> { AsyncCharacterSequence(self) }
+
+    /// The Unicode scalars of the text. macOS 12, iOS 15.
+    public var unicodeScalars: AsyncUnicodeScalarSequence<Self> { AsyncUnicodeScalarSequence(self) }
+}

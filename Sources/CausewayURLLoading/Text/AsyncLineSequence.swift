@@ -1,0 +1,57 @@
+/// The lines of a sequence of bytes in UTF-8. Empty lines are left out.
+///
+/// A line ends at LF, CR LF, CR, and at U+000B, U+000C, U+0085, U+2028 and U+2029. The last line needs no end.
+///
+/// Counterpart: macOS 12, iOS 15.
+public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
+    /// A line without its end.
+    public typealias Element = String
+
+    private let base: Base
+
+    init(_ base: Base) { self.base = base }
+
+    /// Returns an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base.makeAsyncIterator()) }
+
+    /// Reads lines.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var base: Base.AsyncIterator
+        private var line: [UInt8] = []
+
+        init(_ base: Base.AsyncIterator) { self.base = base }
+
+        /// Returns the next line that is not empty; `nil` at the end.
+        public mutating func next() async rethrows -> String? {
+            while let byte = try await base.next() {
+                line.append(byte)
+                let end = Self.countOfLineEnd(line)
+                guard end > 0 else { continue }
+                line.removeLast(end)
+                if !line.isEmpty { return takeLine() }
+            }
+            return line.isEmpty ? nil : takeLine()
+        }
+
+        private mutating func takeLine() -> String {
+            defer { line.removeAll(keepingCapacity: true) }
+            return String(decoding: line, as: UTF8.self)
+        }
+
+        /// Returns the number of bytes of the line end at the end of `bytes`; 0 if there is none.
+        private static func countOfLineEnd(_ bytes: [UInt8]) -> Int {
+            guard let last = bytes.last else { return 0 }
+            switch last {
+            case 0x0A...0x0D: return 1
+            case 0x85: return bytes.dropLast().last == 0xC2 ? 2 : 0
+            case 0xA8, 0xA9: return bytes.count >= 3 && bytes.suffix(3).starts(with: [0xE2, 0x80]) ? 3 : 0
+            default: return 0
+            }
+        }
+    }
+}
+
+extension AsyncLineSequence: Sendable where Base: Sendable {}
+
+@available(*, unavailable)
+extension AsyncLineSequence.AsyncIterator: Sendable {}

@@ -1,0 +1,45 @@
+public import Foundation
+
+extension URL {
+    /// The content of a URL, byte by byte. The shared session loads it when the first byte is read.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        /// A byte.
+        public typealias Element = UInt8
+
+        let url: URL
+
+        /// Returns an iterator, which loads the content again.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(url: url) }
+
+        /// Reads the content.
+        public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+            let url: URL
+            private var iterator: URLSession.AsyncBytes.Iterator?
+
+            init(url: URL) { self.url = url }
+
+            /// Returns the next byte; `nil` at the end.
+            ///
+            /// Cancellation: ends the load and throws `URLError.cancelled`.
+            public mutating func next() async throws -> UInt8? {
+                var reading: URLSession.AsyncBytes.Iterator
+                if let iterator {
+                    reading = iterator
+                } else {
+                    reading = try await URLSession.shared.bytes(from: url).0.makeAsyncIterator()
+                }
+                let byte = try await reading.next()
+                iterator = reading
+                return byte
+            }
+        }
+    }
+
+    /// The content of the URL. macOS 12, iOS 15.
+    public var resourceBytes: AsyncBytes { AsyncBytes(url: self) }
+
+    /// The lines of the content. Empty lines are left out. macOS 12, iOS 15.
+    public var lines: AsyncLineSequence<AsyncBytes> { resourceBytes.lines }
+}

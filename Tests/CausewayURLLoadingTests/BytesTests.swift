@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CausewayURLLoading
+
+@Suite("Sequences of bytes")
+struct BytesTests {
+    @Test("Bytes and lines of a response")
+    func lines() async throws {
+        let session = MockProtocol.session("lines.mock") { mock in
+            mock.respond(200, ["X": "1"])
+            mock.load("one\n\ntw")
+            mock.load("o\r\nthree")
+            mock.finish()
+        }
+        let (bytes, response) = try await session.bytes(from: URL(string: "http://lines.mock/")!)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "x") == "1")
+        var lines: [String] = []
+        for try await line in bytes.lines { lines.append(line) }
+        #expect(lines == ["one", "two", "three"])
+        #expect(bytes.task.originalRequest?.url?.host == "lines.mock")
+    }
+
+    @Test("A reader that stops stops the loader of a file")
+    func backPressure() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID()).bin")
+        try Data(repeating: 7, count: 4 << 20).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let session = URLSession(configuration: .ephemeral)
+        let (bytes, _) = try await session.bytes(from: file)
+        var iterator = bytes.makeAsyncIterator()
+        #expect(try await iterator.next() == 7)
+        // What was read and not taken: at most the limit and one piece beyond it.
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(bytes.task.countOfBytesReceived <= Int64(TaskCore.maximumPending + 2 * FileLoader.pieceSize))
+        var count = 1
+        while try await iterator.next() != nil { count += 1 }
+        #expect(count == 4 << 20)
+    }
+
+    @Test("A failure in the middle is thrown")
+    func failure() async throws {
+        struct Broken: Error {}
+        let session = MockProtocol.session("breaks.mock") { mock in
+            mock.respond()
+            mock.load("ab")
+            mock.client?.urlProtocol(mock, didFailWithError: Broken())
+        }
+        let (bytes, _) = try await session.bytes(from: URL(string: "http://breaks.mock/")!)
+        var iterator = bytes.makeAsyncIterator()
+        #expect(try await iterator.next() == UInt8(ascii: "a"))
+        #expect(try await iterator.next() == UInt8(ascii: "b"))
+        await #expect(throws: Broken.self) { try await iterator.next() }
+    }
+
+    @Test("Releasing the sequence cancels the task")
+    func release() async throws {
+        let session = MockProtocol.session("released.mock") { $0.respond() }
+        var task: URLSessionDataTask?
+        do {
+            let (bytes, _) = try await session.bytes(from: URL(string: "http://released.mock/")!)
+            task = bytes.task
+        }
+        while task?.state != .completed { await Task.yield() }
+        #expect((task?.error as? URLError)?.code == .cancelled)
+    }
+
+    @Test("Cancelling the reader ends the task")
+    func cancels() async throws {
+        let session = MockProtocol.session("endless-bytes.mock") { $0.respond() }
+        let reading = Task {
+            let (bytes, _) = try await session.bytes(from: URL(string: "http://endless-bytes.mock/")!)
+            for try await _ in bytes {}
+        }
+        while MockProtocol.starts.withLock({ $0["endless-bytes.mock"] }) == nil { await Task.yield() }
+        reading.cancel()
+        await #expect { try await reading.value } throws: { ($0 as? URLError)?.code == .cancelled }
+    }
+
+    @Test("The bytes of a URL and of a file handle")
+    func resources() async throws {
+        var lines: [String] = []
+        for try await line in URL(string: "data:,a%0Ab")!.lines { lines.append(line) }
+        #expect(lines == ["a", "b"])
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("xyz".utf8))
+        try pipe.fileHandleForWriting.close()
+        var bytes: [UInt8] = []
+        for try await byte in pipe.fileHandleForReading.bytes { bytes.append(byte) }
+        #expect(bytes == Array("xyz".utf8))
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CausewayURLLoading
+
+@Suite("NSURLConnection")
+struct ConnectionTests {
+    /// Records the messages of a connection.
+    final class OldRecorder: NSObject, NSURLConnectionDataDelegate, Sendable {
+        let events = Mutex<[String]>([])
+        /// Where to load the first request from instead.
+        let replacement: URLRequest?
+
+        init(replacement: URLRequest? = nil) {
+            self.replacement = replacement
+            super.init()
+        }
+
+        var hasEnded: Bool { events.withLock { $0.last == "finished" || $0.last?.hasPrefix("failed") == true } }
+
+        func note(_ event: String) { events.withLock { $0.append(event) } }
+
+        func connection(
+            _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
+        ) -> URLRequest? {
+            note(response == nil ? "send" : "redirect")
+            return replacement ?? request
+        }
+
+        func connection(_ connection: NSURLConnection, didReceive response: URLResponse) { note("response") }
+
+        func connection(_ connection: NSURLConnection, didReceive data: Data) {
+            note("data " + String(decoding: data, as: UTF8.self))
+        }
+
+        func connectionDidFinishLoading(_ connection: NSURLConnection) { note("finished") }
+
+        func connection(_ connection: NSURLConnection, didFailWithError error: any Error) {
+            note("failed \((error as NSError).code)")
+        }
+    }
+
+    let hello = URLRequest(url: URL(string: "data:,hello")!)
+
+    @Test("The delegate is called in the run loop of the thread that starts")
+    func runLoop() async {
+        let recorder = OldRecorder()
+        let request = hello
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Thread {
+                let connection = NSURLConnection(request: request, delegate: recorder)
+                while !recorder.hasEnded, RunLoop.current.run(mode: .default, before: .distantFuture) {}
+                withExtendedLifetime(connection) {}
+                continuation.resume()
+            }.start()
+        }
+        #expect(recorder.events.withLock { $0 } == ["send", "response", "data hello", "finished"])
+    }
+
+    @Test("A queue takes the place of run loops, and the first request can be replaced")
+    func queue() async {
+        let recorder = OldRecorder(replacement: URLRequest(url: URL(string: "data:,other")!))
+        let connection = NSURLConnection(request: hello, delegate: recorder, startImmediately: false)
+        connection?.setDelegateQueue(OperationQueue())
+        connection?.start()
+        while !recorder.hasEnded { await Task.yield() }
+        #expect(recorder.events.withLock { $0 } == ["send", "response", "data other", "finished"])
+        #expect(connection?.originalRequest == hello)
+    }
+
+    @Test("A failure is the last message")
+    func failure() async {
+        let recorder = OldRecorder()
+        let request = URLRequest(url: URL(string: "http://example.com/")!)
+        let connection = NSURLConnection(request: request, delegate: recorder, startImmediately: false)
+        connection?.setDelegateQueue(OperationQueue())
+        connection?.start()
+        while !recorder.hasEnded { await Task.yield() }
+        #expect(recorder.events.withLock { $0 } == ["send", "failed -1002"])
+    }
+
+    @Test("No message follows a cancellation")
+    func cancels() async {
+        let recorder = OldRecorder()
+        let connection = NSURLConnection(request: hello, delegate: recorder, startImmediately: false)
+        let queue = OperationQueue()
+        connection?.setDelegateQueue(queue)
+        connection?.cancel()
+        connection?.start()
+        await withCheckedContinuation { continuation in queue.addBarrierBlock { continuation.resume() } }
+        #expect(recorder.events.withLock { $0 } == [])
+    }
+
+    @Test("The class methods load, and tell what can be loaded")
+    func classMethods() async throws {
+        var response: URLResponse?
+        #expect(try NSURLConnection.sendSynchronousRequest(hello, returning: &response) == Data("hello".utf8))
+        #expect(response?.mimeType == "text/plain")
+        #expect(throws: URLError.self) {
+            try NSURLConnection.sendSynchronousRequest(URLRequest(url: URL(string: "x-none:")!), returning: nil)
+        }
+        let count = await withCheckedContinuation { continuation in
+            NSURLConnection.sendAsynchronousRequest(hello, queue: OperationQueue()) { _, data, _ in
+                continuation.resume(returning: data?.count)
+            }
+        }
+        #expect(count == 5)
+        #expect(NSURLConnection.canHandle(hello))
+        #expect(!NSURLConnection.canHandle(URLRequest(url: URL(string: "http://example.com")!)))
+    }
+}
+
+@Suite("NSURLDownload")
+struct OldDownloadTests {
+    /// Chooses a place and records the messages.
+    final class Chooser: NSObject, NSURLDownloadDelegate, Sendable {
+        let events = Mutex<[String]>([])
+        let path: String
+
+        init(path: String) {
+            self.path = path
+            super.init()
+        }
+
+        var hasEnded: Bool { events.withLock { $0.last == "finished" || $0.last?.hasPrefix("failed") == true } }
+
+        func note(_ event: String) { events.withLock { $0.append(event) } }
+        func downloadDidBegin(_ download: NSURLDownload) { note("began") }
+        func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String) {
+            note("decide " + filename)
+            download.setDestination(path, allowOverwrite: false)
+        }
+        func download(_ download: NSURLDownload, didCreateDestination path: String) {
+            note("created " + URL(fileURLWithPath: path).lastPathComponent)
+        }
+        func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int) { note("\(length)") }
+        func downloadDidFinish(_ download: NSURLDownload) { note("finished") }
+        func download(_ download: NSURLDownload, didFailWithError error: any Error) {
+            note("failed \((error as NSError).code)")
+        }
+    }
+
+    func run(_ chooser: Chooser, _ make: @escaping @Sendable () -> NSURLDownload) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            Thread {
+                let download = make()
+                while !chooser.hasEnded, RunLoop.current.run(mode: .default, before: .distantFuture) {}
+                withExtendedLifetime(download) {}
+                continuation.resume()
+            }.start()
+        }
+    }
+
+    @Test("The delegate chooses a place; an existing file is not replaced")
+    func destination() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let taken = folder.appendingPathComponent("name.txt")
+        try Data("old".utf8).write(to: taken)
+        let chooser = Chooser(path: taken.path)
+        let request = URLRequest(url: URL(string: "data:,hello")!)
+        await run(chooser) { NSURLDownload(request: request, delegate: chooser) }
+        #expect(chooser.events.withLock { $0 } == ["began", "decide Unknown", "created name-1.txt", "5", "finished"])
+        #expect(try Data(contentsOf: folder.appendingPathComponent("name-1.txt")) == Data("hello".utf8))
+        #expect(try Data(contentsOf: taken) == Data("old".utf8))
+    }
+
+    @Test("A failure is the last message")
+    func failure() async {
+        let chooser = Chooser(path: "/no/such/folder/file")
+        let request = URLRequest(url: URL(string: "data:,hello")!)
+        await run(chooser) { NSURLDownload(request: request, delegate: chooser) }
+        #expect(chooser.events.withLock { $0 } == ["began", "decide Unknown", "failed -3000"])
+        let foreign = Chooser(path: "")
+        await run(foreign) { NSURLDownload(resumeData: Data([1]), delegate: foreign, path: "/tmp/x") }
+        #expect(foreign.events.withLock { $0 } == ["failed -3001"])
+    }
+}

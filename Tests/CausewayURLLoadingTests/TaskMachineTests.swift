@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import CausewayURLLoading
+
+@Suite("The machines of a task")
+struct TaskMachineTests {
+    @Test("Suspensions nest, and further resumes have no effect")
+    func suspensions() {
+        var life = TaskLife()
+        #expect(life.state == .suspended)
+        #expect(life.resume() == .begin)
+        #expect(life.begin() == true)
+        #expect(life.begin() == false)
+        #expect(life.state == .running)
+        #expect(life.resume() == .none)
+        #expect(life.suspend() == true)
+        #expect(life.suspend() == false)
+        #expect(life.resume() == .none)
+        #expect(life.state == .suspended)
+        #expect(life.resume() == .goOn)
+        #expect(life.state == .running)
+    }
+
+    @Test("A task that is suspended before it begins does not begin")
+    func suspendedBeforeBegin() {
+        var life = TaskLife()
+        #expect(life.resume() == .begin)
+        #expect(life.suspend() == true)
+        #expect(life.begin() == false)
+        #expect(life.resume() == .begin)
+        #expect(life.begin() == true)
+    }
+
+    @Test("After the end nothing has an effect")
+    func ends() {
+        var life = TaskLife()
+        #expect(life.cancel() == true)
+        #expect(life.cancel() == false)
+        #expect(life.state == .canceling)
+        #expect(life.complete() == true)
+        #expect(life.complete() == false)
+        #expect(life.resume() == .none)
+        #expect(life.suspend() == false)
+        #expect(life.cancel() == false)
+        #expect(life.state == .completed)
+    }
+
+    @Test("One thread drains; a hold stops it, and its answer comes first")
+    func mailbox() {
+        var mailbox = Mailbox<Int>()
+        #expect(mailbox.post(1) == true)
+        #expect(mailbox.post(2) == false)
+        #expect(mailbox.next() == 1)
+        let hold = mailbox.hold()
+        #expect(mailbox.next() == nil)
+        #expect(mailbox.post(3) == false)
+        #expect(mailbox.release(hold, with: 10) == true)
+        #expect(mailbox.release(hold, with: 11) == false)
+        #expect(mailbox.next() == 10)
+        #expect(mailbox.next() == 2)
+        #expect(mailbox.next() == 3)
+        #expect(mailbox.next() == nil)
+    }
+
+    @Test("A release while the thread still drains needs no other thread")
+    func earlyRelease() {
+        var mailbox = Mailbox<Int>()
+        #expect(mailbox.post(1) == true)
+        #expect(mailbox.next() == 1)
+        let hold = mailbox.hold()
+        #expect(mailbox.release(hold, with: 2) == false)
+        #expect(mailbox.next() == 2)
+        #expect(mailbox.next() == nil)
+    }
+
+    @Test("An interruption drops messages and ends the hold")
+    func interruption() {
+        var mailbox = Mailbox<Int>()
+        _ = mailbox.post(1)
+        _ = mailbox.next()
+        let hold = mailbox.hold()
+        _ = mailbox.next()
+        _ = mailbox.post(2)
+        #expect(mailbox.interrupt(with: 9) == true)
+        #expect(mailbox.release(hold, with: 3) == false)
+        #expect(mailbox.next() == 9)
+        #expect(mailbox.next() == nil)
+    }
+
+    @Test("The idle timeout moves with activity and stands still in a pause; the other one does not")
+    func clock() {
+        var clock = TaskClock(idle: 0.5)
+        #expect(clock.deadline == nil)
+        clock.begin(at: .seconds(10), resourceLimit: 3)
+        #expect(clock.deadline == .seconds(10.5))
+        clock.noteActivity(at: .seconds(11))
+        #expect(clock.deadline == .seconds(11.5))
+        clock.pause()
+        #expect(clock.deadline == .seconds(13))
+        clock.goOn(at: .seconds(12))
+        #expect(clock.deadline == .seconds(12.5))
+        clock.end()
+        #expect(clock.deadline == nil)
+    }
+
+    @Test(
+        "The limit of the request counts, unless it is the default",
+        arguments: [(60.0, 5.0, 5.0), (7, 5, 7), (60, 0, 60)])
+    func limit(request: Double, session: Double, expected: Double) {
+        #expect(TaskClock.idleLimit(request: request, session: session) == expected)
+    }
+}
+
+@Suite("data: URLs (RFC 2397)")
+struct DataURLTests {
+    @Test(
+        "Media type, charset and content",
+        arguments: [
+            ("data:,123", "123", "text/plain", nil),
+            ("data:;charset=utf-8;base64,8J+RqA==", "👨", "text/plain", "utf-8"),
+            ("data:text/plain;charset=utf-8,%f0%9f%91%a8", "👨", "text/plain", "utf-8"),
+            ("data:application/json;charset=iso-8859-1;key=value,,123", ",123", "application/json", "iso-8859-1"),
+            ("data:;charset=utf-8;charset=utf-16;image/png,abc", "abc", "text/plain", "utf-8"),
+            ("DATA:a/B,x#fragment", "x", "a/b", nil),
+        ] as [(String, String, String, String?)])
+    func parses(text: String, content: String, type: String, charset: String?) throws {
+        let parsed = try #require(DataURL(URL(string: text)!))
+        #expect(String(decoding: parsed.content, as: UTF8.self) == content)
+        #expect(parsed.mimeType == type)
+        #expect(parsed.charset == charset)
+    }
+
+    @Test(
+        "Malformed URLs",
+        arguments: [
+            "data://blah", "data:%2c123", "data:application_json;charset=iso-8859-%31;key=value,123,",
+            "data:appli/cation/json%3bcharset=ISO-8859-1;key=value,,123,", "data:;base64,A", "data:;base64,*&",
+        ])
+    func refuses(text: String) {
+        #expect(DataURL(URL(string: text)!) == nil)
+    }
+}
+
+@Suite("Text of bytes")
+struct AsyncTextTests {
+    /// A sequence of given bytes.
+    struct Bytes: AsyncSequence {
+        var bytes: [UInt8]
+
+        struct AsyncIterator: AsyncIteratorProtocol {
+            var rest: ArraySlice<UInt8>
+
+            mutating func next() async -> UInt8? { rest.popFirst() }
+        }
+
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...]) }
+    }
+
+    func all<S: AsyncSequence>(_ sequence: S) async throws -> [S.Element] {
+        var elements: [S.Element] = []
+        for try await element in sequence { elements.append(element) }
+        return elements
+    }
+
+    @Test("Lines end at every kind of line end, and empty ones are left out")
+    func lines() async throws {
+        let text = "a\nb\r\nc\rd\u{B}e\u{C}f\u{85}g\u{2028}h\u{2029}\n\n\r\nĀ é last"
+        let lines = try await all(Bytes(bytes: Array(text.utf8)).lines)
+        #expect(lines == ["a", "b", "c", "d", "e", "f", "g", "h", "Ā é last"])
+        #expect(try await all(Bytes(bytes: []).lines).isEmpty)
+    }
+
+    @Test("Scalars, with U+FFFD for bytes that are not UTF-8")
+    func scalars() async throws {
+        let bytes = Array("aé€👨".utf8) + [0xFF, 0xE2, 0x82] + Array("z".utf8) + [0xF0, 0x9F]
+        let scalars = try await all(Bytes(bytes: bytes).unicodeScalars)
+        #expect(String(String.UnicodeScalarView(scalars)) == String(decoding: bytes, as: UTF8.self))
+    }
+
+    @Test("Characters of several scalars stay together")
+    func characters() async throws {
+        let text = "e\u{301}👨‍👩‍👧🇩🇪\r\nx"
+        #expect(try await all(Bytes(bytes: Array(text.utf8)).characters) == Array(text))
+    }
+}
