@@ -124,11 +124,12 @@ struct DataURLTests {
             ("data:;charset=utf-8;charset=utf-16;image/png,abc", "abc", "text/plain", "utf-8"),
             ("DATA:a/B,x#fragment", "x", "a/b", nil),
         ] as [(String, String, String, String?)])
-    func parses(text: String, content: String, type: String, charset: String?) throws {
-        let parsed = try #require(DataURL(URL(string: text)!))
-        #expect(String(decoding: parsed.content, as: UTF8.self) == content)
-        #expect(parsed.mimeType == type)
-        #expect(parsed.charset == charset)
+    func parses(text: String, content: String, type: String, charset: String?) async throws {
+        let url = try #require(URL(string: text))
+        let (data, response) = try await URLSession.shared.data(from: url)
+        #expect(String(decoding: data, as: UTF8.self) == content)
+        #expect(response.mimeType == type && response.textEncodingName == charset)
+        #expect(response.url == url && response.expectedContentLength == Int64(data.count))
     }
 
     @Test(
@@ -137,8 +138,9 @@ struct DataURLTests {
             "data://blah", "data:%2c123", "data:application_json;charset=iso-8859-%31;key=value,123,",
             "data:appli/cation/json%3bcharset=ISO-8859-1;key=value,,123,", "data:;base64,A", "data:;base64,*&",
         ])
-    func refuses(text: String) {
-        #expect(DataURL(URL(string: text)!) == nil)
+    func refuses(text: String) async throws {
+        let url = try #require(URL(string: text))
+        await #expect { try await URLSession.shared.data(from: url) } throws: { ($0 as? URLError)?.code == .badURL }
     }
 }
 

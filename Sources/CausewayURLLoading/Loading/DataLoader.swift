@@ -1,4 +1,6 @@
+internal import CausewayProtocols
 internal import CausewaySystem
+internal import CausewayWire
 internal import Foundation
 
 /// Loads `data:` URLs, and delivers stored responses.
@@ -27,12 +29,15 @@ final class DataLoader: Loader {
 
     /// Creates a loader for a `data:` URL. Returns `nil` if the URL is not valid.
     init?(dataURL url: URL, for attempt: LoadAttempt) {
-        guard let parsed = DataURL(url) else { return nil }
+        guard let parsed = DataURL(url.absoluteString), let type = MediaType(parsing: parsed.mediaType) else {
+            return nil
+        }
         self.attempt = attempt
-        content = parsed.content
+        content = Data(parsed.content)
+        // As on Apple platforms, the charset is only reported if the URL names it.
+        let charset = parsed.mediaType == DataURL.defaultMediaType ? nil : type.charset?.lowercased()
         response = URLResponse(
-            url: url, mimeType: parsed.mimeType, expectedContentLength: parsed.content.count,
-            textEncodingName: parsed.charset)
+            url: url, mimeType: type.essence, expectedContentLength: parsed.content.count, textEncodingName: charset)
         var record = TransactionRecord(request: attempt.request)
         record.fetchType = .networkLoad
         self.record = record
