@@ -159,6 +159,27 @@ struct SocketSettingsTests {
         #expect(try parameters.makeSocketSettings() == expected)
     }
 
+    /// The kernel doubles the requested size for its own use.
+    @Test(
+        "A UDP socket has a receive buffer of 8 MiB, or of the maximum that the host allows",
+        arguments: [SocketAddress.Family.ipv4, .ipv6])
+    func datagramReceiveBuffer(_ family: SocketAddress.Family) throws {
+        let requested = 8 << 20
+        let other = try Socket.open(family, .datagram)
+        let initial = try Socket.get(.receiveBuffer, of: other.rawValue)
+        #expect(initial < requested)
+        var expected = 2 * requested
+        // Without CAP_NET_ADMIN the limit is net.core.rmem_max.
+        if (try? Socket.set(.forcedReceiveBuffer, to: requested, on: other.rawValue)) == nil {
+            try Socket.set(.receiveBuffer, to: requested, on: other.rawValue)
+            expected = try Socket.get(.receiveBuffer, of: other.rawValue)
+        }
+        let socket = try SocketSettings(transport: .udp).openSocket(family)
+        #expect(try Socket.get(.receiveBuffer, of: socket.rawValue) == expected)
+        let stream = try SocketSettings(transport: .tcp).openSocket(family)
+        #expect(try Socket.get(.receiveBuffer, of: stream.rawValue) < expected)
+    }
+
     static let classes: [(NWParameters.ServiceClass, UInt8, Int)] = [
         (.bestEffort, 0, 0), (.background, 8, 2), (.interactiveVideo, 34, 4), (.interactiveVoice, 46, 6),
         (.responsiveData, 18, 4), (.signaling, 24, 6),

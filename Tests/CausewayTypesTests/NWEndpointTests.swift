@@ -92,8 +92,14 @@ struct NWEndpointTests {
         ]
         #expect(Set(endpoints).count == endpoints.count)
         #expect(Set(endpoints).contains(.opaque(opaque)))
-        #expect(opaque.description == "opaque endpoint" && "\(opaque)" == opaque.debugDescription)
         #expect(Set(endpoints).contains(.service(name: "a", type: "_b._tcp", domain: "local.", interface: nil)))
+    }
+
+    @Test("An opaque endpoint has a description")
+    func opaqueDescription() {
+        let endpoint: nw_endpoint_t = OS_nw_endpoint()
+        #expect("\(endpoint)" == "opaque endpoint")
+        #expect(String(reflecting: endpoint) == "opaque endpoint")
     }
 
     @Test(

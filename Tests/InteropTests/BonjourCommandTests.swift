@@ -45,6 +45,28 @@ extension Interop {
             }
         }
 
+        @Test("lookup --connect connects and prints the address; without it, no connection is made")
+        func lookupConnects() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let server = try scratch.start(
+                    try Built.nw(), ["serve", "sink", "--port", "4711", "-v"], on: hosts.far)
+                _ = try await server.announcedPort()
+                try await register("_nwtest._tcp", hosts, scratch)
+                let plain = try scratch.start(try Built.nw(), ["lookup", "My. page", "_nwtest._tcp"], on: hosts.near)
+                #expect(try await plain.finished() == 0, "\(plain.errors)")
+                let nw = try scratch.start(
+                    try Built.nw(), ["lookup", "My. page._nwtest._tcp.local", "--connect"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let addresses = [
+                    "\(TwoHosts.far4)", "\(TwoHosts.other4)", "[\(TwoHosts.far6)]", "[\(TwoHosts.other6)]",
+                ]
+                let isLinkLocal = nw.text.hasPrefix("[fe80::") && nw.text.hasSuffix("]:4711\n")
+                #expect(isLinkLocal || addresses.map { "\($0):4711\n" }.contains(nw.text), "\(nw.text)")
+                try await eventually("the connection is reported") { server.errors.contains(" connected\n") }
+                #expect(server.errors.components(separatedBy: " connected\n").count == 2, "\(server.errors)")
+            }
+        }
+
         @Test("lookup of an absent service reports the timeout")
         func nothing() async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -81,6 +103,37 @@ extension Interop {
                 #expect(try await nw.finished() == 0)
                 #expect(nw.text == "")
                 #expect(nw.errors.contains("no service of type _none._tcp found; nw browse lists all types"))
+            }
+        }
+
+        @Test(
+            "On a terminal, browse draws a heading and a table in place, in colour unless NO_COLOR is set",
+            arguments: ["", "1"])
+        func table(noColor: String) async throws {
+            let terminal = try #require(Peer.find("script"), "script is not installed")
+            let path = try Built.nw()
+            try await TwoHosts.run { hosts, scratch in
+                try await register("_nwtest._tcp", hosts, scratch)
+                // script(1) gives its command a terminal, and copies what the command prints.
+                let command = "env TERM=xterm NO_COLOR=\(noColor) \(path) browse _nwtest._tcp -v -t 3"
+                let nw = try scratch.start(terminal, ["-qec", command, "/dev/null"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                // The terminal ends lines with a carriage return and a line feed.
+                let text = String(decoding: nw.output.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+                func styled(_ code: Int, _ text: String) -> String {
+                    noColor.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+                }
+                func heading(_ services: String) -> String {
+                    styled(2, "_nwtest._tcp in local: \(services); press Ctrl-C to stop") + "\n"
+                }
+                #expect(text.contains("\u{1B}[J" + heading("0 services")), "\(text)")
+                // The cursor moves up to the old heading.
+                #expect(text.contains("\u{1B}[1F\u{1B}[J" + heading("1 service")), "\(text)")
+                let bold = noColor.isEmpty ? "\u{1B}[1m" : ""
+                #expect(text.contains("\n\(bold)NAME      TYPE          INTERFACE"), "\(text)")
+                #expect(text.contains("\nMy. page  _nwtest._tcp  \(TwoHosts.link)"), "\(text)")
+                #expect(text.contains("local.:4711") && text.contains("flag path=/x"), "\(text)")
+                #expect(!text.contains("+ My. page"))
             }
         }
 

@@ -56,10 +56,21 @@ struct CommandHelpTests {
         var command: Command
     }
 
+    private static func allCommands() throws -> [Tree.Command] {
+        try JSONDecoder().decode(Tree.self, from: Data(NW._dumpHelp().utf8)).command.all
+    }
+
+    @Test("Every command has --json, except those that relay a peer's data")
+    func json() throws {
+        let without = try Self.allCommands().filter { command in
+            !(command.arguments ?? []).contains { $0.preferredName?.name == "json" }
+        }
+        #expect(without.map(\.commandName).sorted() == ["cat", "chat", NW.name])
+    }
+
     @Test("Every command, option and argument has a help text that is a sentence")
     func texts() throws {
-        let tree = try JSONDecoder().decode(Tree.self, from: Data(NW._dumpHelp().utf8))
-        let commands = tree.command.all
+        let commands = try Self.allCommands()
         #expect(commands.count == Self.names.count)
         for command in commands {
             #expect(command.abstract?.hasSuffix(".") == true, "nw \(command.commandName)")

@@ -19,6 +19,32 @@ extension Interop {
             #expect(library.finish() == portable.finish())
         }
 
+        @Test(
+            "Sender and receiver load OpenSSL for the digest",
+            .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
+        func libraryDigest() async throws {
+            let peer = try #require(Peer.present.first)
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                let begun = try await Self.begin("half", into: inbox, from: peer, in: scratch)
+                try await eventually("the receiver loads it") { try Self.hasOpenSSL(begun.receiver) }
+                // This receiver takes the file and never replies, so the sender does not end.
+                let place = try await scratch.newPlace(.ipv4)
+                let silent = try scratch.start(peer, peer.listening(at: place), input: .held)
+                try await Sockets.waitForListener(at: place)
+                let url = scratch.directory.appendingPathComponent("note")
+                try Data("note".utf8).write(to: url)
+                let sender = try scratch.startNW(["send", url.path] + place.arguments)
+                try await eventually("the file is sent") { silent.output.count > ContentDigest.byteCount }
+                try await eventually("the sender loads it") { try Self.hasOpenSSL(sender) }
+            }
+        }
+
+        /// Returns whether a program has loaded OpenSSL.
+        private static func hasOpenSSL(_ child: Child) throws -> Bool {
+            try String(contentsOfFile: "/proc/\(child.program())/maps", encoding: .utf8).contains("/libcrypto.so")
+        }
+
         // MARK: Runs that were killed
 
         @Test("Files of a killed run are removed at the next start; files of a live run stay")
