@@ -1,10 +1,5 @@
 /// Prints BOOTP and DHCP (RFC 951, RFC 2131).
 extension PacketPrinter {
-    enum Format {
-        case address, addresses, u8, u16, u32, i32, text, flag, hex, nothing, parameters, message, clientID, overload
-        case routes, pairs, vendor, relay, search, u16s, hex16
-    }
-
     /// The operations of BOOTP (RFC 951 §3).
     private enum BOOTPOperation {
         static let request: UInt8 = 1
@@ -22,51 +17,6 @@ extension PacketPrinter {
         static let messageType: UInt8 = 53
         static let end: UInt8 = 255
     }
-
-    static let dhcpOptions: [UInt8: (StaticString, Format)] = [
-        1: ("Subnet-Mask", .addresses), 2: ("Time-Zone", .i32), 3: ("Default-Gateway", .addresses),
-        4: ("Time-Server", .addresses),
-        5: ("IEN-Name-Server", .addresses), 6: ("Domain-Name-Server", .addresses), 7: ("LOG", .addresses),
-        8: ("CS", .addresses),
-        9: ("LPR-Server", .addresses), 10: ("IM", .addresses), 11: ("RL", .addresses), 12: ("Hostname", .text),
-        13: ("BS", .u16),
-        14: ("DP", .text), 15: ("Domain-Name", .text), 16: ("SS", .addresses), 17: ("RP", .text), 18: ("EP", .text),
-        19: ("IPF", .flag), 20: ("SRT", .flag), 21: ("PF", .pairs), 22: ("RSZ", .u16), 23: ("TTL", .u8),
-        24: ("MTU-Timeout", .u32),
-        25: ("MTU-Table", .u16s), 26: ("MTU", .u16), 27: ("LSN", .flag), 28: ("BR", .addresses), 29: ("MD", .flag),
-        30: ("MS", .flag),
-        31: ("Router-Discovery", .flag), 32: ("RS", .addresses), 33: ("Static-Route", .pairs), 34: ("TE", .flag),
-        35: ("AT", .u32),
-        36: ("IE", .flag), 37: ("TT", .u8), 38: ("KI", .u32), 39: ("KG", .flag), 40: ("YD", .text),
-        41: ("YS", .addresses),
-        42: ("NTP", .addresses), 43: ("Vendor-Option", .hex), 44: ("Netbios-Name-Server", .addresses),
-        45: ("WDD", .addresses),
-        46: ("Netbios-Node", .u8), 47: ("Netbios-Scope", .text), 48: ("XFS", .addresses), 49: ("XDM", .addresses),
-        50: ("Requested-IP", .addresses), 51: ("Lease-Time", .u32), 52: ("OO", .overload),
-        53: ("DHCP-Message", .message),
-        54: ("Server-ID", .addresses), 55: ("Parameter-Request", .parameters), 56: ("MSG", .text), 57: ("MSZ", .u16),
-        58: ("RN", .u32),
-        59: ("RB", .u32), 60: ("Vendor-Class", .text), 61: ("Client-ID", .clientID), 62: ("NOAP", .text),
-        63: ("NWIP", .nothing),
-        64: ("NISP", .text), 65: ("NISP-Server", .addresses), 66: ("TFTP", .text), 67: ("BF", .text),
-        68: ("MH", .addresses),
-        69: ("SMTP-Server", .addresses), 70: ("POP3-Server", .addresses), 71: ("NNTP", .addresses),
-        72: ("WWW", .addresses),
-        73: ("FINGER", .addresses), 74: ("IRC", .addresses), 75: ("SG", .addresses), 76: ("SDA", .addresses),
-        77: ("User-Class", .hex),
-        78: ("SLP-DA", .hex), 79: ("SLP-SCOPE", .hex), 80: ("Rapid-Commit", .nothing), 81: ("FQDN", .hex),
-        82: ("Agent-Information", .relay),
-        85: ("NDS", .addresses), 86: ("NDS-Tree-Name", .text), 87: ("NDS-Context", .text),
-        91: ("Last-Transaction-Time", .u32),
-        92: ("Associated-IP", .addresses), 93: ("ARCH", .u16), 94: ("NDI", .hex), 95: ("LDAP", .text),
-        97: ("GUID", .hex),
-        98: ("Unknown", .hex), 100: ("POSIX-TZ", .text), 101: ("TZ-Name", .text), 108: ("IPv6-Only-Preferred", .u32),
-        112: ("Netinfo-Address", .addresses), 113: ("Netinfo-Tag", .text), 114: ("URL", .text),
-        116: ("Auto-Configuration", .u8),
-        117: ("NSSR", .u16s), 118: ("SUBNET-SEL", .addresses), 119: ("Unknown", .hex),
-        121: ("Classless-Static-Route", .routes), 125: ("VIVO", .hex), 137: ("LoST", .hex),
-        150: ("TFTP-Server-Address", .addresses), 249: ("Classless-Static-Route-Microsoft", .routes),
-    ]
 
     mutating func dhcp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "bootp"
@@ -148,10 +98,9 @@ extension PacketPrinter {
             let (isPad, isEnd) = (tag == DHCPOption.pad, tag == DHCPOption.end)
             if isPad, verbosity < 3 { continue }
             if isEnd, verbosity < 3 { return }
-            let (name, format) =
-                isPad ? ("PAD", .nothing) : isEnd ? ("END", .nothing) : Self.dhcpOptions[tag] ?? ("Unknown", .hex)
+            let option = DHCPOptionFormat.all[tag]
             out.put("\n\t    ")
-            out.put(name)
+            out.put(isPad ? "PAD" : isEnd ? "END" : option?.name ?? "Unknown")
             put(" (", tag, ")")
             if isPad || isEnd {
                 if isPad {
@@ -176,7 +125,7 @@ extension PacketPrinter {
             if tag == DHCPOption.messageType, length == 1 {
                 try message(p.u8(offset))
             } else {
-                try value(format, p.clamped(offset, offset + length), length)
+                try value(option?.format ?? .unknown, p.clamped(offset, offset + length), length)
             }
             offset += length
         }
@@ -191,17 +140,5 @@ extension PacketPrinter {
             "LeaseUnknown", "LeaseActive",
         ]
         if type > 0, type < names.count { out.put(names[Int(type)]) } else { put("Unknown (", type, ")") }
-    }
-
-    private mutating func list(_ count: Int, _ step: Int, _ body: (inout PacketPrinter, Int) throws(WireError) -> Void)
-        throws(WireError)
-    {
-        var (offset, isFirst) = (0, true)
-        while offset + step <= count {
-            if !isFirst { out.put(",") }
-            isFirst = false
-            try body(&self, offset)
-            offset += step
-        }
     }
 }
