@@ -10,8 +10,12 @@ struct ClientHello: Equatable {
         static let serverName: UInt16 = 0
         static let applicationProtocols: UInt16 = 16
     }
-    private static let (handshakeRecord, majorVersion, clientHello): (UInt8, UInt8, UInt8) = (22, 3, 1)
-    private static let (recordHeader, messageHeader, versionAndRandom) = (5, 4, 2 + 32)
+    private static let handshakeRecord: UInt8 = 22
+    private static let majorVersion: UInt8 = 3
+    private static let clientHello: UInt8 = 1
+    private static let recordHeader = 5
+    private static let messageHeader = 4
+    private static let versionAndRandom = 2 + 32
     /// Limit for the offered protocols, higher than any real client needs.
     private static let maximumProtocols = 32
 

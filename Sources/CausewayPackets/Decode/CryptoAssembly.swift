@@ -8,7 +8,11 @@ struct CryptoAssembly: Sendable {
     static let pieceLimit = 64
 
     private enum Frame {
-        static let (padding, ping, acknowledgement, acknowledgementCounts, crypto) = (0, 1, 2, 3, 6)
+        static let padding = 0
+        static let ping = 1
+        static let acknowledgement = 2
+        static let acknowledgementCounts = 3
+        static let crypto = 6
     }
     private static let headerLength = 4
 

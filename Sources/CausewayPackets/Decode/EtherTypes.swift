@@ -4,6 +4,10 @@ extension EtherType {
     static var eapol: EtherType { EtherType(rawValue: 0x888E) }
     static var ataOverEthernet: EtherType { EtherType(rawValue: 0x88A2) }
     static var lldp: EtherType { EtherType(rawValue: 0x88CC) }
+    /// Transparent Ethernet bridging: a tunnel carries Ethernet frames (RFC 1701).
+    static var bridging: EtherType { EtherType(rawValue: 0x6558) }
+    /// PPP in the GRE header of PPTP (RFC 2637 §4.1).
+    static var ppp: EtherType { EtherType(rawValue: 0x880B) }
     static var ptp: EtherType { EtherType(rawValue: 0x88F7) }
     /// A trailer encapsulation of BSD (RFC 893).
     static var trailer: EtherType { EtherType(rawValue: 0x1000) }

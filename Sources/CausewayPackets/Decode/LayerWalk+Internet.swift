@@ -1,4 +1,36 @@
 extension LayerWalk {
+    /// The lengths of headers without options, in bytes.
+    private enum HeaderLength {
+        static let ipv4 = 20
+        static let tcp = 20
+        static let udp = 8
+        static let vxlan = 8
+        static let geneve = 8
+        static let mpls = 4
+    }
+
+    /// The bits of the fragment offset in IPv4, and in the fragment header of IPv6 (RFC 791 §3.1, RFC 8200 §4.5).
+    private enum FragmentOffset {
+        static let ipv4: UInt16 = 0x1FFF
+        static let ipv6: UInt16 = 0xFFF8
+    }
+
+    /// The bits of the first two bytes of GRE (RFC 2784 §2, RFC 2890 §2, RFC 2637 §4.1).
+    private enum GREFlag {
+        static let versionMask: UInt16 = 0x0007
+        /// A checksum or routing information is present (RFC 1701). Both add the same four bytes.
+        static let checksumOrRouting: UInt16 = 0xC000
+        static let key: UInt16 = 0x2000
+        static let sequence: UInt16 = 0x1000
+        /// Only in version 1.
+        static let acknowledgement: UInt16 = 0x0080
+    }
+
+    /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
+    private static let vxlanHasNetwork: UInt8 = 0x08
+    /// The bits of the length of Geneve's options, in units of four bytes (RFC 8926 §3.4).
+    private static let geneveOptionsMask: UInt8 = 0x3F
+
     /// Limits the following layers to `length` bytes from `start`. Records an issue if the packet has fewer bytes.
     @inline(__always)
     private mutating func confine(_ length: Int, from start: Int, _ layers: inout PacketLayers) {
@@ -11,16 +43,16 @@ extension LayerWalk {
     /// Decodes an IPv4 header (RFC 791 §3.1).
     mutating func ipv4(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let first = try p.u8(offset)
-        guard first >> 4 == 4 else {
+        guard first >> 4 == IPVersion.ipv4 else {
             layers.issues.insert(.badVersion)
             return nil
         }
         let headerLength = Int(first & 15) &* 4
         let start = offset
-        guard limit &- start >= 20 else { throw truncation(20) }
+        guard limit &- start >= HeaderLength.ipv4 else { throw truncation(HeaderLength.ipv4) }
         let total = Int(try p.u16(start &+ 2))
         let fragment = try p.u16(start &+ 6)
-        guard headerLength >= 20 else {
+        guard headerLength >= HeaderLength.ipv4 else {
             layers.issues.insert(.badHeaderLength)
             return nil
         }
@@ -30,7 +62,7 @@ extension LayerWalk {
         if total != 0 {
             if total < headerLength { layers.issues.insert(.badLength) } else { confine(total, from: start, &layers) }
         }
-        guard fragment & 0x1FFF == 0 else {
+        guard fragment & FragmentOffset.ipv4 == 0 else {
             layers.issues.insert(.laterFragment)
             return nil
         }
@@ -39,11 +71,11 @@ extension LayerWalk {
 
     /// Decodes an IPv6 header (RFC 8200 §3).
     mutating func ipv6(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
-        guard try p.u8(offset) >> 4 == 6 else {
+        guard try p.u8(offset) >> 4 == IPVersion.ipv6 else {
             layers.issues.insert(.badVersion)
             return nil
         }
-        guard try take(.ipv6, 40, &layers) else { return nil }
+        guard try take(.ipv6, IPv6Header.byteCount, &layers) else { return nil }
         layers.noteNetwork()
         let length = Int(try p.u16(offset &- 36))
         let next = try p.u8(offset &- 34)
@@ -55,46 +87,47 @@ extension LayerWalk {
     mutating func ipProtocol(
         _ number: UInt8, _ overIPv6: Bool, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(WireError) -> Next? {
-        switch number {
-        case 6: return try tcp(p, &layers)
-        case 17:
-            guard try take(.udp, 8, &layers) else { return nil }
+        let proto = IPProtocolNumber(rawValue: number)
+        switch proto {
+        case .tcp: return try tcp(p, &layers)
+        case .udp:
+            guard try take(.udp, HeaderLength.udp, &layers) else { return nil }
             layers.noteTransport()
-            let start = offset &- 8
+            let start = offset &- HeaderLength.udp
             let length = Int(try p.u16(start &+ 4))
-            if length >= 8 {
+            if length >= HeaderLength.udp {
                 confine(length, from: start, &layers)
             } else if length != 0 {
                 layers.issues.insert(.badLength)
             }
             return .udpPayload(source: try p.u16(start), destination: try p.u16(start &+ 2))
-        case 1:
+        case .icmp:
             _ = try take(.icmp, 8, &layers)
             return nil
-        case 58:
+        case .icmp6:
             _ = try take(.icmp6, min(8, max(4, limit &- offset)), &layers)
             return nil
-        case 2:
+        case .igmp:
             _ = try take(.igmp, 8, &layers)
             return nil
-        case 132:
+        case .sctp:
             guard try take(.sctp, 12, &layers) else { return nil }
             layers.noteTransport()
             return nil
-        case 4: return .ipv4
-        case 41: return .ipv6
-        case 47: return try gre(p, &layers)
-        case 137: return .mpls
-        case 143: return .ethernet
-        case 51:
+        case .ipv4: return .ipv4
+        case .ipv6: return .ipv6
+        case .gre: return try gre(p, &layers)
+        case .mpls: return .mpls
+        case .ethernet: return .ethernet
+        case .authentication:
             let next = try p.u8(offset)
             let length = (Int(try p.u8(offset &+ 1)) &+ 2) &* 4
             guard try take(.authentication, length, &layers) else { return nil }
             return .ipProtocol(next, overIPv6: overIPv6)
-        case 0, 43, 44, 60, 135:
+        case .hopByHopOptions, .routing, .fragment, .destinationOptions, .mobility:
             guard overIPv6 else { return unsupported(&layers) }
-            return try extensionHeader(number, p, &layers)
-        case 59: return nil
+            return try extensionHeader(proto, p, &layers)
+        case .noNextHeader: return nil
         default: return unsupported(&layers)
         }
     }
@@ -106,21 +139,21 @@ extension LayerWalk {
 
     /// Decodes an IPv6 extension header (RFC 8200 §4).
     private mutating func extensionHeader(
-        _ number: UInt8, _ p: borrowing ByteView, _ layers: inout PacketLayers
+        _ number: IPProtocolNumber, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(WireError) -> Next? {
         let next = try p.u8(offset)
-        let length = number == 44 ? 8 : (Int(try p.u8(offset &+ 1)) &+ 1) &* 8
+        let length = number == .fragment ? 8 : (Int(try p.u8(offset &+ 1)) &+ 1) &* 8
         let kind: LayerKind =
             switch number {
-            case 0: .hopByHop
-            case 43: .routing
-            case 44: .fragment
-            case 60: .destinationOptions
+            case .hopByHopOptions: .hopByHop
+            case .routing: .routing
+            case .fragment: .fragment
+            case .destinationOptions: .destinationOptions
             default: .mobility
             }
         let start = offset
         guard try take(kind, length, &layers) else { return nil }
-        if number == 44, try p.u16(start &+ 2) & 0xFFF8 != 0 {
+        if number == .fragment, try p.u16(start &+ 2) & FragmentOffset.ipv6 != 0 {
             layers.issues.insert(.laterFragment)
             return nil
         }
@@ -129,11 +162,11 @@ extension LayerWalk {
 
     /// Decodes a TCP header (RFC 9293 §3.1).
     private mutating func tcp(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
-        guard limit &- offset >= 20 else { throw truncation(20) }
+        guard limit &- offset >= HeaderLength.tcp else { throw truncation(HeaderLength.tcp) }
         let length = Int(try p.u8(offset &+ 12) >> 4) &* 4
-        guard length >= 20 else {
+        guard length >= HeaderLength.tcp else {
             layers.issues.insert(.badHeaderLength)
-            _ = try take(.tcp, 20, &layers)
+            _ = try take(.tcp, HeaderLength.tcp, &layers)
             layers.noteTransport()
             return nil
         }
@@ -148,21 +181,21 @@ extension LayerWalk {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)
         var length = 4
-        if flags & 7 == 0 {
-            if flags & 0xC000 != 0 { length &+= 4 }
-            if flags & 0x2000 != 0 { length &+= 4 }
-            if flags & 0x1000 != 0 { length &+= 4 }
+        if flags & GREFlag.versionMask == 0 {
+            if flags & GREFlag.checksumOrRouting != 0 { length &+= 4 }
+            if flags & GREFlag.key != 0 { length &+= 4 }
+            if flags & GREFlag.sequence != 0 { length &+= 4 }
         } else {
             length = 8
-            if flags & 0x1000 != 0 { length &+= 4 }
-            if flags & 0x0080 != 0 { length &+= 4 }
+            if flags & GREFlag.sequence != 0 { length &+= 4 }
+            if flags & GREFlag.acknowledgement != 0 { length &+= 4 }
         }
         guard try take(.gre, length, &layers) else { return nil }
-        switch type {
-        case 0x6558: return .ethernet
-        case 0x880B:
+        switch EtherType(rawValue: type) {
+        case .bridging: return .ethernet
+        case .ppp:
             // The address and control bytes are optional.
-            if try p.u16(offset) == 0xFF03 { offset &+= 2 }
+            if try p.u16(offset) == PPPProtocol.addressAndControl { offset &+= 2 }
             return .pppProtocol
         default: return .etherType(type)
         }
@@ -173,16 +206,18 @@ extension LayerWalk {
         _ source: UInt16, _ destination: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(WireError) -> Next? {
         switch destination {
-        case 4789:
-            guard limit &- offset >= 8, try p.u8(offset) & 0x08 != 0 else { return nil }
-            return try take(.vxlan, 8, &layers) ? .ethernet : nil
-        case 6081:
-            guard limit &- offset >= 8 else { return nil }
-            let length = 8 &+ Int(try p.u8(offset) & 0x3F) &* 4
+        case TunnelPort.vxlan:
+            guard limit &- offset >= HeaderLength.vxlan, try p.u8(offset) & Self.vxlanHasNetwork != 0 else {
+                return nil
+            }
+            return try take(.vxlan, HeaderLength.vxlan, &layers) ? .ethernet : nil
+        case TunnelPort.geneve:
+            guard limit &- offset >= HeaderLength.geneve else { return nil }
+            let length = HeaderLength.geneve &+ Int(try p.u8(offset) & Self.geneveOptionsMask) &* 4
             let type = try p.u16(offset &+ 2)
             guard try take(.geneve, length, &layers) else { return nil }
-            return type == 0x6558 ? .ethernet : .etherType(type)
-        case 6635: return limit &- offset >= 4 ? .mpls : nil
+            return type == EtherType.bridging.rawValue ? .ethernet : .etherType(type)
+        case TunnelPort.mpls: return limit &- offset >= HeaderLength.mpls ? .mpls : nil
         default: return nil
         }
     }

@@ -109,7 +109,7 @@ struct LayerWalk {
         case .ipv6: return try ipv6(p, &layers)
         case .ipProtocol(let number, let overIPv6): return try ipProtocol(number, overIPv6, p, &layers)
         case .udpPayload(let source, let destination): return try tunnel(source, destination, p, &layers)
-        case .rawIP: return try p.u8(offset) >> 4 == 6 ? .ipv6 : .ipv4
+        case .rawIP: return try p.u8(offset) >> 4 == IPVersion.ipv6 ? .ipv6 : .ipv4
         case .cooked:
             guard try take(.linuxCooked, 16, &layers) else { return nil }
             return cookedProtocol(try p.u16(14), hardware: try p.u16(2), &layers)
@@ -120,20 +120,20 @@ struct LayerWalk {
         case .llc: return try llc(p, &layers)
         case .mpls: return try mpls(p, &layers)
         case .pppoe:
-            let type = try p.u8(offset &+ 1)
+            let code = try p.u8(offset &+ 1)
             guard try take(.pppoe, 6, &layers) else { return nil }
-            return type == 0 ? .pppProtocol : nil
+            return code == Self.pppoeSessionCode ? .pppProtocol : nil
         case .ppp:
             // The address and control bytes are optional.
-            if try p.u16(offset) == 0xFF03 { offset &+= 2 }
+            if try p.u16(offset) == PPPProtocol.addressAndControl { offset &+= 2 }
             return .pppProtocol
         case .pppProtocol:
             let (number, byteCount) = try PPPProtocol.number(p, at: offset)
             guard try take(.ppp, byteCount, &layers) else { return nil }
             switch number {
-            case 0x21: return .ipv4
-            case 0x57: return .ipv6
-            case 0x281, 0x283: return .mpls
+            case PPPProtocol.ipv4: return .ipv4
+            case PPPProtocol.ipv6: return .ipv6
+            case PPPProtocol.mplsUnicast, PPPProtocol.mplsMulticast: return .mpls
             default: return unknown(&layers)
             }
         }
@@ -144,9 +144,12 @@ struct LayerWalk {
         return nil
     }
 
-    /// Interprets the Ethernet type field: a value of at most 1500 is a length, and LLC follows (IEEE 802.3).
+    /// The code of PPPoE packets that carry PPP (RFC 2516 §4).
+    private static let pppoeSessionCode: UInt8 = 0
+
+    /// Interprets the Ethernet type field: it is a length if LLC follows (IEEE 802.3 §3.2.6).
     private mutating func typeOrLength(_ value: UInt16, _ layers: inout PacketLayers) -> Next? {
-        guard value <= 1500 else { return .etherType(value) }
+        guard value <= EtherType.maximumLength else { return .etherType(value) }
         if Int(value) <= wireLimit &- offset {
             limit = min(limit, offset &+ Int(value))
             wireLimit = offset &+ Int(value)
@@ -159,20 +162,20 @@ struct LayerWalk {
     private mutating func etherType(
         _ type: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(WireError) -> Next? {
-        switch type {
-        case 0x0800: return .ipv4
-        case 0x86DD: return .ipv6
-        case 0x0806, 0x8035:
+        switch EtherType(rawValue: type) {
+        case .ipv4: return .ipv4
+        case .ipv6: return .ipv6
+        case .arp, .reverseARP:
             let length = 8 &+ 2 &* (Int(try p.u8(offset &+ 4)) &+ Int(try p.u8(offset &+ 5)))
             _ = try take(.arp, length, &layers)
             limit = offset
             wireLimit = offset
             return nil
-        case 0x8100, 0x88A8, 0x9100, 0x9200:
+        case .vlan, .providerVLAN, .vlan9100, .vlan9200:
             guard try take(.vlan, 4, &layers) else { return nil }
             return typeOrLength(try p.u16(offset &- 2), &layers)
-        case 0x8847, 0x8848: return .mpls
-        case 0x8863, 0x8864: return .pppoe
+        case .mpls, .mplsMulticast: return .mpls
+        case .pppoeDiscovery, .pppoeSession: return .pppoe
         default: return unknown(&layers)
         }
     }
@@ -180,8 +183,8 @@ struct LayerWalk {
     private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
         switch type {
         // The kernel uses this value for LLC frames, which have a length instead of a type.
-        case 4: .llc
-        case 0..<1536: unknown(&layers)
+        case CookedProtocol.llc: .llc
+        case 0..<EtherType.minimumType: unknown(&layers)
         default: .etherType(type)
         }
     }
@@ -195,8 +198,10 @@ struct LayerWalk {
         // swapped.
         if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
         switch family {
-        case 2: return .ipv4
-        case 10, 24, 28, 30: return .ipv6
+        case LoopbackFamily.inet: return .ipv4
+        case LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD,
+            LoopbackFamily.inet6Darwin:
+            return .ipv6
         default: return unknown(&layers)
         }
     }
@@ -205,32 +210,39 @@ struct LayerWalk {
         let destination = try p.u8(offset)
         let source = try p.u8(offset &+ 1)
         let control = try p.u8(offset &+ 2)
-        guard try take(.llc, control & 3 == 3 ? 3 : 4, &layers) else { return nil }
-        guard destination == 0xAA, source == 0xAA, control == 3 else { return unknown(&layers) }
+        let isUnnumbered = control & LLCControl.formatMask == LLCControl.unnumbered
+        guard try take(.llc, isUnnumbered ? 3 : 4, &layers) else { return nil }
+        guard destination == LLCAddress.snap, source == LLCAddress.snap, control == LLCControl.unnumbered else {
+            return unknown(&layers)
+        }
         guard try take(.snap, 5, &layers) else { return nil }
         let organization = try p.u24(offset &- 5)
         let type = try p.u16(offset &- 2)
         switch organization {
-        case 0, 0xF8: return type > 1500 ? .etherType(type) : unknown(&layers)
+        case SNAPOrganization.encapsulatedEthernet, SNAPOrganization.bridgeTunnel:
+            return type > EtherType.maximumLength ? .etherType(type) : unknown(&layers)
         default: return unknown(&layers)
         }
     }
+
+    /// The bit of a label stack entry that marks the last one (RFC 3032 §2.1).
+    private static let bottomOfStack: UInt32 = 0x100
 
     private mutating func mpls(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         while true {
             let entry = try p.u32(offset)
             guard try take(.mpls, 4, &layers) else { return nil }
-            guard entry & 0x100 != 0 else { continue }
+            guard entry & Self.bottomOfStack != 0 else { continue }
             switch entry >> 12 {
-            case 0: return .ipv4
-            case 2: return .ipv6
+            case MPLSLabel.ipv4ExplicitNull: return .ipv4
+            case MPLSLabel.ipv6ExplicitNull: return .ipv6
             default: break
             }
             // An MPLS label does not state the type of its payload. As routers do, take the first half byte of the payload as the IP
             // version (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
-            case 4: return .ipv4
-            case 6: return .ipv6
+            case IPVersion.ipv4: return .ipv4
+            case IPVersion.ipv6: return .ipv6
             default: return unknown(&layers)
             }
         }

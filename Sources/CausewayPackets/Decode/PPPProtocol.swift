@@ -8,6 +8,9 @@ enum PPPProtocol {
     static let ipv6cp: UInt16 = 0x8057
     static let lcp: UInt16 = 0xC021
 
+    /// The address and control fields: all stations, unnumbered information (RFC 1662 §3.1).
+    static let addressAndControl: UInt16 = 0xFF03
+
     /// Reads the protocol number and its size in bytes: one byte if the peers negotiated protocol field compression (RFC 1661 §6.5), which
     /// omits a first byte of zero. The first byte of a full number is even.
     static func number(_ p: borrowing ByteView, at offset: Int) throws(WireError) -> (number: UInt16, byteCount: Int) {

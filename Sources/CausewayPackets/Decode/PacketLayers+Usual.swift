@@ -1,4 +1,13 @@
 extension PacketLayers {
+    /// The first eight bytes of an IPv4 header: version 4 and a length of 20 bytes, and a fragment offset of zero (RFC 791 §3.1).
+    private static let usual4: UInt64 = 0x4500_0000_0000_0000
+    private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
+    /// The lengths of headers in bytes: of ICMP and UDP, and of TCP and IPv4 without options.
+    private static let shortLength = 8
+    private static let longLength = 20
+    /// The length of the link header, an IPv4 header and the shortest header above it.
+    private static var linkAndShortest: Int { EthernetHeader.byteCount &+ longLength &+ shortLength }
+
     /// Finds the layers of the most common packets: Ethernet, optionally one VLAN tag, an IP header without options, and valid TCP, UDP or
     /// ICMP. ``LayerWalk`` decodes all other packets, with equal results.
     ///
@@ -7,26 +16,28 @@ extension PacketLayers {
     mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
         // The packet must have the link header, the IPv4 header and the shortest transport header. Longer headers are checked where they
         // are read.
-        guard p.count >= 42 else { return false }
+        guard p.count >= Self.linkAndShortest else { return false }
         var type = p.unchecked16(12)
         var at = 14
         var place = 1
-        if type == 0x8100 {
-            guard p.count >= 46 else { return false }
+        if type == EtherType.vlan.rawValue {
+            guard p.count >= Self.linkAndShortest &+ VLANTag.byteCount else { return false }
             type = p.unchecked16(16)
             (at, place) = (18, 2)
         }
-        if type == 0x0800 {
+        if type == EtherType.ipv4.rawValue {
             // Check version, header length, total length and fragment fields with one load.
             let first = p.unchecked64(at)
-            guard first & 0xFF00_0000_0000_1FFF == 0x4500_0000_0000_0000 else { return false }
+            guard first & Self.usual4Mask == Self.usual4 else { return false }
             let total = Int(first >> 32 & 0xFFFF)
-            guard total >= 28, at &+ total <= wireCount else { return false }
+            guard total >= Self.longLength &+ Self.shortLength, at &+ total <= wireCount else { return false }
             return takeUsual(p, p.unchecked8(at &+ 9), .ipv4, at, at &+ 20, at &+ total, place)
         }
-        guard type == 0x86DD, p.count >= at &+ 48, p.unchecked8(at) >> 4 == 6 else { return false }
+        guard type == EtherType.ipv6.rawValue, p.count >= at &+ 48, p.unchecked8(at) >> 4 == IPVersion.ipv6 else {
+            return false
+        }
         let length = Int(p.unchecked16(at &+ 4))
-        guard length >= 8, at &+ 40 &+ length <= wireCount else { return false }
+        guard length >= Self.shortLength, at &+ IPv6Header.byteCount &+ length <= wireCount else { return false }
         return takeUsual(p, p.unchecked8(at &+ 6), .ipv6, at, at &+ 40, at &+ 40 &+ length, place)
     }
 
@@ -37,22 +48,26 @@ extension PacketLayers {
         _ place: Int
     ) -> Bool {
         var wireEnd = wireEnd
-        var length = 8
+        var length = Self.shortLength
         let kind: LayerKind
-        if number == 6 {
-            guard min(wireEnd, p.count) &- start >= 20 else { return false }
+        if number == IPProtocolNumber.tcp.rawValue {
+            guard min(wireEnd, p.count) &- start >= Self.longLength else { return false }
             length = Int(p.unchecked8(start &+ 12) >> 2) & 0x3C
             kind = .tcp
-            guard length >= 20 else { return false }
-        } else if number == 17 {
+            guard length >= Self.longLength else { return false }
+        } else if number == IPProtocolNumber.udp.rawValue {
             let count = Int(p.unchecked16(start &+ 4))
-            guard count >= 8, start &+ count <= wireEnd else { return false }
+            guard count >= Self.shortLength, start &+ count <= wireEnd else { return false }
             let destination = p.unchecked16(start &+ 2)
-            guard destination != 4789, destination != 6081, destination != 6635 else { return false }
+            guard destination != TunnelPort.vxlan, destination != TunnelPort.geneve, destination != TunnelPort.mpls
+            else {
+                return false
+            }
             wireEnd = start &+ count
             kind = .udp
         } else {
-            guard number == (below == .ipv4 ? 1 : 58) else { return false }
+            let expected: IPProtocolNumber = below == .ipv4 ? .icmp : .icmp6
+            guard number == expected.rawValue else { return false }
             kind = below == .ipv4 ? .icmp : .icmp6
         }
         let end = min(wireEnd, p.count)

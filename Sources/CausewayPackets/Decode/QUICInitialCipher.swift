@@ -47,8 +47,12 @@ struct QUICInitialKeys: Sendable, Equatable {
             0x2E, 0xD9,
         ],
     ]
-    private static let (secretLength, keyLength, nonceLength) = (32, 16, 12)
-    private static let (sampleLength, tagLength, longestNumber) = (16, 16, 4)
+    private static let secretLength = 32
+    private static let keyLength = 16
+    private static let nonceLength = 12
+    private static let sampleLength = 16
+    private static let tagLength = 16
+    private static let longestNumber = 4
 
     let key: [UInt8]
     let nonce: [UInt8]

@@ -3,7 +3,8 @@ struct QUICPacketPlace: Equatable {
     static let versionOne: UInt32 = 1
     static let versionTwo: UInt32 = 0x6B33_43CF
     /// Bits of the first byte.
-    static let (longHeader, fixedBit): (UInt8, UInt8) = (0x80, 0x40)
+    static let longHeader: UInt8 = 0x80
+    static let fixedBit: UInt8 = 0x40
     static let longestIdentifier = 20
 
     /// The packet types of version 1. Version 2 numbers them differently (RFC 9369 §3.2).

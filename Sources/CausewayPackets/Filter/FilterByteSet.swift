@@ -1,5 +1,8 @@
 /// Recognizes a byte load followed by comparisons that have one target for some values and another target for all others.
 enum FilterByteSet {
+    /// The number of values in a set.
+    private static let capacity = 8
+
     /// The offset of the byte, eight values (possibly repeated), and the targets for a match and a mismatch.
     typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)
 
@@ -14,10 +17,11 @@ enum FilterByteSet {
             ways[way(instructions, position + 1, UInt32(value)), default: []].append(value)
             guard ways.count <= 2 else { return nil }
         }
-        guard ways.count == 2, let few = ways.min(by: { $0.value.count < $1.value.count }), few.value.count <= 8,
+        guard ways.count == 2, let few = ways.min(by: { $0.value.count < $1.value.count }),
+            few.value.count <= Self.capacity,
             let rest = ways.keys.first(where: { $0 != few.key })
         else { return nil }
-        let bytes = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(few.value[min($1, few.value.count - 1)]) }
+        let bytes = (0..<capacity).reduce(UInt64(0)) { $0 << 8 | UInt64(few.value[min($1, few.value.count - 1)]) }
         return (load.k, bytes, few.key, rest)
     }
 

@@ -94,7 +94,7 @@ extension FilterInstruction {
         default: break
         }
         let operand = code & Code.viaX != 0 ? "x" : hex
-        if code & 7 == 5 {
+        if isJump {
             let names: [UInt16: String] = [0x10: "jeq", 0x20: "jgt", 0x30: "jge", 0x40: "jset"]
             let name = names[code & 0xF0] ?? "?"
             return head + pad(name, 9) + pad(operand, 16) + "jt \(jt)\tjf \(jf)"

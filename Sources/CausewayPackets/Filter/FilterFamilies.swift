@@ -3,9 +3,10 @@ struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
 
-    private static let inet: UInt32 = 2
-    /// The numbers of IPv6 on: Linux; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS and iOS.
-    private static let inet6: [UInt32] = [10, 24, 28, 30]
+    private static let inet = LoopbackFamily.inet
+    private static let inet6 = [
+        LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD, LoopbackFamily.inet6Darwin,
+    ]
 
     /// Families in network byte order, or of one byte.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
@@ -13,13 +14,13 @@ struct FilterFamilies: Sendable, Equatable {
     static let anyOrder = FilterFamilies(
         ipv4: [inet, inet.byteSwapped], ipv6: inet6 + inet6.map(\.byteSwapped))
     /// Families of Solaris, which links of type ipnet use on every system.
-    static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [26])
+    static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [LoopbackFamily.inet6Solaris])
 
     /// Returns a test whether the loaded family matches an Ethernet type.
     func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
         switch type {
-        case 0x800: Self.node(ipv4, load)
-        case 0x86DD: Self.node(ipv6, load)
+        case FilterPayload.ipv4: Self.node(ipv4, load)
+        case FilterPayload.ipv6: Self.node(ipv6, load)
         default: .constant(false)
         }
     }

@@ -25,6 +25,7 @@ struct FilterGenerator {
 
     /// Slots of the kernel's scratch memory: the lower half for arithmetic, the upper half for positions of headers.
     private static let computingSlots = 8
+    static let placeSlots = 8
 
     /// Generates the program for a tree.
     ///
@@ -73,12 +74,12 @@ struct FilterGenerator {
     /// Resolves labels and removes jumps to the next instruction.
     private func finish() -> FilterProgram {
         var result = instructions
-        for index in result.indices where result[index].code & 7 == 5 {
+        for index in result.indices where result[index].isJump {
             result[index].jt = targets[Int(result[index].jt)]
             result[index].jf = targets[Int(result[index].jf)]
         }
         // A jump to another jump goes directly to its target.
-        for index in result.indices.reversed() where result[index].code & 7 == 5 {
+        for index in result.indices.reversed() where result[index].isJump {
             if result[Int(result[index].jt)].code == Code.jump { result[index].jt = result[Int(result[index].jt)].jt }
             if result[Int(result[index].jf)].code == Code.jump { result[index].jf = result[Int(result[index].jf)].jt }
         }
@@ -94,7 +95,7 @@ struct FilterGenerator {
             if !isIdle { kept.append(instruction) }
         }
         place.append(Int32(kept.count))
-        for index in kept.indices where kept[index].code & 7 == 5 {
+        for index in kept.indices where kept[index].isJump {
             kept[index].jt = place[Int(kept[index].jt)]
             kept[index].jf = place[Int(kept[index].jf)]
         }
@@ -135,7 +136,9 @@ struct FilterGenerator {
             registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):
-            chains.append(FilterProgram.Chain(version6: version6, at: at, slot: slot.map { $0 + 8 }, proto: proto))
+            chains.append(
+                FilterProgram.Chain(
+                    version6: version6, at: at, slot: slot.map { $0 + Self.computingSlots }, proto: proto))
             put(Code.chain, UInt32(chains.count - 1))
             registers.a = nil
             branch(Code.jumpEqual, 1, yes, no)

@@ -1,5 +1,12 @@
 /// Tests for hardware addresses, broadcast and multicast.
 extension FilterLayout {
+    /// The bit of the first byte of a hardware address that marks a group (IEEE 802 §8.2).
+    private static let groupBit: UInt32 = 1
+    /// The smallest first byte of multicast and reserved IPv4 addresses (RFC 1112 §4), and the first byte of IPv6 multicast addresses
+    /// (RFC 4291 §2.7).
+    private static let multicast4: UInt32 = 224
+    private static let multicast6: UInt32 = 0xFF
+
     /// Returns a test for six-byte addresses; `nil` if the link has none.
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
@@ -35,7 +42,7 @@ extension FilterLayout {
             if case .short(let destination, _, let everybody) = addresses {
                 return .equal(linkHeader(1, destination), everybody)
             }
-            guard let node = hardware(0xFFFF_FFFF_FFFF, .destination) else {
+            guard let node = hardware(MACAddress.broadcast.bits, .destination) else {
                 throw .init("'broadcast' requires hardware addresses, but the link type is \(linkType.name)")
             }
             return node
@@ -45,7 +52,9 @@ extension FilterLayout {
             }
             let host = ~netmask
             let load = network(4, 16)
-            return .all([type(0x800), .any([.equal(load, 0, mask: host), .equal(load, host, mask: host)])])
+            return .all([
+                type(FilterPayload.ipv4), .any([.equal(load, 0, mask: host), .equal(load, host, mask: host)]),
+            ])
         default: throw .init("only 'link' and 'ip' have broadcasts")
         }
     }
@@ -53,15 +62,18 @@ extension FilterLayout {
     func multicast(_ qualifiers: FilterQualifiers) throws(FilterMeaningError) -> FilterNode {
         switch qualifiers.proto {
         case nil, .link:
-            func isGroup(_ offset: Int) -> FilterNode { .equal(linkHeader(1, offset), 1, mask: 1) }
+            func isGroup(_ offset: Int) -> FilterNode {
+                .equal(linkHeader(1, offset), Self.groupBit, mask: Self.groupBit)
+            }
             switch addresses {
             case .long(let destination, _): return ofFrame(isGroup(destination))
             case .short(let destination, _, let everybody): return .equal(linkHeader(1, destination), everybody)
             case .wireless: return wirelessDestination(isGroup)
             case .none: throw .init("'multicast' requires hardware addresses, but the link type is \(linkType.name)")
             }
-        case .ip: return .all([type(0x800), .test(network(1, 16), mask: .max, .greaterOrEqual, 224)])
-        case .ip6: return .all([type(0x86DD), .equal(network(1, 24), 255)])
+        case .ip:
+            return .all([type(FilterPayload.ipv4), .test(network(1, 16), mask: .max, .greaterOrEqual, Self.multicast4)])
+        case .ip6: return .all([type(FilterPayload.ipv6), .equal(network(1, 24), Self.multicast6)])
         default: throw .init("only 'link', 'ip' and 'ip6' have multicasts")
         }
     }

@@ -10,8 +10,8 @@ enum FilterLinks {
         case .loop: (.loopback(.bigEndian), 0, 4)
         case .encapsulated: (.loopback(.anyOrder), 0, 12)
         case .raw: (.rawIP(only: nil), 0, 0)
-        case .ipv4: (.rawIP(only: 4), 0, 0)
-        case .ipv6: (.rawIP(only: 6), 0, 0)
+        case .ipv4: (.rawIP(only: Int(IPVersion.ipv4)), 0, 0)
+        case .ipv6: (.rawIP(only: Int(IPVersion.ipv6)), 0, 0)
         case .slip: (.rawIP(only: nil), 0, 16)
         case .slipBSD: (.rawIP(only: nil), 0, 24)
         case .ppp, .pppSerial, .pppDirected: (.ppp, 2, 4)
@@ -64,31 +64,48 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
+    /// The values by which a link header marks the packets that its host received, and those that it sent.
+    private struct DirectionMark {
+        var incoming: UInt32
+        var outgoing: UInt32
+        /// The bits of the field.
+        var mask: UInt32 = .max
+
+        static let pointToPoint = DirectionMark(incoming: 0, outgoing: 1)
+        static let ipnet = DirectionMark(incoming: 2, outgoing: 1)
+        static let pflog = DirectionMark(incoming: 1, outgoing: 2)
+        /// The command in Marvell's tags: to the CPU, or from the CPU.
+        static let marvell = DirectionMark(incoming: 0x00, outgoing: 0x40, mask: 0xC0)
+        /// The operation in Broadcom's tags: egress from the switch, or ingress.
+        static let broadcom = DirectionMark(incoming: 0x00, outgoing: 0x20, mask: 0xE0)
+        static let juniper = DirectionMark(incoming: 1, outgoing: 0, mask: 1)
+    }
+
     /// Returns a test whether the packet was received or sent.
     func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
-        func byte(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
-            .equal(FilterLoad(size: 1, offset: offset), isIn ? incoming : outgoing, mask: mask)
+        func field(_ offset: Int, size: Int = 1, _ mark: DirectionMark) -> FilterNode {
+            .equal(FilterLoad(size: size, offset: offset), isIn ? mark.incoming : mark.outgoing, mask: mark.mask)
         }
+        let isOutgoing = UInt32(CookedPacketType.outgoing)
         let outgoing: FilterNode
         switch linkType {
-        case .linuxCooked: outgoing = .equal(FilterLoad(size: 2, offset: 0), 4)
-        case .linuxCooked2: outgoing = .equal(FilterLoad(size: 1, offset: 10), 4)
-        case .slip, .pppDirected: return byte(0, 0, 1)
-        case .ipnet: return .equal(FilterLoad(size: 2, offset: 2), isIn ? 2 : 1)
-        case .pflog: return byte(60, 1, 2)
-        // Marvell tags have a command: to the CPU, or from the CPU. Broadcom tags have an operation: egress from the switch, or ingress.
-        case .dsa: return byte(12, mask: 0xC0, 0, 0x40)
-        case .dsaExtended: return byte(16, mask: 0xC0, 0, 0x40)
-        case .broadcomTag: return byte(12, mask: 0xE0, 0, 0x20)
-        case .broadcomTagFirst: return byte(0, mask: 0xE0, 0, 0x20)
+        case .linuxCooked: outgoing = .equal(FilterLoad(size: 2, offset: 0), isOutgoing)
+        case .linuxCooked2: outgoing = .equal(FilterLoad(size: 1, offset: 10), isOutgoing)
+        case .slip, .pppDirected: return field(0, .pointToPoint)
+        case .ipnet: return field(2, size: 2, .ipnet)
+        case .pflog: return field(60, .pflog)
+        case .dsa: return field(12, .marvell)
+        case .dsaExtended: return field(16, .marvell)
+        case .broadcomTag: return field(12, .broadcom)
+        case .broadcomTagFirst: return field(0, .broadcom)
         default:
-            if link == .juniper { return byte(3, mask: 1, 1, 0) }
+            if link == .juniper { return field(3, .juniper) }
             guard isLive else {
                 throw .init(
                     "'\(isIn ? "in" : "out")bound' is available only in a live capture, not with link type \(linkType.name)"
                 )
             }
-            outgoing = .equal(FilterLoad(size: 1, offset: FilterProgram.directionAt), 4)
+            outgoing = .equal(FilterLoad(size: 1, offset: FilterProgram.directionAt), isOutgoing)
         }
         return isIn ? .not(outgoing) : outgoing
     }

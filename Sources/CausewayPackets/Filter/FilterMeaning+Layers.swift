@@ -1,17 +1,40 @@
 /// Primitives that change the header positions for the rest of the expression.
 extension FilterLayout {
+    /// The largest values of the fields that a primitive can ask for.
+    private enum Maximum {
+        /// The bits of the VLAN identifier (IEEE 802.1Q §9.6).
+        static let vlan: UInt32 = 0xFFF
+        static let mplsLabel: UInt32 = 0xFFFFF
+        static let pppoeSession: UInt32 = 0xFFFF
+        static let virtualNetwork: UInt32 = 0xFF_FFFF
+    }
+
+    /// The control field of LLC (IEEE 802.2 §5.2).
+    private enum Control {
+        static let formatMask: UInt32 = 0x03
+        static let supervisory: UInt32 = 0x01
+        static let unnumbered: UInt32 = 0x03
+        /// Set in the two bytes from the control field on, unless the frame is an information frame.
+        static let isNoInformation: UInt32 = 0x0100
+        /// All bits but the poll or final bit.
+        static let withoutPoll: UInt32 = 0xEF
+    }
+
     mutating func vlan(_ number: UInt32?) throws(FilterMeaningError) -> FilterNode {
         guard link == .ethernet || link == .cooked || link == .wireless else {
             throw .init("'vlan' requires Ethernet, but the link type is \(linkType.name)")
         }
-        if let number, number > 4095 { throw .init("VLAN \(number) is out of range: the maximum is 4095") }
+        if let number, number > Maximum.vlan {
+            throw .init("VLAN \(number) is out of range: the maximum is \(Maximum.vlan)")
+        }
         guard labels == 0 else { throw .init("'vlan' cannot follow 'mpls'") }
-        let types = FilterRanges.merged([0x8100...0x8100, 0x88A8...0x88A8, 0x9100...0x9100])
+        let types = FilterRanges.merged(
+            [FilterPayload.vlan, FilterPayload.providerVLAN, FilterPayload.vlan9100].map { $0...$0 })
         var nodes = [FilterNode.member(load(2, typeAt), mask: .max, types)]
         if link == .wireless { nodes.insert(carriesData, at: 0) }
         if let frameCondition { nodes.insert(frameCondition, at: 0) }
         let control = link == .cooked ? networkAt : typeAt + 2
-        if let number { nodes.append(.equal(load(2, control), number, mask: 0xFFF)) }
+        if let number { nodes.append(.equal(load(2, control), number, mask: Maximum.vlan)) }
         if link != .cooked {
             typeAt += 4
         } else {
@@ -24,13 +47,15 @@ extension FilterLayout {
     }
 
     mutating func mpls(_ label: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let label, label > 0xFFFFF { throw .init("MPLS label \(label) is out of range: the maximum is 1048575") }
+        if let label, label > Maximum.mplsLabel {
+            throw .init("MPLS label \(label) is out of range: the maximum is \(Maximum.mplsLabel)")
+        }
         var nodes: [FilterNode] = []
         if labels > 0 {
             nodes.append(.equal(load(1, networkAt - 2), 0, mask: 1))
         } else {
             switch link {
-            case .ethernet, .cooked, .ppp, .hdlc: nodes.append(type(0x8847))
+            case .ethernet, .cooked, .ppp, .hdlc: nodes.append(type(FilterPayload.mpls))
             default: throw .init("'mpls' is not supported with link type \(linkType.name)")
             }
         }
@@ -42,13 +67,13 @@ extension FilterLayout {
     }
 
     mutating func pppoe(_ session: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let session, session > 0xFFFF {
-            throw .init("PPPoE session \(session) is out of range: the maximum is 65535")
+        if let session, session > Maximum.pppoeSession {
+            throw .init("PPPoE session \(session) is out of range: the maximum is \(Maximum.pppoeSession)")
         }
         guard link == .ethernet || link == .cooked else {
             throw .init("'pppoes' requires Ethernet, but the link type is \(linkType.name)")
         }
-        var nodes = [type(0x8864)]
+        var nodes = [type(FilterPayload.pppoeSession)]
         if let session { nodes.append(.equal(network(2, 2), session)) }
         link = .ppp
         typeAt = networkAt + 6
@@ -58,15 +83,17 @@ extension FilterLayout {
 
     /// Enters a Geneve (RFC 8926) or VXLAN (RFC 7348) tunnel. The position of the inner frame depends on the packet.
     mutating func overlay(isGeneve: Bool, _ network: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        if let network, network > 0xFF_FFFF {
-            throw .init("virtual network \(network) is out of range: the maximum is 16777215")
+        if let network, network > Maximum.virtualNetwork {
+            throw .init("virtual network \(network) is out of range: the maximum is \(Maximum.virtualNetwork)")
         }
         let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: slots)
-        guard slots + tunnel.slotCount <= 8 else { throw .init("too many nested tunnels") }
+        guard slots + tunnel.slotCount <= FilterGenerator.placeSlots else { throw .init("too many nested tunnels") }
         let version4 = FilterNode.all(
-            [type(0x800), .equal(self.network(1, 9), 17), firstFragment] + tunnel.nodes { transport($0, $1) })
+            [type(FilterPayload.ipv4), .equal(protocolField4, .udp), firstFragment] + tunnel.nodes { transport($0, $1) }
+        )
         let version6 = FilterNode.all(
-            [type(0x86DD), .equal(self.network(1, 6), 17)] + tunnel.nodes { self.network($0, 40 + $1) })
+            [type(FilterPayload.ipv6), .equal(protocolField6, .udp)]
+                + tunnel.nodes { self.network($0, IPv6Header.byteCount + $1) })
         enterFrame(slots, networkSlot: isGeneve ? slots + 1 : nil)
         slots += tunnel.slotCount
         return .any([version4, version6])
@@ -76,8 +103,8 @@ extension FilterLayout {
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:
-            let hasLength = FilterNode.not(.test(load(2, typeAt), mask: .max, .greater, 1500))
-            return (ofFrame(.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))])), typeAt + 4)
+            let hasLength = FilterNode.not(.test(load(2, typeAt), mask: .max, .greater, FilterPayload.maximumLength))
+            return (ofFrame(.all([hasLength, .not(.equal(load(2, typeAt + 2), FilterPayload.rawIPX))])), typeAt + 4)
         case .llc: return (.constant(true), typeAt - 4)
         case .wireless: return (carriesData, typeAt - 4)
         default: throw .init("'llc' requires Ethernet or another IEEE 802 link, but the link type is \(linkType.name)")
@@ -92,13 +119,13 @@ extension FilterLayout {
             "ui": 0x03, "ua": 0x63, "disc": 0x43, "sabme": 0x6F, "test": 0xE3, "xid": 0xAF, "frmr": 0x87,
         ]
         switch name {
-        case "i": return .all([isLLC, .equal(load(2, at), 0, mask: 0x0100)])
-        case "s": return .all([isLLC, .equal(load(1, at), 0x01, mask: 0x03)])
-        case "u": return .all([isLLC, .equal(load(1, at), 0x03, mask: 0x03)])
+        case "i": return .all([isLLC, .equal(load(2, at), 0, mask: Control.isNoInformation)])
+        case "s": return .all([isLLC, .equal(load(1, at), Control.supervisory, mask: Control.formatMask)])
+        case "u": return .all([isLLC, .equal(load(1, at), Control.unnumbered, mask: Control.formatMask)])
         default: break
         }
         if let value = supervisory[name] { return .all([isLLC, .equal(load(1, at), value)]) }
-        if let value = unnumbered[name] { return .all([isLLC, .equal(load(1, at), value, mask: 0xEF)]) }
+        if let value = unnumbered[name] { return .all([isLLC, .equal(load(1, at), value, mask: Control.withoutPoll)]) }
         throw .init("unknown LLC type '\(name)'")
     }
 
@@ -110,16 +137,16 @@ extension FilterLayout {
             guard let node = abbreviation(proto) else { break }
             return (networkPlace, networkAt, node)
         case .tcp, .udp, .sctp, .icmp, .igmp, .igrp, .pim, .vrrp, .carp:
-            let number: UInt32 =
+            let number: IPProtocolNumber =
                 switch proto {
-                case .tcp: 6
-                case .udp: 17
-                case .sctp: 132
-                case .icmp: 1
-                case .igmp: 2
-                case .igrp: 9
-                case .pim: 103
-                default: 112
+                case .tcp: .tcp
+                case .udp: .udp
+                case .sctp: .sctp
+                case .icmp: .icmp
+                case .igmp: .igmp
+                case .igrp: .igrp
+                case .pim: .pim
+                default: .vrrp
                 }
             return (
                 FilterPlace(slot: networkPlace.slot, header: networkAt), networkAt,
@@ -127,7 +154,8 @@ extension FilterLayout {
             )
         case .icmp6:
             return (
-                networkPlace, networkAt + 40, .all([type(0x86DD), .equal(network(1, 6), 58)])
+                networkPlace, networkAt + IPv6Header.byteCount,
+                .all([type(FilterPayload.ipv6), .equal(protocolField6, .icmp6)])
             )
         case .radio where [.wirelessRadio, .wirelessAVS, .wirelessPrism].contains(linkType):
             return (.packet, 0, .constant(true))

@@ -1,57 +1,66 @@
 /// Translates the primitives of the filter language for a layout.
 extension FilterLayout {
-    static let transports: [(FilterProtocol, UInt32)] = [(.udp, 17), (.tcp, 6), (.sctp, 132)]
+    /// The protocol field of IPv4.
+    var protocolField4: FilterLoad { network(1, 9) }
+    /// The next header field of IPv6.
+    var protocolField6: FilterLoad { network(1, 6) }
 
     /// Returns a test for a protocol over IPv4 or IPv6.
     func ipProtocol(_ number: UInt32, version4: Bool = true, version6: Bool = true) -> FilterNode {
         var nodes: [FilterNode] = []
-        if version4 { nodes.append(.all([type(0x800), .equal(network(1, 9), number)])) }
+        if version4 { nodes.append(.all([type(FilterPayload.ipv4), .equal(protocolField4, number)])) }
         if version6 {
-            let fragment = FilterNode.all([.equal(network(1, 6), 44), .equal(network(1, 40), number)])
-            nodes.append(.all([type(0x86DD), .any([.equal(network(1, 6), number), fragment])]))
+            let isFragment = FilterNode.equal(protocolField6, .fragment)
+            let fragment = FilterNode.all([isFragment, .equal(network(1, IPv6Header.byteCount), number)])
+            nodes.append(.all([type(FilterPayload.ipv6), .any([.equal(protocolField6, number), fragment])]))
         }
         return nodes.count == 1 ? nodes[0] : .any(nodes)
+    }
+
+    /// Returns a test for a protocol over IPv4 or IPv6.
+    func ipProtocol(_ number: IPProtocolNumber, version4: Bool = true, version6: Bool = true) -> FilterNode {
+        ipProtocol(UInt32(number.rawValue), version4: version4, version6: version6)
     }
 
     /// Returns a test for a protocol's name without an argument.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
-        case .sctp: ipProtocol(132)
-        case .tcp: ipProtocol(6)
-        case .udp: ipProtocol(17)
-        case .icmp: ipProtocol(1, version6: false)
-        case .icmp6: ipProtocol(58, version4: false)
-        case .igmp: ipProtocol(2, version6: false)
-        case .igrp: ipProtocol(9, version6: false)
-        case .pim: ipProtocol(103)
-        case .vrrp, .carp: ipProtocol(112, version6: false)
-        case .ah: ipProtocol(51)
-        case .esp: ipProtocol(50)
-        case .ip: type(0x800)
-        case .ip6: type(0x86DD)
-        case .arp: type(0x806)
-        case .rarp: type(0x8035)
-        case .atalk: type(0x809B)
-        case .aarp: type(0x80F3)
-        case .decnet: type(0x6003)
-        case .sca: type(0x6007)
-        case .lat: type(0x6004)
-        case .mopdl: type(0x6001)
-        case .moprc: type(0x6002)
-        case .stp: type(0x42)
-        case .ipx: type(0xE0)
-        case .netbeui: type(0xF0)
-        case .iso: type(0xFE)
-        case .clnp: isoProtocol(0x81)
-        case .esis: isoProtocol(0x82)
-        case .isis: isoProtocol(0x83)
-        case .l1: isisTypes([0x1A, 0x18, 0x12, 0x0F, 0x11])
-        case .l2: isisTypes([0x1B, 0x19, 0x14, 0x10, 0x11])
-        case .iih: isisTypes([0x11, 0x0F, 0x10])
-        case .lsp: isisTypes([0x12, 0x14])
-        case .snp: isisTypes([0x1A, 0x1B, 0x18, 0x19])
-        case .csnp: isisTypes([0x18, 0x19])
-        case .psnp: isisTypes([0x1A, 0x1B])
+        case .sctp: ipProtocol(.sctp)
+        case .tcp: ipProtocol(.tcp)
+        case .udp: ipProtocol(.udp)
+        case .icmp: ipProtocol(.icmp, version6: false)
+        case .icmp6: ipProtocol(.icmp6, version4: false)
+        case .igmp: ipProtocol(.igmp, version6: false)
+        case .igrp: ipProtocol(.igrp, version6: false)
+        case .pim: ipProtocol(.pim)
+        case .vrrp, .carp: ipProtocol(.vrrp, version6: false)
+        case .ah: ipProtocol(.authentication)
+        case .esp: ipProtocol(.esp)
+        case .ip: type(FilterPayload.ipv4)
+        case .ip6: type(FilterPayload.ipv6)
+        case .arp: type(FilterPayload.arp)
+        case .rarp: type(FilterPayload.reverseARP)
+        case .atalk: type(FilterPayload.appleTalk)
+        case .aarp: type(FilterPayload.appleTalkARP)
+        case .decnet: type(FilterPayload.decnet)
+        case .sca: type(FilterPayload.sca)
+        case .lat: type(FilterPayload.lat)
+        case .mopdl: type(FilterPayload.mopDump)
+        case .moprc: type(FilterPayload.mopConsole)
+        case .stp: type(FilterPayload.spanningTree)
+        case .ipx: type(FilterPayload.ipx)
+        case .netbeui: type(FilterPayload.netbeui)
+        case .iso: type(FilterPayload.iso)
+        case .clnp: isoProtocol(ISOProtocol.clnp)
+        case .esis: isoProtocol(ISOProtocol.esis)
+        case .isis: isoProtocol(ISOProtocol.isis)
+        case .l1: isisTypes(ISISType.level1)
+        case .l2: isisTypes(ISISType.level2)
+        case .iih: isisTypes(ISISType.hellos)
+        case .lsp: isisTypes([ISISType.linkState1, ISISType.linkState2])
+        case .snp: isisTypes(ISISType.partial + ISISType.complete)
+        case .csnp: isisTypes(ISISType.complete)
+        case .psnp: isisTypes(ISISType.partial)
         case .link, .radio: nil
         }
     }
@@ -59,9 +68,12 @@ extension FilterLayout {
     /// Returns a test for IPv4 hosts: in IP headers, and in ARP packets unless the qualifiers exclude them.
     func host(_ address: UInt32, mask: UInt32, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let ip = FilterHosts.Form(
-            condition: type(0x800), source: network(4, 12), destination: network(4, 16))
-        let arp = FilterHosts.Form(condition: type(0x806), source: network(4, 14), destination: network(4, 24))
-        let rarp = FilterHosts.Form(condition: type(0x8035), source: network(4, 14), destination: network(4, 24))
+            condition: type(FilterPayload.ipv4), source: network(4, 12), destination: network(4, 16))
+        func form(_ type: UInt32) -> FilterHosts.Form {
+            FilterHosts.Form(condition: self.type(type), source: network(4, 14), destination: network(4, 24))
+        }
+        let arp = form(FilterPayload.arp)
+        let rarp = form(FilterPayload.reverseARP)
         let forms: [FilterHosts.Form]
         switch qualifiers.proto {
         case nil: forms = labels > 0 ? [ip] : [ip, arp, rarp]
@@ -88,7 +100,7 @@ extension FilterLayout {
             }
             return nodes.isEmpty ? .constant(true) : .all(nodes)
         }
-        return .all([type(0x86DD), directed(qualifiers.direction, one(8), one(24))])
+        return .all([type(FilterPayload.ipv6), directed(qualifiers.direction, one(8), one(24))])
     }
 
     func directed(
@@ -102,52 +114,70 @@ extension FilterLayout {
         }
     }
 
+    /// The flags of DECnet's routing header that state its form.
+    private enum DECnetFlags {
+        static let mask: UInt32 = 0x07
+        static let short: UInt32 = 0x02
+        static let long: UInt32 = 0x06
+        /// A padding byte with this value may precede the flags.
+        static let padding: UInt32 = 0x81
+    }
+
+    private func isDECnet(_ form: UInt32, padded: Bool) -> FilterNode {
+        guard padded else { return .equal(network(1, 2), form, mask: DECnetFlags.mask) }
+        return .equal(network(2, 2), DECnetFlags.padding << 8 | form, mask: 0xFF00 | DECnetFlags.mask)
+    }
+
     /// Returns a test for DECnet nodes. The header has a short or a long form, with or without a padding byte.
     func decnetHost(_ address: UInt32, _ direction: FilterDirection) -> FilterNode {
         // The address is in little-endian order.
         let swapped = (address & 0xFF) << 8 | address >> 8
         func one(_ short: Int, _ long: Int) -> FilterNode {
             .any([
-                .all([.equal(network(2, 2), 0x8106, mask: 0xFF07), .equal(network(2, 3 + long), swapped)]),
-                .all([.equal(network(1, 2), 0x06, mask: 0x07), .equal(network(2, 2 + long), swapped)]),
-                .all([.equal(network(2, 2), 0x8102, mask: 0xFF07), .equal(network(2, 3 + short), swapped)]),
-                .all([.equal(network(1, 2), 0x02, mask: 0x07), .equal(network(2, 2 + short), swapped)]),
+                .all([isDECnet(DECnetFlags.long, padded: true), .equal(network(2, 3 + long), swapped)]),
+                .all([isDECnet(DECnetFlags.long, padded: false), .equal(network(2, 2 + long), swapped)]),
+                .all([isDECnet(DECnetFlags.short, padded: true), .equal(network(2, 3 + short), swapped)]),
+                .all([isDECnet(DECnetFlags.short, padded: false), .equal(network(2, 2 + short), swapped)]),
             ])
         }
-        return .all([type(0x6003), directed(direction, one(3, 15), one(1, 7))])
+        return .all([type(FilterPayload.decnet), directed(direction, one(3, 15), one(1, 7))])
     }
 
     /// Returns a test for ports of the transports that have ports.
     func ports(_ range: ClosedRange<UInt32>, _ qualifiers: FilterQualifiers) -> FilterNode? {
-        let numbers: [UInt32]
+        let transports: [IPProtocolNumber]
         switch qualifiers.proto {
-        case nil: numbers = [17, 6, 132]
-        case .udp: numbers = [17]
-        case .tcp: numbers = [6]
-        case .sctp: numbers = [132]
+        case nil: transports = [.udp, .tcp, .sctp]
+        case .udp: transports = [.udp]
+        case .tcp: transports = [.tcp]
+        case .sctp: transports = [.sctp]
         default: return nil
         }
+        let numbers = transports.map { UInt32($0.rawValue) }
         let protocols = FilterRanges.merged(numbers.map { $0...$0 })
-        func isTransport(_ offset: Int) -> FilterNode {
-            numbers.count == 1
-                ? .equal(network(1, offset), numbers[0]) : .member(network(1, offset), mask: .max, protocols)
+        func isTransport(_ field: FilterLoad) -> FilterNode {
+            numbers.count == 1 ? .equal(field, numbers[0]) : .member(field, mask: .max, protocols)
         }
         func port(_ load: FilterLoad) -> FilterNode {
             range.count == 1 ? .equal(load, range.lowerBound) : .member(load, mask: .max, [range])
         }
         let direction = qualifiers.direction
         let version6 = FilterNode.all([
-            type(0x86DD), isTransport(6), directed(direction, port(network(2, 40)), port(network(2, 42))),
+            type(FilterPayload.ipv6), isTransport(protocolField6),
+            directed(direction, port(network(2, 40)), port(network(2, 42))),
         ])
         let version4 = FilterNode.all([
-            type(0x800), isTransport(9), firstFragment,
+            type(FilterPayload.ipv4), isTransport(protocolField4), firstFragment,
             directed(direction, port(transport(2, 0)), port(transport(2, 2))),
         ])
         return .any([version6, version4])
     }
 
+    /// The bits of the fragment offset in IPv4 (RFC 791 §3.1).
+    private static let fragmentOffset: UInt32 = 0x1FFF
+
     /// Only the first fragment contains a transport header.
-    var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: 0x1FFF) }
+    var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: Self.fragmentOffset) }
 }
 
 /// The reason why a primitive is not valid for a layout. The parser adds the position.

@@ -83,6 +83,11 @@ indirect enum FilterNode: Hashable, Sendable {
     static func equal(_ load: FilterLoad, _ value: UInt32, mask: UInt32 = .max) -> FilterNode {
         .test(load, mask: mask, .equal, value)
     }
+
+    /// Returns a test for a protocol number.
+    static func equal(_ load: FilterLoad, _ number: IPProtocolNumber) -> FilterNode {
+        .equal(load, UInt32(number.rawValue))
+    }
 }
 
 /// A set of IPv4 hosts or networks, with further conditions.

@@ -73,8 +73,9 @@ extension FilterParser {
             if operation == .divide || operation == .modulo, right.expression.constant == 0 {
                 return try fail("division by zero", at: place)
             }
-            if operation == .left || operation == .right, let bits = right.expression.constant, bits > 31 {
-                return try fail("shift by \(bits) bits: the maximum is 31", at: place)
+            if operation == .left || operation == .right, let bits = right.expression.constant, bits > FilterLimit.shift
+            {
+                return try fail("shift by \(bits) bits: the maximum is \(FilterLimit.shift)", at: place)
             }
             left = Computed(
                 expression: Self.folded(left.expression, operation, right.expression),
@@ -102,7 +103,7 @@ extension FilterParser {
     }
 
     private mutating func factor(_ depth: Int) throws(FilterError) -> Computed {
-        guard depth < 50 else { return try fail("the expression is nested too deeply") }
+        guard depth < FilterLimit.operandDepth else { return try fail("the expression is nested too deeply") }
         if take(symbol: "-") {
             let inner = try factor(depth + 1)
             if let number = inner.expression.constant { return Computed(expression: .number(0 &- number)) }
@@ -149,7 +150,7 @@ extension FilterParser {
             try layout.indexed(proto)
         }
         if let number = index.expression.constant {
-            guard number <= 0x7FFF_0000 else { return try fail("the index is negative", at: first) }
+            guard number <= FilterLimit.index else { return try fail("the index is negative", at: first) }
         }
         var conditions = index.conditions
         if condition != .constant(true) { conditions.append(condition) }
@@ -161,7 +162,7 @@ extension FilterParser {
     private mutating func nested() throws(FilterError) -> Computed {
         nesting += 1
         defer { nesting -= 1 }
-        guard nesting < 40 else { return try fail("the expression is nested too deeply") }
+        guard nesting < FilterLimit.arithmeticDepth else { return try fail("the expression is nested too deeply") }
         return try sum(0)
     }
 }

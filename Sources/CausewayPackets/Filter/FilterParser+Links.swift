@@ -1,5 +1,7 @@
 /// Parses keywords of certain links: 802.11 frames and SS7 signals.
 extension FilterParser {
+    private typealias FrameControl = FilterLayout.FrameControl
+
     /// Parses `type`, `subtype` and `dir`; `nil` if the next word is none of these.
     mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
         let first = token
@@ -15,21 +17,26 @@ extension FilterParser {
                 return try expected("a subtype's name")
             }
             advance()
-            return .equal(layout.linkHeader(1, 0), known.type | known.subtype, mask: 0xFC)
+            return .equal(
+                layout.linkHeader(1, 0), known.type | known.subtype,
+                mask: FrameControl.typeMask | FrameControl.subtypeMask)
         default:
             let number = try nameOrNumber(
-                FilterWirelessNames.directions, mask: 3, "a direction: nods, tods, fromds or dstods")
-            return .equal(layout.linkHeader(1, 1), number, mask: 3)
+                FilterWirelessNames.directions, mask: FrameControl.distributionMask,
+                "a direction: nods, tods, fromds or dstods")
+            return .equal(layout.linkHeader(1, 1), number, mask: FrameControl.distributionMask)
         }
     }
 
     /// Parses a type, and a subtype if one follows.
     private mutating func frameType() throws(FilterError) -> FilterNode {
-        let type = try nameOrNumber(FilterWirelessNames.types, mask: 0x0C, "a type: mgt, ctl or data")
-        guard take(word: "subtype") else { return .equal(layout.linkHeader(1, 0), type, mask: 0x0C) }
+        let type = try nameOrNumber(FilterWirelessNames.types, mask: FrameControl.typeMask, "a type: mgt, ctl or data")
+        guard take(word: "subtype") else {
+            return .equal(layout.linkHeader(1, 0), type, mask: FrameControl.typeMask)
+        }
         let subtype = try nameOrNumber(
-            FilterWirelessNames.subtypes[type] ?? [:], mask: 0xF0, "a subtype of this type")
-        return .equal(layout.linkHeader(1, 0), type | subtype, mask: 0xFC)
+            FilterWirelessNames.subtypes[type] ?? [:], mask: FrameControl.subtypeMask, "a subtype of this type")
+        return .equal(layout.linkHeader(1, 0), type | subtype, mask: FrameControl.typeMask | FrameControl.subtypeMask)
     }
 
     private mutating func nameOrNumber(

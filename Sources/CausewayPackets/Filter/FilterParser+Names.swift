@@ -71,7 +71,12 @@ extension FilterParser {
     func proto(
         _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
-        let limit: UInt32 = qualifiers.proto == .link ? 65535 : qualifiers.proto == .isis ? 31 : 255
+        let limit: UInt32 =
+            switch qualifiers.proto {
+            case .link: FilterLimit.etherType
+            case .isis: ISISType.mask
+            default: FilterLimit.protocolNumber
+            }
         guard number <= limit else {
             return try fail("the protocol number is out of range: the maximum is \(limit)", at: first)
         }
@@ -89,17 +94,20 @@ extension FilterParser {
     func chain(
         _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
-        guard number <= 255 else {
-            return try fail("the protocol number is out of range: the maximum is 255", at: first)
+        guard number <= FilterLimit.protocolNumber else {
+            return try fail(
+                "the protocol number is out of range: the maximum is \(FilterLimit.protocolNumber)", at: first)
         }
         guard layout.networkPlace == .packet else {
             return try fail("'protochain' requires headers that begin at the same place in every packet", at: first)
         }
         let version4 = FilterNode.all([
-            layout.type(0x800), .chain(version6: false, at: layout.networkAt, slot: layout.slot, proto: number),
+            layout.type(FilterPayload.ipv4),
+            .chain(version6: false, at: layout.networkAt, slot: layout.slot, proto: number),
         ])
         let version6 = FilterNode.all([
-            layout.type(0x86DD), .chain(version6: true, at: layout.networkAt, slot: layout.slot, proto: number),
+            layout.type(FilterPayload.ipv6),
+            .chain(version6: true, at: layout.networkAt, slot: layout.slot, proto: number),
         ])
         switch qualifiers.proto {
         case nil: return .any([version4, version6])

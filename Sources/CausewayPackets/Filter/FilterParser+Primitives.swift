@@ -86,7 +86,9 @@ extension FilterParser {
         if token.kind == .symbol("/") {
             advance()
             guard case .number(let length) = token.kind else { return try expected("the length of a prefix") }
-            guard length <= 32 else { return try fail("the prefix length is out of range: the maximum is 32") }
+            guard length <= FilterLimit.prefixLength4 else {
+                return try fail("the prefix length is out of range: the maximum is \(FilterLimit.prefixLength4)")
+            }
             advance()
             mask = length == 0 ? 0 : UInt32.max << (32 - length)
             isNetwork = true
@@ -125,10 +127,12 @@ extension FilterParser {
         var length = 128
         if take(symbol: "/") {
             guard case .number(let number) = token.kind else { return try expected("the length of a prefix") }
-            guard number <= 128 else { return try fail("the prefix length is out of range: the maximum is 128") }
+            guard number <= FilterLimit.prefixLength6 else {
+                return try fail("the prefix length is out of range: the maximum is \(FilterLimit.prefixLength6)")
+            }
             advance()
             length = Int(number)
-            guard length == 128 || qualifiers.kind == .net else {
+            guard number == FilterLimit.prefixLength6 || qualifiers.kind == .net else {
                 return try fail("a network requires 'net' before it", at: first)
             }
             let highMask = length == 0 ? 0 : UInt64.max << UInt64(64 - min(length, 64))
@@ -170,8 +174,8 @@ extension FilterParser {
     func ports(
         _ range: ClosedRange<UInt32>, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
-        guard range.upperBound <= 65535 else {
-            return try fail("the port is out of range: the maximum is 65535", at: first)
+        guard range.upperBound <= FilterLimit.port else {
+            return try fail("the port is out of range: the maximum is \(FilterLimit.port)", at: first)
         }
         guard let node = layout.ports(range, qualifiers) else {
             return try fail("'\(qualifiers.proto?.rawValue ?? "")' has no ports: 'tcp', 'udp' and 'sctp' do", at: first)
@@ -184,8 +188,8 @@ extension FilterParser {
         _ text: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         let parts = text.split(separator: ".").map { UInt32($0) }
-        guard qualifiers.kind != .net, parts.count == 2, let area = parts[0], let node = parts[1], area < 64,
-            node < 1024
+        guard qualifiers.kind != .net, parts.count == 2, let area = parts[0], let node = parts[1],
+            area <= FilterLimit.decnetArea, node <= FilterLimit.decnetNode
         else { return try fail("'\(text)' is not a DECnet address", at: first) }
         return layout.decnetHost(area << 10 | node, qualifiers.direction)
     }

@@ -52,7 +52,7 @@ extension FilterParser {
         guard layout.link != .opaque else {
             return try fail("'\(word)' requires Ethernet, but the link type is \(layout.linkType.name)", at: first)
         }
-        if word == "pppoed" { return layout.type(0x8863) }
+        if word == "pppoed" { return layout.type(FilterPayload.pppoeDiscovery) }
         var layout = self.layout
         let node = try meaning(at: first) { () throws(FilterMeaningError) in
             switch word {
@@ -91,9 +91,11 @@ extension FilterParser {
         advance()
         let place = token
         let value = try literal()
-        guard value <= 255 else { return try fail("the byte value is out of range: the maximum is 255", at: place) }
-        guard offset <= 0xFFFF else {
-            return try fail("byte \(offset) is out of range: the maximum is 65535", at: place)
+        guard value <= FilterLimit.byteValue else {
+            return try fail("the byte value is out of range: the maximum is \(FilterLimit.byteValue)", at: place)
+        }
+        guard offset <= FilterLimit.byteOffset else {
+            return try fail("byte \(offset) is out of range: the maximum is \(FilterLimit.byteOffset)", at: place)
         }
         let load = FilterLoad(size: 1, offset: layout.linkAt + Int(offset), place: FilterPlace(slot: layout.linkSlot))
         switch symbol {

@@ -5,6 +5,9 @@ struct FilterInstruction: Hashable, Sendable {
     /// Targets for a true and a false comparison, as indices into the program.
     var jt: Int32 = 0
     var jf: Int32 = 0
+
+    /// Whether the class of the instruction, its lowest three bits, is a jump.
+    var isJump: Bool { code & 7 == FilterProgram.Code.jump & 7 }
 }
 
 /// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
@@ -24,7 +27,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// The kernel's metadata of a packet.
     struct KernelFacts: Sendable {
-        /// 0 for packets to this host, 4 for packets that this host sent, 1 to 3 for broadcasts, multicasts and packets to other hosts.
+        /// A value of ``CookedPacketType``.
         var direction: UInt8
         var interface: UInt32
 
@@ -193,7 +196,7 @@ struct FilterProgram: Hashable, Sendable {
                 let chain = chains[Int(k)]
                 a = chain.holds(packet, scratch[chain.slot ?? 0]) ? 1 : 0
             default:
-                guard let result = Self.compute(instruction.code, a, instruction.code & 8 != 0 ? x : k) else {
+                guard let result = Self.compute(instruction.code, a, instruction.code & Code.viaX != 0 ? x : k) else {
                     return 0
                 }
                 a = result
@@ -204,7 +207,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// Computes a binary operation; `nil` for a division by zero or an unknown operator.
     private static func compute(_ code: UInt16, _ a: UInt32, _ b: UInt32) -> UInt32? {
-        switch code & ~8 {
+        switch code & ~Code.viaX {
         case Code.arithmetic(.add): return a &+ b
         case Code.arithmetic(.subtract): return a &- b
         case Code.arithmetic(.multiply): return a &* b
@@ -230,7 +233,7 @@ extension FilterProgram.Chain {
         try follow(packet, try packet.u8(start + 9), from: start + Int(try packet.u8(start) & 15) * 4)
     }
     private func follow6(_ packet: borrowing ByteView, _ start: Int) throws(WireError) -> Bool {
-        try follow(packet, try packet.u8(start + 6), from: start + 40)
+        try follow(packet, try packet.u8(start + 6), from: start + IPv6Header.byteCount)
     }
 
     /// Follows extension and authentication headers up to the wanted protocol.
@@ -238,13 +241,13 @@ extension FilterProgram.Chain {
         var (next, offset) = (first, start)
         while true {
             if UInt32(next) == proto { return true }
-            switch next {
-            case 0, 43, 44, 60:
+            switch IPProtocolNumber(rawValue: next) {
+            case .hopByHopOptions, .routing, .fragment, .destinationOptions:
                 guard version6 else { return false }
                 let length = (Int(try packet.u8(offset + 1)) + 1) * 8
                 next = try packet.u8(offset)
                 offset += length
-            case 51:
+            case .authentication:
                 let length = (Int(try packet.u8(offset + 1)) + 2) * 4
                 next = try packet.u8(offset)
                 offset += length

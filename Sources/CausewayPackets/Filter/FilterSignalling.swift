@@ -11,14 +11,33 @@ extension FilterLayout {
         }
     }
 
+    /// The length indicator of signal units (ITU-T Q.703 §2.3.3): zero for fill-in units, one or two for link status units, more for
+    /// message units.
+    private struct LengthIndicator {
+        var mask: UInt32
+        /// The largest value of a link status unit.
+        var linkStatus: UInt32
+
+        static let short = LengthIndicator(mask: 0x3F, linkStatus: 2)
+        /// With 12-bit sequence numbers, in the byte order of the header.
+        static let long = LengthIndicator(mask: 0xFF80, linkStatus: 0x100)
+    }
+
+    /// The largest values of the fields (ITU-T Q.704 §2.2).
+    private enum Maximum {
+        static let serviceInformation: UInt32 = 0xFF
+        static let pointCode: UInt32 = 0x3FFF
+        static let linkSelection: UInt32 = 0x0F
+    }
+
     /// Returns a test for fill-in, link status or message units, with 7-bit or 12-bit sequence numbers.
     func signalUnit(_ name: String) -> FilterNode? {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")
         let load = isLong ? FilterLoad(size: 2, offset: at + 2) : FilterLoad(size: 1, offset: at)
-        let (mask, two): (UInt32, UInt32) = isLong ? (0xFF80, 0x100) : (0x3F, 2)
-        let isMessage = FilterNode.test(load, mask: mask, .greater, two)
-        let isEmpty = FilterNode.equal(load, 0, mask: mask)
+        let length = isLong ? LengthIndicator.long : .short
+        let isMessage = FilterNode.test(load, mask: length.mask, .greater, length.linkStatus)
+        let isEmpty = FilterNode.equal(load, 0, mask: length.mask)
         switch isLong ? String(name.dropFirst()) : name {
         case "fisu": return isEmpty
         case "lssu", "lsu": return .all([.not(isEmpty), .not(isMessage)])
@@ -39,13 +58,14 @@ extension FilterLayout {
             return shifted.dropFirst().reduce(shifted[0]) { .binary($0, .or, $1) }
         }
         switch isLong ? String(name.dropFirst()) : name {
-        case "sio": return (.byte(service), 0xFF)
-        case "dpc": return (joined([(byte(1, 0xFF), .left, 0), (byte(2, 0x3F), .left, 8)]), 0x3FFF)
+        case "sio": return (.byte(service), Maximum.serviceInformation)
+        case "dpc": return (joined([(byte(1, 0xFF), .left, 0), (byte(2, 0x3F), .left, 8)]), Maximum.pointCode)
         case "opc":
             return (
-                joined([(byte(2, 0xC0), .right, 6), (byte(3, 0xFF), .left, 2), (byte(4, 0x0F), .left, 10)]), 0x3FFF
+                joined([(byte(2, 0xC0), .right, 6), (byte(3, 0xFF), .left, 2), (byte(4, 0x0F), .left, 10)]),
+                Maximum.pointCode
             )
-        default: return (joined([(byte(4, 0xF0), .right, 4)]), 0x0F)
+        default: return (joined([(byte(4, 0xF0), .right, 4)]), Maximum.linkSelection)
         }
     }
 }

@@ -11,18 +11,24 @@ struct FilterTunnel {
 
     private static let udpLength = 8
     private static let headerLength = 8
-    /// The protocol type of Geneve for Ethernet frames (transparent Ethernet bridging).
-    private static let bridging: UInt32 = 0x6558
-    /// Offset of the type in a frame, and length of the frame's header.
-    private static let (frameTypeAt, frameLength): (UInt32, UInt32) = (12, 14)
+    /// Offset of the type in a frame.
+    private static let frameTypeAt: UInt32 = 12
+    /// The bits of the version in the first byte of Geneve's header, and of the length of the options in units of four bytes (RFC 8926 §3.4).
+    private static let geneveVersion: UInt32 = 0xC0
+    private static let geneveOptions: UInt32 = 0x3F
+    /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
+    private static let vxlanHasNetwork: UInt32 = 0x08
 
     /// Returns the tests for the tunnel, and the nodes that compute the position of its payload.
     ///
     /// - Parameter at: Creates a load at an offset from the UDP header.
     func nodes(_ at: (Int, Int) -> FilterLoad) -> [FilterNode] {
         let header = Self.udpLength
-        let port: UInt32 = isGeneve ? 6081 : 4789
-        let flags = isGeneve ? FilterNode.equal(at(1, header), 0, mask: 0xC0) : .equal(at(1, header), 0x08, mask: 0x08)
+        let port = UInt32(isGeneve ? TunnelPort.geneve : TunnelPort.vxlan)
+        let flags =
+            isGeneve
+            ? FilterNode.equal(at(1, header), 0, mask: Self.geneveVersion)
+            : .equal(at(1, header), Self.vxlanHasNetwork, mask: Self.vxlanHasNetwork)
         var nodes = [FilterNode.equal(at(2, 2), port), flags]
         if let network { nodes.append(.equal(at(4, header + 4), network << 8, mask: 0xFFFF_FF00)) }
         let start = at(1, header)
@@ -30,13 +36,15 @@ struct FilterTunnel {
         guard isGeneve else {
             return nodes + [.mark(slot: slot, .binary(place, .add, .number(UInt32(Self.headerLength))))]
         }
-        return nodes + [content(of: start, place, isFrame: .equal(at(2, header + 2), Self.bridging))]
+        return nodes + [
+            content(of: start, place, isFrame: .equal(at(2, header + 2), UInt32(EtherType.bridging.rawValue)))
+        ]
     }
 
     /// Computes the position of Geneve's payload after the options. The header states their length in units of four bytes.
     private func content(of start: FilterLoad, _ place: FilterExpression, isFrame: FilterNode) -> FilterNode {
         let first = FilterExpression.load(size: 1, offset: start.offset, place: start.place, index: .number(0))
-        let options = FilterExpression.binary(.binary(first, .and, .number(0x3F)), .left, .number(2))
+        let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
         // Without a frame, the type is in Geneve's header. The positions are then set so that the offsets of a frame's type and payload
@@ -46,7 +54,7 @@ struct FilterTunnel {
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),
             .all([
                 .mark(slot: slot, typeAt),
-                .mark(slot: slot + 1, .binary(end, .subtract, .number(Self.frameLength))),
+                .mark(slot: slot + 1, .binary(end, .subtract, .number(UInt32(EthernetHeader.byteCount)))),
             ]),
         ])
     }

@@ -1,5 +1,47 @@
 /// Tests for the payload type of each link.
 extension FilterLayout {
+    /// Protocol numbers of PPP that only filters test (IANA registry "PPP DLL Protocol Numbers").
+    private enum PPP {
+        static let iso: UInt32 = 0x23
+        static let xns: UInt32 = 0x25
+        static let decnet: UInt32 = 0x27
+        static let appleTalk: UInt32 = 0x29
+        static let ipx: UInt32 = 0x2B
+        static let spanningTree: UInt32 = 0x31
+        /// IPv4 with a plain, a compressed and an uncompressed TCP header (RFC 1144 §3.2.3).
+        static let ipv4Forms: [UInt32] = [0x21, 0x2D, 0x2F]
+    }
+
+    /// The control field and the protocol of Frame Relay (RFC 2427 §3).
+    private enum FrameRelay {
+        /// The control field of unnumbered information, before the protocol.
+        static let unnumbered: UInt32 = 0x0300
+        static let ipv6: UInt32 = 0x8E
+        static let ipv4: UInt32 = 0xCC
+    }
+
+    /// The characters "MGC" at the beginning of Juniper's headers.
+    private static let juniperMagic: UInt32 = 0x4D47_4300
+    /// The access points and the control field before the organization of a SNAP header (RFC 1042).
+    private static let snapHeader: UInt32 = 0xAAAA_0300
+
+    /// Returns the destination and the source field for an access point.
+    private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
+
+    /// Returns the organization in the SNAP header of an AppleTalk protocol.
+    private static func organization(_ type: UInt32) -> UInt32 {
+        type == FilterPayload.appleTalk ? FilterPayload.appleOrganization : FilterPayload.ethernetOrganization
+    }
+
+    /// Returns a test for the version field of an IP header.
+    private func hasVersion(_ version: UInt8) -> FilterNode {
+        .equal(network(1, 0), UInt32(version) << 4, mask: 0xF0)
+    }
+
+    private func snapIPX(_ data: Int) -> FilterNode {
+        snap(FilterPayload.ethernetOrganization, FilterPayload.ipxEthernet, data)
+    }
+
     /// Returns a test for an Ethernet type, or for an LLC service access point if `type` is below 1501.
     func type(_ type: UInt32) -> FilterNode {
         switch link {
@@ -12,13 +54,14 @@ extension FilterLayout {
         case .ppp: ppp(type)
         case .pppBSD:
             // IP headers may be compressed (three protocol numbers).
-            type == 0x800 ? .member(load(2, typeAt), mask: .max, [0x21...0x21, 0x2D...0x2D, 0x2F...0x2F]) : ppp(type)
-        case .hdlc: .equal(load(2, typeAt), type == 0xFE ? 0xFEFE : type)
+            type == FilterPayload.ipv4
+                ? .member(load(2, typeAt), mask: .max, FilterRanges.merged(PPP.ipv4Forms.map { $0...$0 })) : ppp(type)
+        case .hdlc: .equal(load(2, typeAt), type == FilterPayload.iso ? Self.doubled(FilterPayload.iso) : type)
         case .frameRelay: frameRelay(type)
         case .arcnet: arcnet(type)
         case .llc: llcType(type)
         case .wireless: .all([carriesData, llcType(type)])
-        case .juniper: .equal(load(4, 0), 0x4D47_4300, mask: 0xFFFF_FF00)
+        case .juniper: .equal(load(4, 0), Self.juniperMagic, mask: 0xFFFF_FF00)
         case .mpls: overMPLS(type)
         case .opaque: .constant(false)
         }
@@ -35,34 +78,39 @@ extension FilterLayout {
     }
 
     func isoProtocol(_ number: UInt32) -> FilterNode {
-        if link == .frameRelay { return .equal(load(2, typeAt), 0x300 | number) }
-        return .all([type(0xFE), .equal(load(1, isoAt), number)])
+        if link == .frameRelay { return .equal(load(2, typeAt), FrameRelay.unnumbered | number) }
+        return .all([type(FilterPayload.iso), .equal(load(1, isoAt), number)])
     }
 
     func isisTypes(_ types: [UInt32]) -> FilterNode {
         let at = link == .frameRelay ? networkAt : isoAt
-        return .any(types.map { .all([isoProtocol(0x83), .equal(load(1, at + 4), $0, mask: 0x1F)]) })
+        return .any(
+            types.map { .all([isoProtocol(ISOProtocol.isis), .equal(load(1, at + 4), $0, mask: ISISType.mask)]) })
     }
 
     private func rawIP(_ type: UInt32, _ only: Int?) -> FilterNode {
-        let version: UInt32 = type == 0x800 ? 4 : type == 0x86DD ? 6 : 0
-        guard version != 0 else { return .constant(false) }
+        let version: UInt8
+        switch type {
+        case FilterPayload.ipv4: version = IPVersion.ipv4
+        case FilterPayload.ipv6: version = IPVersion.ipv6
+        default: return .constant(false)
+        }
         if let only { return .constant(only == Int(version)) }
-        return .equal(network(1, 0), version << 4, mask: 0xF0)
+        return hasVersion(version)
     }
 
     private func ppp(_ type: UInt32) -> FilterNode {
         let number: UInt32 =
             switch type {
-            case 0x800: 0x21
-            case 0x86DD: 0x57
-            case 0x8847: 0x281
-            case 0x6003: 0x27
-            case 0x809B: 0x29
-            case 0x600: 0x25
-            case 0xFE: 0x23
-            case 0x42: 0x31
-            case 0xE0: 0x2B
+            case FilterPayload.ipv4: UInt32(PPPProtocol.ipv4)
+            case FilterPayload.ipv6: UInt32(PPPProtocol.ipv6)
+            case FilterPayload.mpls: UInt32(PPPProtocol.mplsUnicast)
+            case FilterPayload.decnet: PPP.decnet
+            case FilterPayload.appleTalk: PPP.appleTalk
+            case FilterPayload.xns: PPP.xns
+            case FilterPayload.iso: PPP.iso
+            case FilterPayload.spanningTree: PPP.spanningTree
+            case FilterPayload.ipx: PPP.ipx
             default: type
             }
         return .equal(load(2, typeAt), number)
@@ -70,25 +118,33 @@ extension FilterLayout {
 
     private func frameRelay(_ type: UInt32) -> FilterNode {
         switch type {
-        case 0x800: .equal(load(2, typeAt), 0x3CC)
-        case 0x86DD: .equal(load(2, typeAt), 0x38E)
-        case 0xFE: .member(load(2, typeAt), mask: .max, [0x381...0x383])
+        case FilterPayload.ipv4: .equal(load(2, typeAt), FrameRelay.unnumbered | FrameRelay.ipv4)
+        case FilterPayload.ipv6: .equal(load(2, typeAt), FrameRelay.unnumbered | FrameRelay.ipv6)
+        case FilterPayload.iso:
+            .member(
+                load(2, typeAt), mask: .max,
+                [FrameRelay.unnumbered | ISOProtocol.clnp...FrameRelay.unnumbered | ISOProtocol.isis])
         default: .constant(false)
         }
     }
 
     private func arcnet(_ type: UInt32) -> FilterNode {
-        let numbers: [UInt32: UInt32] = [0x800: 0xD4, 0x86DD: 0xC4, 0x806: 0xD5, 0x8035: 0xD6, 0x809B: 0xDD]
-        return numbers[type].map { .equal(load(1, typeAt), $0) } ?? .constant(false)
+        /// The system codes of ARCNET (RFC 1201, and the registry of ATA).
+        let codes: [UInt32: UInt32] = [
+            FilterPayload.ipv4: 0xD4, FilterPayload.ipv6: 0xC4, FilterPayload.arp: 0xD5,
+            FilterPayload.reverseARP: 0xD6, FilterPayload.appleTalk: 0xDD,
+        ]
+        return codes[type].map { .equal(load(1, typeAt), $0) } ?? .constant(false)
     }
 
     /// Returns a test for IEEE 802.2, followed by SNAP if the type is an Ethernet type.
     private func llcType(_ type: UInt32) -> FilterNode {
         let data = typeAt - 6
         switch type {
-        case 0xFE, 0x06, 0xF0: return .equal(load(2, data), type << 8 | type)
-        case 0x809B: return snap(0x08_0007, type, data)
-        default: return type > 1500 ? .equal(load(2, typeAt), type) : .equal(load(1, data), type)
+        case FilterPayload.iso, FilterPayload.ipLLC, FilterPayload.netbeui:
+            return .equal(load(2, data), Self.doubled(type))
+        case FilterPayload.appleTalk: return snap(FilterPayload.appleOrganization, type, data)
+        default: return type > FilterPayload.maximumLength ? .equal(load(2, typeAt), type) : .equal(load(1, data), type)
         }
     }
 
@@ -96,55 +152,59 @@ extension FilterLayout {
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {
-        case 0x800: return .all([bottom, .equal(network(1, 0), 0x40, mask: 0xF0)])
-        case 0x86DD: return .all([bottom, .equal(network(1, 0), 0x60, mask: 0xF0)])
+        case FilterPayload.ipv4: return .all([bottom, hasVersion(IPVersion.ipv4)])
+        case FilterPayload.ipv6: return .all([bottom, hasVersion(IPVersion.ipv6)])
         default: return .constant(false)
         }
     }
 
-    private var hasLength: FilterNode { .not(.test(load(2, typeAt), mask: .max, .greater, 1500)) }
+    private var hasLength: FilterNode {
+        .not(.test(load(2, typeAt), mask: .max, .greater, FilterPayload.maximumLength))
+    }
 
     private func ethernet(_ type: UInt32) -> FilterNode {
         let data = typeAt + 2
         switch type {
-        case 0xFE, 0x06, 0xF0:
-            return .all([hasLength, .equal(load(2, data), type << 8 | type)])
-        case 0xE0:
+        case FilterPayload.iso, FilterPayload.ipLLC, FilterPayload.netbeui:
+            return .all([hasLength, .equal(load(2, data), Self.doubled(type))])
+        case FilterPayload.ipx:
             let encapsulated = FilterNode.any([
-                .equal(load(1, data), 0xE0), snap(0, 0x8137, data), .equal(load(2, data), 0xFFFF),
+                .equal(load(1, data), FilterPayload.ipx), snapIPX(data), .equal(load(2, data), FilterPayload.rawIPX),
             ])
-            return .any([.all([hasLength, encapsulated]), .equal(load(2, typeAt), 0x8137)])
-        case 0x809B, 0x80F3:
-            let organization: UInt32 = type == 0x809B ? 0x08_0007 : 0
+            return .any([.all([hasLength, encapsulated]), .equal(load(2, typeAt), FilterPayload.ipxEthernet)])
+        case FilterPayload.appleTalk, FilterPayload.appleTalkARP:
+            let organization = Self.organization(type)
             return .any([.all([hasLength, snap(organization, type, data)]), .equal(load(2, typeAt), type)])
         default:
-            guard type <= 1500 else { return .equal(load(2, typeAt), type) }
+            guard type <= FilterPayload.maximumLength else { return .equal(load(2, typeAt), type) }
             return .all([hasLength, .equal(load(1, data), type)])
         }
     }
 
     private func cooked(_ type: UInt32) -> FilterNode {
         let data = networkAt
-        let isLLC = FilterNode.equal(load(2, typeAt), 4)
+        let isLLC = FilterNode.equal(load(2, typeAt), UInt32(CookedProtocol.llc))
         switch type {
-        case 0xFE, 0x06, 0xF0: return .all([isLLC, .equal(load(2, data), type << 8 | type)])
-        case 0xE0:
+        case FilterPayload.iso, FilterPayload.ipLLC, FilterPayload.netbeui:
+            return .all([isLLC, .equal(load(2, data), Self.doubled(type))])
+        case FilterPayload.ipx:
             return .any([
-                .all([isLLC, .any([.equal(load(1, data), 0xE0), snap(0, 0x8137, data)])]),
-                .equal(load(2, typeAt), 1), .equal(load(2, typeAt), 0x8137),
+                .all([isLLC, .any([.equal(load(1, data), FilterPayload.ipx), snapIPX(data)])]),
+                .equal(load(2, typeAt), UInt32(CookedProtocol.raw8023)),
+                .equal(load(2, typeAt), FilterPayload.ipxEthernet),
             ])
-        case 0x809B, 0x80F3:
-            let organization: UInt32 = type == 0x809B ? 0x08_0007 : 0
+        case FilterPayload.appleTalk, FilterPayload.appleTalkARP:
+            let organization = Self.organization(type)
             return .any([.all([isLLC, snap(organization, type, data)]), .equal(load(2, typeAt), type)])
         default:
-            guard type <= 1500 else { return .equal(load(2, typeAt), type) }
+            guard type <= FilterPayload.maximumLength else { return .equal(load(2, typeAt), type) }
             return .all([isLLC, .equal(load(1, data), type)])
         }
     }
 
     private func snap(_ organization: UInt32, _ type: UInt32, _ data: Int) -> FilterNode {
         .all([
-            .equal(load(4, data), 0xAAAA_0300 | organization >> 16),
+            .equal(load(4, data), Self.snapHeader | organization >> 16),
             .equal(load(4, data + 4), (organization & 0xFFFF) << 16 | type),
         ])
     }

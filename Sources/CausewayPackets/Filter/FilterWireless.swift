@@ -1,5 +1,42 @@
 /// Finds IEEE 802.11 headers and tests their fields. These headers, and the capture headers before them, have variable lengths.
 extension FilterLayout {
+    /// The bits of the frame control field (IEEE 802.11 §9.2.4.1): the type in the first byte, flags in the second.
+    enum FrameControl {
+        static let typeMask: UInt32 = 0x0C
+        static let subtypeMask: UInt32 = 0xF0
+        static let management: UInt32 = 0x00
+        static let control: UInt32 = 0x04
+        static let data: UInt32 = 0x08
+        /// Subtypes of control frames.
+        static let clearToSend: UInt32 = 0xC0
+        static let acknowledgement: UInt32 = 0xD0
+        /// In the subtype of data frames: the header has a field for quality of service.
+        static let qualityOfService: UInt32 = 0x80
+        static let toDistribution: UInt32 = 0x01
+        static let fromDistribution: UInt32 = 0x02
+        static let distributionMask: UInt32 = 0x03
+    }
+
+    /// Bits of the fields that radiotap headers have (radiotap.org).
+    private enum Radiotap {
+        /// In the word of present fields, whose bytes are in little-endian order.
+        static let clock: UInt32 = 0x0100_0000
+        static let flags: UInt32 = 0x0200_0000
+        static let extended: UInt32 = 0x0000_0080
+        /// In the field of flags: the 802.11 header is padded.
+        static let padded: UInt32 = 0x20
+    }
+
+    /// The first word of an AVS header: its version.
+    private static let avsVersion: UInt32 = 0x8021_1000
+    private static let avsMask: UInt32 = 0xFFFF_F000
+    private static let prismHeaderLength: UInt32 = 144
+    /// The link type 105 (IEEE 802.11) as PPI headers state it, in little-endian order.
+    private static let wirelessInPPI: UInt32 = 0x6900_0000
+    /// The lengths of 802.11 headers with three addresses.
+    private static let headerLength: UInt32 = 24
+    private static let qualityHeaderLength: UInt32 = 26
+
     /// Computes slots with the beginning and the end of the 802.11 header.
     mutating func findWirelessHeaders() {
         switch linkType {
@@ -8,11 +45,13 @@ extension FilterLayout {
         case .wirelessAVS: beginsBehind([.mark(slot: 0, .word(4))])
         default:
             // Prism's header has a fixed length, but some drivers use its link type for AVS headers.
-            let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), 0x8021_1000, mask: 0xFFFF_F000)
-            beginsBehind([.any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(144))])])
+            let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), Self.avsVersion, mask: Self.avsMask)
+            beginsBehind([
+                .any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(Self.prismHeaderLength))])
+            ])
         }
         // PPI headers state the link type that follows. Only 802.11 is supported.
-        if linkType == .wirelessPPI { condition = .equal(FilterLoad(size: 4, offset: 4), 0x6900_0000) }
+        if linkType == .wirelessPPI { condition = .equal(FilterLoad(size: 4, offset: 4), Self.wirelessInPPI) }
         let payload = slots
         slots += 1
         preludes.append((payload, .all(payloadMarks(payload))))
@@ -30,14 +69,18 @@ extension FilterLayout {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
         }
-        let isData = FilterNode.all([isSet(8), .not(isSet(4))])
-        let length = FilterNode.any([.all([isData, isSet(0x80), end(26)]), end(24)])
+        let isData = FilterNode.all([isSet(FrameControl.data), .not(isControl)])
+        let length = FilterNode.any([
+            .all([isData, isSet(FrameControl.qualityOfService), end(Self.qualityHeaderLength)]), end(Self.headerLength),
+        ])
         guard linkType == .wirelessRadio else { return [length] }
         func present(_ mask: UInt32) -> FilterNode { .not(.equal(FilterLoad(size: 4, offset: 4), 0, mask: mask)) }
-        func isPadded(_ offset: Int) -> FilterNode { .not(.equal(FilterLoad(size: 1, offset: offset), 0, mask: 0x20)) }
-        let hasClock = present(0x0100_0000)
+        func isPadded(_ offset: Int) -> FilterNode {
+            .not(.equal(FilterLoad(size: 1, offset: offset), 0, mask: Radiotap.padded))
+        }
+        let hasClock = present(Radiotap.clock)
         let padded = FilterNode.all([
-            isData, present(0x0200_0000), .not(present(0x80)),
+            isData, present(Radiotap.flags), .not(present(Radiotap.extended)),
             .any([.all([hasClock, isPadded(16)]), .all([.not(hasClock), isPadded(8)])]),
         ])
         let rounded = FilterExpression.binary(
@@ -48,12 +91,16 @@ extension FilterLayout {
 
     /// Returns a test for a bit of the byte with the frame's type.
     private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
-    private var isControl: FilterNode { isSet(4) }
-    private var isToDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 1)) }
-    private var isFromDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 2)) }
+    private var isControl: FilterNode { isSet(FrameControl.control) }
+    private var isToDistribution: FilterNode {
+        .not(.equal(linkHeader(1, 1), 0, mask: FrameControl.toDistribution))
+    }
+    private var isFromDistribution: FilterNode {
+        .not(.equal(linkHeader(1, 1), 0, mask: FrameControl.fromDistribution))
+    }
 
     /// A test for a data frame, whose payload begins with LLC.
-    var carriesData: FilterNode { .all([.not(isControl), isSet(8)]) }
+    var carriesData: FilterNode { .all([.not(isControl), isSet(FrameControl.data)]) }
 
     /// Returns a test for the source address. Its position depends on the To DS and From DS bits.
     func wirelessSource(_ test: (Int) -> FilterNode) -> FilterNode {
@@ -63,33 +110,50 @@ extension FilterLayout {
         let ofData = FilterNode.any([
             .all([isFromDistribution, relayed]), .all([.not(isFromDistribution), test(10)]),
         ])
-        return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(10)])])])
+        return .all([.not(isControl), ofDataOrOther(ofData, test(10))])
     }
 
     func wirelessDestination(_ test: (Int) -> FilterNode) -> FilterNode {
         let ofData = FilterNode.any([
             .all([isToDistribution, test(16)]), .all([.not(isToDistribution), test(4)]),
         ])
-        return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(4)])])])
+        return .all([.not(isControl), ofDataOrOther(ofData, test(4))])
+    }
+
+    /// Returns a test for data frames, and another for the frames of other types.
+    private func ofDataOrOther(_ ofData: FilterNode, _ other: FilterNode) -> FilterNode {
+        let isData = isSet(FrameControl.data)
+        return .any([.all([isData, ofData]), .all([.not(isData), other])])
+    }
+
+    /// Returns a test for the type or the subtype of a frame.
+    private func hasFrameControl(_ value: UInt32, mask: UInt32) -> FilterNode {
+        .equal(linkHeader(1, 0), value, mask: mask)
     }
 
     /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link has none.
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
+        let isControlType = hasFrameControl(FrameControl.control, mask: FrameControl.typeMask)
         // Control frames of type CTS and ACK have no second address.
         let hasSecond = FilterNode.not(
             .all([
-                .equal(linkHeader(1, 0), 4, mask: 0x0C),
-                .any([.equal(linkHeader(1, 0), 0xC0, mask: 0xF0), .equal(linkHeader(1, 0), 0xD0, mask: 0xF0)]),
+                isControlType,
+                .any([
+                    hasFrameControl(FrameControl.clearToSend, mask: FrameControl.subtypeMask),
+                    hasFrameControl(FrameControl.acknowledgement, mask: FrameControl.subtypeMask),
+                ]),
             ]))
         let second = FilterNode.all([hasSecond, address(bits, 10)])
         switch name {
         case "addr1", "address1": return address(bits, 4)
         case "addr2", "address2": return second
-        case "addr3", "address3": return .all([.not(.equal(linkHeader(1, 0), 4, mask: 0x0C)), address(bits, 16)])
-        case "addr4", "address4": return .all([.equal(linkHeader(1, 1), 3, mask: 3), address(bits, 24)])
-        case "ra": return .all([isSet(8), address(bits, 4)])
-        case "ta": return .all([isSet(8), second])
+        case "addr3", "address3": return .all([.not(isControlType), address(bits, 16)])
+        case "addr4", "address4":
+            let mask = FrameControl.distributionMask
+            return .all([.equal(linkHeader(1, 1), mask, mask: mask), address(bits, 24)])
+        case "ra": return .all([isSet(FrameControl.data), address(bits, 4)])
+        case "ta": return .all([isSet(FrameControl.data), second])
         default: return nil
         }
     }
@@ -97,21 +161,29 @@ extension FilterLayout {
 
 /// The names of 802.11 types, subtypes and directions in expressions.
 enum FilterWirelessNames {
-    static let types: [String: UInt32] = ["mgt": 0, "management": 0, "ctl": 4, "control": 4, "data": 8]
-    static let directions: [String: UInt32] = ["nods": 0, "tods": 1, "fromds": 2, "dstods": 3]
+    private typealias FrameControl = FilterLayout.FrameControl
+
+    static let types: [String: UInt32] = [
+        "mgt": FrameControl.management, "management": FrameControl.management, "ctl": FrameControl.control,
+        "control": FrameControl.control, "data": FrameControl.data,
+    ]
+    static let directions: [String: UInt32] = [
+        "nods": 0, "tods": FrameControl.toDistribution, "fromds": FrameControl.fromDistribution,
+        "dstods": FrameControl.distributionMask,
+    ]
 
     /// Subtypes by type.
     static let subtypes: [UInt32: [String: UInt32]] = [
-        0: [
+        FrameControl.management: [
             "assocreq": 0x00, "assoc-req": 0x00, "assocresp": 0x10, "assoc-resp": 0x10, "reassocreq": 0x20,
             "reassoc-req": 0x20, "reassocresp": 0x30, "reassoc-resp": 0x30, "probereq": 0x40, "probe-req": 0x40,
             "proberesp": 0x50, "probe-resp": 0x50, "beacon": 0x80, "atim": 0x90, "disassoc": 0xA0,
             "disassociation": 0xA0, "auth": 0xB0, "authentication": 0xB0, "deauth": 0xC0, "deauthentication": 0xC0,
         ],
-        4: [
+        FrameControl.control: [
             "ps-poll": 0xA0, "pspoll": 0xA0, "rts": 0xB0, "cts": 0xC0, "ack": 0xD0, "cf-end": 0xE0, "cf-end-ack": 0xF0,
         ],
-        8: [
+        FrameControl.data: [
             "data": 0x00, "data-cf-ack": 0x10, "data-cf-poll": 0x20, "data-cf-ack-poll": 0x30, "null": 0x40,
             "cf-ack": 0x50, "cf-poll": 0x60, "cf-ack-poll": 0x70, "qos-data": 0x80, "qos-data-cf-ack": 0x90,
             "qos-data-cf-poll": 0xA0, "qos-data-cf-ack-poll": 0xB0, "qos": 0xC0, "qos-cf-poll": 0xE0,

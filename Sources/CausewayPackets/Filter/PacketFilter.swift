@@ -104,6 +104,9 @@ public struct PacketFilter: Hashable, Sendable {
 /// Converts programs to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional
 /// jump.
 enum KernelProgram {
+    /// The largest distance of a conditional jump.
+    private static let longestJump = Int(UInt8.max)
+
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
         // The instructions that need a long jump after them, per branch. Each insertion moves later instructions, so repeat until stable.
@@ -114,11 +117,11 @@ enum KernelProgram {
             var isStable = true
             for (index, instruction) in code.enumerated() where isConditional(instruction) {
                 let next = place[index] + 1
-                if !longTrue.contains(index), place[Int(instruction.jt)] - next > 255 {
+                if !longTrue.contains(index), place[Int(instruction.jt)] - next > Self.longestJump {
                     longTrue.insert(index)
                     isStable = false
                 }
-                if !longFalse.contains(index), place[Int(instruction.jf)] - next > 255 {
+                if !longFalse.contains(index), place[Int(instruction.jf)] - next > Self.longestJump {
                     longFalse.insert(index)
                     isStable = false
                 }
@@ -128,7 +131,7 @@ enum KernelProgram {
     }
 
     private static func isConditional(_ instruction: FilterInstruction) -> Bool {
-        instruction.code & 7 == 5 && instruction.code != FilterProgram.Code.jump
+        instruction.isJump && instruction.code != FilterProgram.Code.jump
     }
 
     private static func places(_ code: [FilterInstruction], _ longTrue: Set<Int>, _ longFalse: Set<Int>) -> [Int] {

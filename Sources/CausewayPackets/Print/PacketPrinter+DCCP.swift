@@ -8,7 +8,10 @@ extension PacketPrinter {
         "connection_refused", "bad_service_code", "too_busy", "bad_init_cookie", "aggression_penalty",
     ]
     private enum DCCPType {
-        static let (request, response, data, reset): (UInt8, UInt8, UInt8, UInt8) = (0, 1, 2, 7)
+        static let request: UInt8 = 0
+        static let response: UInt8 = 1
+        static let data: UInt8 = 2
+        static let reset: UInt8 = 7
     }
 
     /// Prints a packet. Its sequence numbers have 24 or 48 bits.

@@ -1,6 +1,8 @@
 /// Prints protocols between vehicles: GeoNetworking with the Basic Transport Protocol (ETSI TS 102 636), and CALM FAST (ISO 29281).
 extension PacketPrinter {
-    private static let (geoHeader, geoMultiHop, geoTransport) = (36, 32, 4)
+    private static let geoHeader = 36
+    private static let geoMultiHop = 32
+    private static let geoTransport = 4
     private static let geoNext: [StaticString] = ["Any", "BTP-A", "BTP-B", "IPv6"]
     private static let geoShapes: [StaticString] = ["Circle", "Rect", "Elipse"]
 

@@ -1,11 +1,15 @@
 /// Prints the key exchange of IPsec, and the packets that IPsec protects.
 extension PacketPrinter {
     private enum Version {
-        static let (one, two): (UInt8, UInt8) = (1, 2)
+        static let one: UInt8 = 1
+        static let two: UInt8 = 2
     }
     private enum Flag {
-        static let (encrypted, commit): (UInt8, UInt8) = (0x01, 0x02)
-        static let (initiator, version, response): (UInt8, UInt8, UInt8) = (0x08, 0x10, 0x20)
+        static let encrypted: UInt8 = 0x01
+        static let commit: UInt8 = 0x02
+        static let initiator: UInt8 = 0x08
+        static let version: UInt8 = 0x10
+        static let response: UInt8 = 0x20
     }
     private static let exchanges: [UInt8: StaticString] = [
         0: "none", 1: "base", 2: "ident", 3: "auth", 4: "agg", 5: "inf", 32: "oakley-quick", 33: "oakley-newgroup",

@@ -1,16 +1,24 @@
 /// Prints the ISO network layer, which today mostly carries IS-IS (ISO 10589 §9, RFC 1195 §5).
 extension PacketPrinter {
     private enum Kind {
-        static let (lanHello1, lanHello2, pointHello): (UInt8, UInt8, UInt8) = (15, 16, 17)
-        static let (links1, links2): (UInt8, UInt8) = (18, 20)
-        static let (complete1, complete2, partial1, partial2): (UInt8, UInt8, UInt8, UInt8) = (24, 25, 26, 27)
+        static let lanHello1: UInt8 = 15
+        static let lanHello2: UInt8 = 16
+        static let pointHello: UInt8 = 17
+        static let links1: UInt8 = 18
+        static let links2: UInt8 = 20
+        static let complete1: UInt8 = 24
+        static let complete2: UInt8 = 25
+        static let partial1: UInt8 = 26
+        static let partial2: UInt8 = 27
         static let names: [UInt8: StaticString] = [
             lanHello1: "L1 Lan IIH", lanHello2: "L2 Lan IIH", pointHello: "p2p IIH", links1: "L1 LSP",
             links2: "L2 LSP", complete1: "L1 CSNP", complete2: "L2 CSNP", partial1: "L1 PSNP", partial2: "L2 PSNP",
         ]
     }
     private static let isis: UInt8 = 0x83
-    private static let (system, node, links) = (6, 7, 8)
+    private static let system = 6
+    private static let node = 7
+    private static let links = 8
 
     /// Prints a packet of the ISO network layer. Returns whether the protocol is supported.
     mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {

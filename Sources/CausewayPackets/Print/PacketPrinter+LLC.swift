@@ -2,11 +2,12 @@
 extension PacketPrinter {
     /// Service access points.
     private enum AccessPoint {
-        static let (spanningTree, snap, iso): (UInt8, UInt8, UInt8) = (0x42, 0xAA, 0xFE)
         static let names: [UInt8: StaticString] = [
-            0x00: "Null", 0x02: "Global", 0x04: "SNA", 0x06: "IP", 0x0E: "ProWay NM", spanningTree: "STP",
+            0x00: "Null", 0x02: "Global", 0x04: "SNA", LLCAddress.ip: "IP", 0x0E: "ProWay NM",
+            LLCAddress.spanningTree: "STP",
             0x4E: "ISO8208 (X.25 over LLC)", 0x7E: "ISO8208 (X.25 over LLC)", 0x80: "XNS", 0x8E: "ProWay ASLM",
-            snap: "SNAP", 0xBC: "VINES", 0xE0: "IPX", 0xF0: "NetBeui", iso: "ISO NSAP", 0xFF: "Global",
+            LLCAddress.snap: "SNAP", 0xBC: "VINES", LLCAddress.ipx: "IPX", LLCAddress.netbeui: "NetBeui",
+            LLCAddress.iso: "ISO NSAP", 0xFF: "Global",
         ]
     }
     /// The lowest bit marks a group in a destination, and a response in a source.
@@ -33,7 +34,7 @@ extension PacketPrinter {
         let (destination, source) = (try p.u8(0), try p.u8(1))
         let control = try p.u8(2)
         let isUnnumbered = control & 3 == 3
-        if destination == AccessPoint.iso, source == AccessPoint.iso, control == Control.unnumbered,
+        if destination == LLCAddress.iso, source == LLCAddress.iso, control == Control.unnumbered,
             try iso(p.from(3), length - 3)
         {
             return
@@ -47,8 +48,8 @@ extension PacketPrinter {
             }
         }
         if destination == source, control == Control.unnumbered {
-            if destination == AccessPoint.spanningTree { return try spanningTree(p.from(3), length - 3) }
-            if destination == AccessPoint.snap, try snap(p.from(3), length - 3) { return }
+            if destination == LLCAddress.spanningTree { return try spanningTree(p.from(3), length - 3) }
+            if destination == LLCAddress.snap, try snap(p.from(3), length - 3) { return }
         }
         if !options.showsLink { try stations(frame, destination, source) }
         try command(p, length, destination, source, control)

@@ -133,23 +133,14 @@ extension PacketPrinter {
         return true
     }
 
-    /// Protocol families of loopback headers. The number of IPv6 depends on the system that captures.
-    private enum Family {
-        static let inet: UInt32 = 2
-        static let inet6Linux: UInt32 = 10
-        static let inet6OpenBSD: UInt32 = 24
-        static let inet6FreeBSD: UInt32 = 28
-        static let inet6Darwin: UInt32 = 30
-    }
-
     private mutating func loopback(_ p: borrowing ByteView, _ length: Int, isLoop: Bool) throws(WireError) {
         part = isLoop ? "loop" : "null"
         var family = try p.u32(0)
         if family & 0xFFFF_0000 != 0 { family = family.byteSwapped }
         if options.showsLink {
             let names: [UInt32: StaticString] = [
-                Family.inet: "IPv4", Family.inet6Linux: "IPv6", Family.inet6OpenBSD: "IPv6",
-                Family.inet6FreeBSD: "IPv6", Family.inet6Darwin: "IPv6",
+                LoopbackFamily.inet: "IPv4", LoopbackFamily.inet6Linux: "IPv6", LoopbackFamily.inet6OpenBSD: "IPv6",
+                LoopbackFamily.inet6FreeBSD: "IPv6", LoopbackFamily.inet6Darwin: "IPv6",
             ]
             out.put("AF ")
             out.put(names[family] ?? "unknown")
@@ -157,26 +148,12 @@ extension PacketPrinter {
             put("), length ", length, ": ")
         }
         switch family {
-        case Family.inet: try ipv4(p.from(4), length - 4)
-        case Family.inet6Linux, Family.inet6OpenBSD, Family.inet6FreeBSD, Family.inet6Darwin:
+        case LoopbackFamily.inet: try ipv4(p.from(4), length - 4)
+        case LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD,
+            LoopbackFamily.inet6Darwin:
             try ipv6(p.from(4), length - 4)
         default: unknown(p.from(4))
         }
-    }
-
-    /// Packet types of the Linux cooked header (the `sll_pkttype` values of packet(7)).
-    private enum CookedPacketType {
-        static let host: UInt16 = 0
-        static let broadcast: UInt16 = 1
-        static let multicast: UInt16 = 2
-        static let otherHost: UInt16 = 3
-        static let outgoing: UInt16 = 4
-    }
-
-    /// Values of the protocol field of the Linux cooked header that are not EtherTypes (the kernel's `ETH_P_` values).
-    private enum CookedProtocol {
-        static let raw8023: UInt16 = 1
-        static let llc: UInt16 = 4
     }
 
     private mutating func cooked(_ p: borrowing ByteView, _ length: Int) throws(WireError) {

@@ -1,7 +1,8 @@
 /// Prints LLDP, CDP, EAPOL and ATA over Ethernet.
 extension PacketPrinter {
     private enum LLDPType {
-        static let (end, systemName): (UInt16, UInt16) = (0, 5)
+        static let end: UInt16 = 0
+        static let systemName: UInt16 = 5
     }
 
     /// Prints LLDP (IEEE 802.1AB §8).

@@ -1,7 +1,8 @@
 /// Prints replies of NFS, versions 2 and 3. The format of a reply depends on its call, so the capture must contain the call too.
 extension PacketPrinter {
     private enum Response {
-        static let (accepted, denied): (UInt32, UInt32) = (0, 1)
+        static let accepted: UInt32 = 0
+        static let denied: UInt32 = 1
     }
 
     mutating func nfsReply(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {

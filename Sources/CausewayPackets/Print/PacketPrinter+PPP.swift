@@ -8,8 +8,6 @@ extension PacketPrinter {
 
     /// The tag that ends the list (RFC 2516 Appendix A).
     private static let endOfList: UInt16 = 0
-    /// The address and control fields: all stations, unnumbered information (RFC 1662 §3.1).
-    private static let addressAndControl: UInt16 = 0xFF03
 
     /// Prints a PPPoE packet (RFC 2516).
     mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
@@ -69,7 +67,7 @@ extension PacketPrinter {
     mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ppp"
         var offset = 0
-        if try p.u16(0) == Self.addressAndControl { offset = 2 }
+        if try p.u16(0) == PPPProtocol.addressAndControl { offset = 2 }
         let (number, size) = try PPPProtocol.number(p, at: offset)
         let names: [UInt16: StaticString] = [
             0x21: "IP", 0x57: "IP6", 0xC021: "LCP", 0x8021: "IPCP", 0x8057: "IP6CP", 0xC023: "PAP", 0xC223: "CHAP",

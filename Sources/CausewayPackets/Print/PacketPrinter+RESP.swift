@@ -1,8 +1,11 @@
 /// Prints the protocol of Redis: commands and replies, element by element.
 extension PacketPrinter {
     private enum Kind {
-        static let (line, error, integer): (UInt8, UInt8, UInt8) = (0x2B, 0x2D, 0x3A)
-        static let (bulk, array): (UInt8, UInt8) = (0x24, 0x2A)
+        static let line: UInt8 = 0x2B
+        static let error: UInt8 = 0x2D
+        static let integer: UInt8 = 0x3A
+        static let bulk: UInt8 = 0x24
+        static let array: UInt8 = 0x2A
     }
 
     mutating func resp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {

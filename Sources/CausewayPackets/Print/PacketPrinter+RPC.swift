@@ -4,7 +4,8 @@ extension PacketPrinter {
     static let nfsPort: UInt16 = 2049
 
     private enum Kind {
-        static let (call, reply): (UInt32, UInt32) = (0, 1)
+        static let call: UInt32 = 0
+        static let reply: UInt32 = 1
     }
 
     /// Reasons why a server rejects a call: `reject_stat` (RFC 5531 §9).

@@ -1,13 +1,26 @@
 /// Prints the radiotap header with the reception parameters of a wireless frame (radiotap.org).
 extension PacketPrinter {
     private enum Field {
-        static let (clock, flags, rate, channel, hopping): (Int, Int, Int, Int, Int) = (0, 1, 2, 3, 4)
-        static let (signal, noise, quality, attenuation, attenuationDecibel): (Int, Int, Int, Int, Int) = (
-            5, 6, 7, 8, 9
-        )
-        static let (power, antenna, relativeSignal, relativeNoise): (Int, Int, Int, Int) = (10, 11, 12, 13)
-        static let (receiveFlags, extendedChannel, modulation): (Int, Int, Int) = (14, 18, 19)
-        static let (aggregate, veryHigh, more): (Int, Int, Int) = (20, 21, 31)
+        static let clock = 0
+        static let flags = 1
+        static let rate = 2
+        static let channel = 3
+        static let hopping = 4
+        static let signal = 5
+        static let noise = 6
+        static let quality = 7
+        static let attenuation = 8
+        static let attenuationDecibel = 9
+        static let power = 10
+        static let antenna = 11
+        static let relativeSignal = 12
+        static let relativeNoise = 13
+        static let receiveFlags = 14
+        static let extendedChannel = 18
+        static let modulation = 19
+        static let aggregate = 20
+        static let veryHigh = 21
+        static let more = 31
         /// Size and alignment of each field in bytes.
         static let sizes: [Int: (count: Int, alignment: Int)] = [
             clock: (8, 8), flags: (1, 1), rate: (1, 1), channel: (4, 2), hopping: (2, 1), signal: (1, 1), noise: (1, 1),
@@ -17,7 +30,8 @@ extension PacketPrinter {
         ]
     }
     private enum Flag {
-        static let (checkSequence, padded): (UInt8, UInt8) = (0x10, 0x20)
+        static let checkSequence: UInt8 = 0x10
+        static let padded: UInt8 = 0x20
         static let names: [(UInt8, StaticString)] = [
             (0x01, "cfp "), (0x02, "short preamble "), (0x04, "wep "), (0x08, "fragmented "), (0x40, "bad-fcs "),
         ]
@@ -113,8 +127,12 @@ extension PacketPrinter {
     }
 
     private enum Modulation {
-        static let (width, index, guardInterval): (UInt8, UInt8, UInt8) = (0x01, 0x02, 0x04)
-        static let (format, correction, streams): (UInt8, UInt8, UInt8) = (0x08, 0x10, 0x20)
+        static let width: UInt8 = 0x01
+        static let index: UInt8 = 0x02
+        static let guardInterval: UInt8 = 0x04
+        static let format: UInt8 = 0x08
+        static let correction: UInt8 = 0x10
+        static let streams: UInt8 = 0x20
         /// Bit rates in units of 100 kbit/s, by index within a stream, for 20 and 40 MHz.
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }

@@ -3,7 +3,8 @@ extension PacketPrinter {
     private enum SFlowAgent {
         static let ipv4: UInt32 = 1
     }
-    private static let (sFlowVersion, sFlowShortest): (UInt32, Int) = (5, 28)
+    private static let sFlowVersion: UInt32 = 5
+    private static let sFlowShortest = 28
 
     mutating func sFlow(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "sflow"

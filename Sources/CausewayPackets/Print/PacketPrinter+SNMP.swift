@@ -7,11 +7,23 @@ extension PacketPrinter {
     }
 
     private enum Tag {
-        static let (integer, text, null, name, sequence): (UInt8, UInt8, UInt8, UInt8, UInt8) = (2, 4, 5, 6, 0x30)
-        static let (address, counter, gauge, ticks): (UInt8, UInt8, UInt8, UInt8) = (0x40, 0x41, 0x42, 0x43)
+        static let integer: UInt8 = 2
+        static let text: UInt8 = 4
+        static let null: UInt8 = 5
+        static let name: UInt8 = 6
+        static let sequence: UInt8 = 0x30
+        static let address: UInt8 = 0x40
+        static let counter: UInt8 = 0x41
+        static let gauge: UInt8 = 0x42
+        static let ticks: UInt8 = 0x43
         static let wideCounter: UInt8 = 0x46
-        static let (noObject, noInstance, endOfView): (UInt8, UInt8, UInt8) = (0x80, 0x81, 0x82)
-        static let (get, getNext, trap, getBulk): (UInt8, UInt8, UInt8, UInt8) = (0xA0, 0xA1, 0xA4, 0xA5)
+        static let noObject: UInt8 = 0x80
+        static let noInstance: UInt8 = 0x81
+        static let endOfView: UInt8 = 0x82
+        static let get: UInt8 = 0xA0
+        static let getNext: UInt8 = 0xA1
+        static let trap: UInt8 = 0xA4
+        static let getBulk: UInt8 = 0xA5
         /// The contiguous tags of message types.
         static let kinds: ClosedRange<UInt8> = 0xA0...0xA8
     }

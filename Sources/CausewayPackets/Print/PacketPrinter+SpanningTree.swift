@@ -1,13 +1,18 @@
 /// Prints the spanning tree protocols of bridges (IEEE 802.1D §9).
 extension PacketPrinter {
     private enum Version {
-        static let (plain, rapid, multiple, shortestPath): (UInt8, UInt8, UInt8, UInt8) = (0, 2, 3, 4)
+        static let plain: UInt8 = 0
+        static let rapid: UInt8 = 2
+        static let multiple: UInt8 = 3
+        static let shortestPath: UInt8 = 4
         static let names: [UInt8: StaticString] = [
             plain: "802.1d", rapid: "802.1w", multiple: "802.1s", shortestPath: "802.1aq",
         ]
     }
     private enum Kind {
-        static let (configuration, rapid, topologyChange): (UInt8, UInt8, UInt8) = (0, 2, 0x80)
+        static let configuration: UInt8 = 0
+        static let rapid: UInt8 = 2
+        static let topologyChange: UInt8 = 0x80
         static let names: [UInt8: StaticString] = [
             configuration: "Config", rapid: "Rapid STP", topologyChange: "Topology Change",
         ]

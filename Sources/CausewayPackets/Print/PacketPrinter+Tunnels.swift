@@ -29,7 +29,7 @@ extension PacketPrinter {
         let type = try p.u16(2)
         if options.showsLink {
             out.put(", proto ")
-            out.put(Self.etherTypes[type] ?? (type == 0x6558 ? "TEB" : "unknown"))
+            out.put(Self.etherTypes[type] ?? (type == EtherType.bridging.rawValue ? "TEB" : "unknown"))
             putHex(" (0x", type, width: 4, ")")
         }
         let optionLength = Int(first & 0x3F) * 4
@@ -45,7 +45,7 @@ extension PacketPrinter {
         let header = 8 + optionLength
         out.put(verbosity > 0 ? "\n\t" : ": ")
         try p.require(header, at: 0)
-        if type == 0x6558 {
+        if type == EtherType.bridging.rawValue {
             try ethernet(p.from(header), length - header)
         } else if try !etherType(type, p.from(header), length - header) {
             putHex("geneve-proto-0x", type)
@@ -105,7 +105,7 @@ extension PacketPrinter {
         }
         if options.showsLink {
             out.put(", proto ")
-            out.put(Self.etherTypes[type] ?? (type == 0x6558 ? "TEB" : "unknown"))
+            out.put(Self.etherTypes[type] ?? (type == EtherType.bridging.rawValue ? "TEB" : "unknown"))
             putHex(" (0x", type, width: 4, ")")
         }
         put(", length ", length)
@@ -113,8 +113,8 @@ extension PacketPrinter {
         out.put(verbosity > 0 ? "\n\t" : ": ")
         try p.require(offset, at: 0)
         let (body, rest) = (p.from(offset), length - offset)
-        if type == 0x6558 { return _ = try ethernet(body, rest) }
-        if type == 0x880B { return try ppp(body, rest) }
+        if type == EtherType.bridging.rawValue { return _ = try ethernet(body, rest) }
+        if type == EtherType.ppp.rawValue { return try ppp(body, rest) }
         if try !etherType(type, body, rest) { putHex("gre-proto-0x", type) }
     }
 

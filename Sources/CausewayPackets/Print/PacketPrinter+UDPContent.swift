@@ -26,13 +26,10 @@ extension PacketPrinter {
         static let radiusAuthorization: UInt16 = 3799
         static let isakmpNAT: UInt16 = 4500
         static let bfdMultihop: UInt16 = 4784
-        static let vxlan: UInt16 = 4789
         static let sip: UInt16 = 5060
         static let multicastDomain: UInt16 = 5353
         static let linkLocalDomain: UInt16 = 5355
-        static let geneve: UInt16 = 6081
         static let sFlow: UInt16 = 6343
-        static let mpls: UInt16 = 6635
         static let bfdLag: UInt16 = 6784
     }
 
@@ -45,9 +42,9 @@ extension PacketPrinter {
             return true
         }
         switch ports.destination {
-        case Port.vxlan: try vxlan(p, length)
-        case Port.geneve: try geneve(p, length)
-        case Port.mpls: try mpls(p, length)
+        case TunnelPort.vxlan: try vxlan(p, length)
+        case TunnelPort.geneve: try geneve(p, length)
+        case TunnelPort.mpls: try mpls(p, length)
         default:
             // If both ports are known, the lower one is the well-known port.
             let (low, high) = (min(ports.source, ports.destination), max(ports.source, ports.destination))

@@ -2,7 +2,9 @@
 extension PacketPrinter {
     /// The frame control field, which determines the length of the header.
     private struct FrameControl {
-        static let (management, control, data): (UInt16, UInt16, UInt16) = (0, 1, 2)
+        static let management: UInt16 = 0
+        static let control: UInt16 = 1
+        static let data: UInt16 = 2
         let value: UInt16
 
         var type: UInt16 { value >> 2 & 3 }
@@ -111,7 +113,8 @@ extension PacketPrinter {
         12: "DeAuthentication", 13: "Action",
     ]
     private enum Capability {
-        static let (network, privacy): (UInt16, UInt16) = (0x0001, 0x0010)
+        static let network: UInt16 = 0x0001
+        static let privacy: UInt16 = 0x0010
     }
 
     private mutating func management(
@@ -189,7 +192,9 @@ extension PacketPrinter {
     }
 
     private enum Element {
-        static let (name, rates, channel): (UInt8, UInt8, UInt8) = (0, 1, 3)
+        static let name: UInt8 = 0
+        static let rates: UInt8 = 1
+        static let channel: UInt8 = 3
     }
 
     /// Prints the network's name, its rates and its channel. If bytes are missing, prints the complete elements and then throws.
