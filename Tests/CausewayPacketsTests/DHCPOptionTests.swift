@@ -27,7 +27,7 @@ struct DHCPOptionTests {
     }
 
     static let rows: [Row] = [
-        // Bytes, whatever the length.
+        // Bytes, for any length.
         Row(43, "06 01 08 0a", ": 6.1.8.10"), Row(43, "", ""), Row(94, "01 02 01", ": 1.2.1"),
         Row(94, "01 03", ": 1.3"), Row(97, "00 01 02 03 ff", ": 0.1.2.3.255"), Row(97, "41668bb0", ": 65.102.139.176"),
         Row(78, "01 0a", ": 1.10"), Row(90, "0102", ": 1.2"), Row(23, "40", ": 64"), Row(53, "01 02", ": 1.2"),
