@@ -19,8 +19,9 @@ let package = Package(
     ]
         // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
         + [
-            "FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus",
-            "FuzzChallenges", "FuzzCookies", "FuzzReferences", "FuzzHTTP2",
+            "FuzzWebSocket", "FuzzUpgradeHead", "FuzzHTTPHead", "FuzzHTTPChunks", "FuzzHTTP1", "FuzzHTTP2",
+            "FuzzFramer",
+            "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus", "FuzzChallenges", "FuzzCookies", "FuzzReferences",
         ].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],

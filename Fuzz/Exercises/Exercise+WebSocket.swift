@@ -50,13 +50,14 @@ extension Exercise {
     /// - Returns: Whether the bytes contain a whole head.
     @discardableResult
     public static func upgradeHead(_ bytes: [UInt8]) -> Bool {
-        var scanner = UpgradeHeadScanner()
         var isWhole = false
-        if (try? scanner.take(bytes[...])) != nil, scanner.isComplete {
-            var drip = UpgradeHeadScanner()
+        for kind in [HeadReader.Kind.request, .response] {
+            var reader = HeadReader(kind, limits: .upgrade)
+            guard let count = try? reader.take(bytes[...]), reader.isComplete else { continue }
+            var drip = HeadReader(kind, limits: .upgrade)
             for byte in bytes { _ = try? drip.take([byte]) }
-            precondition(drip == scanner)
-            checkHead(scanner.head)
+            precondition(drip == reader)
+            checkHead(Array(bytes.prefix(count)))
             isWhole = true
         }
         checkWriting(bytes)
@@ -89,8 +90,6 @@ extension Exercise {
             target: parts[0], authority: parts[1], subprotocols: parts[2].isEmpty ? [] : [parts[2]],
             additionalFields: [HeaderField(parts[3], parts[4])], key: key)
         guard let written = try? request.serialized() else { return }
-        var scanner = UpgradeHeadScanner()
-        precondition((try? scanner.take(written[...])) == written.count && scanner.isComplete)
         guard let read = try? UpgradeRequest(parsing: written) else {
             preconditionFailure("the encoded value is parsed to another value")
         }

@@ -27,8 +27,8 @@ package struct CaptiveProbe: Sendable {
     /// The request uses HTTP/1.0, so that the server does not send the page in chunks (RFC 9112 §6.1).
     package let request: [UInt8]
     private let expectation: Expectation
-    private var scanner = UpgradeHeadScanner()
-    private var head: AnswerHead?
+    private var reader = HeadReader(.response, limits: .upgrade)
+    private var head: HTTPResponseHead?
     private var page: [UInt8] = []
 
     /// - Parameters:
@@ -37,8 +37,15 @@ package struct CaptiveProbe: Sendable {
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
         self.expectation = expectation
-        request = try PlainRequest.bytes(
-            authority: authority, target: target, version: "1.0", ["Cache-Control: no-cache"])
+        let head = try PlainRequest.head(
+            authority: authority, target: target, version: .http10, ("Cache-Control", "no-cache"))
+        var bytes: [UInt8] = []
+        do {
+            try head.encode(into: &bytes)
+        } catch {
+            throw UpgradeError(error)
+        }
+        request = bytes
     }
 
     /// Processes received bytes.
@@ -47,10 +54,9 @@ package struct CaptiveProbe: Sendable {
     package mutating func take(_ bytes: [UInt8]) -> Verdict? {
         var rest = bytes[...]
         if head == nil {
-            do throws(UpgradeError) {
-                rest = rest.dropFirst(try scanner.take(rest))
-                guard scanner.isComplete else { return nil }
-                let found = try AnswerHead(parsing: scanner.head)
+            do throws(HTTPSyntaxError) {
+                rest = rest.dropFirst(try reader.take(rest))
+                guard let found = reader.finishResponse() else { return nil }
                 head = found
                 if let verdict = verdict(on: found) { return verdict }
             } catch {
@@ -68,7 +74,7 @@ package struct CaptiveProbe: Sendable {
     }
 
     /// Returns the verdict, or `nil` if the response header is not sufficient and the page must be examined.
-    private func verdict(on head: AnswerHead) -> Verdict? {
+    private func verdict(on head: HTTPResponseHead) -> Verdict? {
         if case .status(head.status) = expectation { return .open }
         switch head.status {
         case 200:

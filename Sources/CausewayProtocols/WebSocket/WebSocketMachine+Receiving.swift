@@ -14,7 +14,7 @@ extension WebSocketMachine {
     /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {
-        case .opening(var scanner): return readHead(&scanner)
+        case .opening(var head): return readHead(&head)
         case .open where !receivedClose: return decode(atMost: limit)
         case .open: return finishClosing()
         case .idle, .deciding, .ended: return false
@@ -94,21 +94,21 @@ extension WebSocketMachine {
         end(failure)
     }
 
-    private mutating func readHead(_ scanner: inout UpgradeHeadScanner) -> Bool {
-        // Move the scanner out of the phase, so that its buffer is not copied for every piece of input.
+    private mutating func readHead(_ head: inout HeadReader) -> Bool {
+        // Move the reader out of the phase, so that its buffer is not copied for every piece of input.
         phase = .idle
         do {
-            while !scanner.isComplete, let piece = input.popPiece() {
-                let taken = try scanner.take(piece)
+            while !head.isComplete, let piece = input.popPiece() {
+                let taken = try take(piece, &head)
                 if taken < piece.count { putBack(piece.dropFirst(taken)) }
             }
-            guard scanner.isComplete else {
-                phase = .opening(scanner)
+            guard head.isComplete else {
+                phase = .opening(head)
                 guard inputHasEnded else { return false }
                 end(.endedEarly)
                 return true
             }
-            try understand(scanner.head)
+            try understand(&head)
         } catch {
             if case .server = role { output.append(raw: refusal(error)) }
             end(.handshake(error))
@@ -116,14 +116,24 @@ extension WebSocketMachine {
         return true
     }
 
-    private mutating func understand(_ head: [UInt8]) throws(UpgradeError) {
+    private func take(_ piece: ArraySlice<UInt8>, _ head: inout HeadReader) throws(UpgradeError) -> Int {
+        do {
+            return try head.take(piece)
+        } catch {
+            throw UpgradeError(error)
+        }
+    }
+
+    private mutating func understand(_ head: inout HeadReader) throws(UpgradeError) {
         guard let request else {
-            let request = try UpgradeRequest(parsing: head)
+            guard let found = head.finishRequest() else { return }
+            let request = try UpgradeRequest(found)
             phase = .deciding(request)
             events.append(.requested(request))
             return
         }
-        let response = try UpgradeResponse(parsing: head, for: request)
+        guard let found = head.finishResponse() else { return }
+        let response = try UpgradeResponse(found, for: request)
         phase = .open
         output.isHeld = false
         events.append(.opened(response))

@@ -64,7 +64,7 @@ package struct WebSocketMachine: Sendable {
 
     enum Phase: Equatable {
         case idle
-        case opening(UpgradeHeadScanner)
+        case opening(HeadReader)
         case deciding(UpgradeRequest)
         case open
         case ended
@@ -125,8 +125,11 @@ package struct WebSocketMachine: Sendable {
             events.append(.opened(nil))
             return
         }
-        phase = .opening(UpgradeHeadScanner())
-        guard case .client(var request) = role else { return }
+        guard case .client(var request) = role else {
+            phase = .opening(HeadReader(.request, limits: .upgrade))
+            return
+        }
+        phase = .opening(HeadReader(.response, limits: .upgrade))
         request.key = output.makeKey()
         self.request = request
         do {

@@ -11,7 +11,7 @@ package struct FieldSection: Sendable {
     }
 
     /// The place of one field in the block.
-    struct Entry: Sendable {
+    struct Entry: Equatable, Sendable {
         var nameStart: UInt32
         var nameCount: UInt32
         var valueStart: UInt32

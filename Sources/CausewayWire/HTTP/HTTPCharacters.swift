@@ -65,6 +65,15 @@ package enum HTTPCharacters {
         return true
     }
 
+    /// Compares ASCII text, ignoring case.
+    package static func areEqual(_ one: String, _ other: String) -> Bool {
+        let one = one.utf8.span
+        let other = other.utf8.span
+        guard one.count == other.count else { return false }
+        for index in 0..<one.count where !FieldSection.areEqualIgnoringCase(one[index], other[index]) { return false }
+        return true
+    }
+
     /// Returns ASCII text in lower case.
     static func lowercased(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)

@@ -2,7 +2,7 @@
 ///
 /// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader refuses input that other implementations
 /// interpret in different ways: folded lines, white space before a colon, a carriage return without line feed, control characters.
-package struct HeadReader: Sendable {
+package struct HeadReader: Equatable, Sendable {
     /// The kind of section to read.
     package enum Kind: Sendable { case request, response, trailers }
 
@@ -19,7 +19,7 @@ package struct HeadReader: Sendable {
     }
 
     /// The first line, as positions in the block.
-    enum StartLine: Sendable {
+    enum StartLine: Equatable, Sendable {
         case none
         case request(targetStart: Int, targetEnd: Int, version: HTTPVersion)
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
@@ -62,12 +62,14 @@ package struct HeadReader: Sendable {
         while start < bytes.endIndex, !isComplete {
             let lineFeed = bytes[start...].firstIndex(of: HTTPCharacters.lineFeed)
             let end = lineFeed.map { $0 + 1 } ?? bytes.endIndex
-            guard end - start <= limits.byteCount - block.count else {
+            let room = limits.byteCount - block.count
+            block.append(contentsOf: bytes[start..<min(end, start + room)])
+            try checkProtocolName()
+            guard end - start <= room else {
                 throw .limitExceeded("bytes in the head", limit: limits.byteCount)
             }
-            block.append(contentsOf: bytes[start..<end])
             start = end
-            if lineFeed != nil { try endLine() } else { try checkProtocolName() }
+            if lineFeed != nil { try endLine() }
         }
         return start - bytes.startIndex
     }

@@ -58,15 +58,23 @@ package struct UpgradeRequest: Equatable, Sendable {
             text += "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n"
         }
         try HandshakeField.append(additionalFields, to: &text)
-        guard text.utf8.count + 2 <= UpgradeHeadScanner.maximumByteCount else { throw .tooLong }
+        guard text.utf8.count + 2 <= HeadReader.Limits.upgrade.byteCount else { throw .tooLong }
         return Array((text + "\r\n").utf8)
     }
 
-    /// Parses a request head as a server (RFC 6455 §4.2.1).
+    /// Parses a whole request head as a server.
     package init(parsing head: [UInt8]) throws(UpgradeError) {
-        let lines = try HeadLines(head)
-        let fields = lines.fields
-        target = try Self.target(ofStartLine: lines.start)
+        var reader = try HeadReader.whole(head, .request)
+        guard let request = reader.finishRequest() else { throw .malformed("end of the head") }
+        try self.init(request)
+    }
+
+    /// Interprets a request head as a server (RFC 6455 §4.2.1).
+    package init(_ head: HTTPRequestHead) throws(UpgradeError) {
+        let fields = head.fields
+        guard head.method == "GET" else { throw .malformed("method") }
+        guard head.version == .http11 else { throw .malformed("HTTP version") }
+        target = head.target
         guard let authority = fields.onlyValue(of: "Host"), Self.isAuthority(authority) else {
             throw .malformed("Host")
         }
@@ -74,7 +82,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         guard fields.hasElement("websocket", in: "Upgrade") else { throw .malformed("Upgrade") }
         guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
         // WebSocket frames follow the head directly, so a request with a body is refused.
-        guard fields.values(of: "Transfer-Encoding").isEmpty,
+        guard !fields.contains("Transfer-Encoding"),
             fields.values(of: "Content-Length").allSatisfy({ $0 == "0" })
         else { throw .malformed("body") }
         guard let version = fields.onlyValue(of: "Sec-WebSocket-Version") else {
@@ -87,15 +95,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.key = key
         subprotocols = fields.elements(of: "Sec-WebSocket-Protocol")
         guard Self.areSubprotocols(subprotocols) else { throw .malformed("Sec-WebSocket-Protocol") }
-        additionalFields = fields.fields.filter { !HandshakeField.contains($0.name) }
-    }
-
-    private static func target(ofStartLine line: String) throws(UpgradeError) -> String {
-        let words = line.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, words[0] == "GET" else { throw .malformed("method") }
-        guard words[2] == "HTTP/1.1" else { throw .malformed("HTTP version") }
-        guard !words[1].isEmpty, !words[1].utf8.contains(UInt8(ascii: "#")) else { throw .malformed("target") }
-        return String(words[1])
+        additionalFields = HandshakeField.others(in: fields)
     }
 
     private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
@@ -106,6 +106,6 @@ package struct UpgradeRequest: Equatable, Sendable {
 
     /// Whether `names` are distinct tokens (RFC 6455 §4.1).
     private static func areSubprotocols(_ names: [String]) -> Bool {
-        names.allSatisfy(HeaderFields.isToken) && Set(names).count == names.count
+        names.allSatisfy { HTTPCharacters.isToken($0.utf8) } && Set(names).count == names.count
     }
 }

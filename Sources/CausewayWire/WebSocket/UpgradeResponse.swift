@@ -44,19 +44,26 @@ package struct UpgradeResponse: Equatable, Sendable {
             if status == 426 { text += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" }
         }
         try HandshakeField.append(additionalFields, to: &text)
-        guard text.utf8.count + 2 <= UpgradeHeadScanner.maximumByteCount else { throw .tooLong }
+        guard text.utf8.count + 2 <= HeadReader.Limits.upgrade.byteCount else { throw .tooLong }
         return Array((text + "\r\n").utf8)
     }
 
-    /// Parses a response head as the client that sent `request` (RFC 6455 §4.1).
+    /// Parses a whole response head as the client that sent `request`.
+    package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
+        var reader = try HeadReader.whole(head, .response)
+        guard let response = reader.finishResponse() else { throw .malformed("end of the head") }
+        try self.init(response, for: request)
+    }
+
+    /// Interprets a response head as the client that sent `request` (RFC 6455 §4.1).
     ///
     /// - Throws: ``UpgradeError``; for any status except 101, ``UpgradeError/refused(status:)``.
-    package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
-        let lines = try HeadLines(head)
-        let fields = lines.fields
-        status = try lines.status(of: ["HTTP/1.1"])
+    package init(_ head: HTTPResponseHead, for request: UpgradeRequest) throws(UpgradeError) {
+        let fields = head.fields
+        guard head.version == .http11 else { throw .malformed("HTTP version") }
+        status = head.status
         guard status == 101 else { throw .refused(status: status) }
-        guard let upgrade = fields.onlyValue(of: "Upgrade"), HeaderFields.areEqual(upgrade, "websocket") else {
+        guard let upgrade = fields.onlyValue(of: "Upgrade"), HTTPCharacters.areEqual(upgrade, "websocket") else {
             throw .malformed("Upgrade")
         }
         guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
@@ -72,7 +79,7 @@ package struct UpgradeResponse: Equatable, Sendable {
             throw .malformed("Sec-WebSocket-Protocol")
         }
         subprotocol = chosen.first
-        additionalFields = fields.fields.filter { !HandshakeField.contains($0.name) }
+        additionalFields = HandshakeField.others(in: fields)
     }
 
     private static let phrases = [

@@ -31,13 +31,13 @@ struct ExerciseTests {
     func heads(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let words = [
-            "GET / HTTP/1.1", "\r\n", "\r", "\n", ": ", "Host", "h", "Upgrade", "websocket", "Connection",
-            "Sec-WebSocket-Key",
-            "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version", "13", " ", ",", "\u{0}", "/", "HTTP/1.1 101 x",
+            "Host: h\r\n", "Upgrade: websocket\r\n", "Connection: Upgrade\r\n", "Sec-WebSocket-Version: 13\r\n",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", "\r\n", "\r\n", "\r", "\n", ": ", "Host", " ", ",",
+            "\u{0}", "/",
         ]
         var wholeCount = 0
         for _ in 0..<200 {
-            var bytes: [UInt8] = []
+            var bytes = Array((random.chance(oneIn: 2) ? "GET / HTTP/1.1\r\n" : "HTTP/1.1 101 x\r\n").utf8)
             for _ in 0..<random.integer(in: 0...25) {
                 bytes += Array(words[random.integer(in: 0...(words.count - 1))].utf8)
             }
@@ -74,6 +74,50 @@ struct ExerciseTests {
             if Exercise.references(text(references)) { followedCount += 1 }
         }
         #expect(answeredCount > 0 && storedCount > 0 && followedCount > 0)
+    }
+
+    /// Returns up to three HTTP messages made of random parts, with a mutated byte in one of three results.
+    private func messages(_ random: inout SplitMix64) -> [UInt8] {
+        let starts = [
+            "GET / HTTP/1.1\r\nHost: h\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n", "HEAD / HTTP/1.0\r\n",
+            "HTTP/1.1 200 OK\r\n",
+            "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204 No\r\n", "HTTP/1.1 100 C\r\n", "HTTP/1.1 101 S\r\n", "",
+        ]
+        let lines = [
+            "Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "Connection: keep-alive\r\n",
+            "Connection: close\r\n",
+            "Upgrade: x\r\n", "Expect: 100-continue\r\n", "A: \"b, c\"\r\n", "A: b\n", ": ",
+        ]
+        let bodies = ["abc", "3\r\nabc\r\n", "3;x\r\nabc\r\n", "0\r\n\r\n", "0\r\nA: b\r\n\r\n", ""]
+        func one(_ words: [String]) -> String { words[random.integer(in: 0...(words.count - 1))] }
+        var text = ""
+        for _ in 0..<random.integer(in: 1...3) {
+            text += one(starts)
+            for _ in 0..<random.integer(in: 0...2) { text += one(lines) }
+            text += "\r\n"
+            for _ in 0..<random.integer(in: 0...2) { text += one(bodies) }
+        }
+        var bytes = Array(text.utf8)
+        if random.chance(oneIn: 3) {
+            bytes[random.integer(in: 0...(bytes.count - 1))] = UInt8.random(in: 0...255, using: &random)
+        }
+        return bytes
+    }
+
+    @Test("HTTP/1 with random messages", arguments: 0..<40)
+    func http1(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        var (headCount, bodyCount, eventCount) = (0, 0, 0)
+        for _ in 0..<200 {
+            let bytes = messages(&random)
+            headCount += Exercise.httpHead(bytes)
+            let chunks = (0..<random.integer(in: 0...4)).map { _ in
+                random.chance(oneIn: 2) ? "3\r\nabc\r\n" : random.chance(oneIn: 2) ? "0\r\nA: b\r\n\r\n" : "1;x\r\na"
+            }
+            if Exercise.httpChunks(Array(chunks.joined().utf8)) { bodyCount += 1 }
+            eventCount += Exercise.http1Connection(random.bytes(2) + bytes)
+        }
+        #expect(headCount > 0 && bodyCount > 0 && eventCount > 200)
     }
 
     @Test("Framers with any order of calls", arguments: 0..<200)

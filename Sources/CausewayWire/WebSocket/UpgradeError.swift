@@ -1,0 +1,47 @@
+/// The reason why a head of the opening handshake is refused.
+package enum UpgradeError: Error, Equatable, Sendable {
+    /// The message is not HTTP/1.1, or a field is malformed. The text names the part.
+    case malformed(String)
+    /// The head is longer than ``HeadReader/Limits/upgrade`` permits or has too many fields.
+    case tooLong
+    /// The WebSocket version is not 13 (RFC 6455 §4.4).
+    case unsupportedVersion
+    /// The server answered with this status instead of 101.
+    case refused(status: Int)
+    /// A value from the program cannot be written into a head. The text names the value.
+    case unwritable(String)
+
+    /// Creates the error for a head that is not valid HTTP.
+    package init(_ error: HTTPSyntaxError) {
+        switch error {
+        case .invalid(let element, _): self = .malformed(element)
+        case .limitExceeded: self = .tooLong
+        case .unwritable(let value): self = .unwritable(value)
+        }
+    }
+}
+
+extension HeadReader.Limits {
+    /// The limits of a head of the opening handshake: 16 KiB and 128 fields.
+    package static var upgrade: HeadReader.Limits {
+        var limits = HeadReader.Limits()
+        limits.byteCount = 16 << 10
+        limits.fieldCount = 128
+        return limits
+    }
+}
+
+extension HeadReader {
+    /// Reads a whole head of the opening handshake.
+    static func whole(_ bytes: [UInt8], _ kind: Kind) throws(UpgradeError) -> HeadReader {
+        var reader = HeadReader(kind, limits: .upgrade)
+        let count: Int
+        do {
+            count = try reader.take(bytes[...])
+        } catch {
+            throw UpgradeError(error)
+        }
+        guard reader.isComplete, count == bytes.count else { throw .malformed("end of the head") }
+        return reader
+    }
+}
