@@ -117,6 +117,14 @@ let package = Package(
                 "CausewayTLS",
             ],
             swiftSettings: house),
+        // The HTTP engine. Not a product yet.
+        .target(
+            name: "CausewayHTTP",
+            dependencies: [
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         .target(
@@ -193,6 +201,10 @@ let package = Package(
                 "Network", "Security", "SystemConfiguration",
             ],
             swiftSettings: house),
+        .testTarget(
+            name: "CausewayHTTPTests",
+            dependencies: ["Causeway", "CausewayHTTP", "CausewayProtocols", "CausewaySystem", "CausewayTypes"],
+            swiftSettings: house),
         // Programs as written for Apple's framework, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
         .testTarget(
@@ -200,7 +212,7 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayLines", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
+                "Causeway", "CausewayHTTP", "CausewayLines", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
                 "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayWire",
             ],
             swiftSettings: house),

@@ -1,0 +1,200 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+extension HTTP1ConnectionDriver.State {
+    // MARK: Transport
+
+    mutating func opened() {
+        phase = .open
+        actions.append(.reportConnected)
+        pump()
+    }
+
+    mutating func connectFailed(_ failure: NWError) {
+        phase = .closed
+        actions.append(.close(isInterrupted: true))
+        actions.append(.reportFailed(failure))
+    }
+
+    /// Handles the failure of an established transport. A pending receive reports it too; content that arrived before comes first.
+    mutating func lost(_ failure: NWError) {
+        error = error ?? failure
+        guard !isReceiving else { return }
+        machine.inputEnded(isClean: false)
+        pump()
+    }
+
+    mutating func arrived(_ arrival: HTTPArrival) {
+        isReceiving = false
+        guard phase == .open else { return }
+        if let content = arrival.content, !content.isEmpty { machine.received(Array(content)[...]) }
+        if let failure = arrival.error { error = error ?? failure }
+        if arrival.isEnd || arrival.error != nil { machine.inputEnded(isClean: arrival.error == nil) }
+        pump()
+    }
+
+    mutating func sent(_ count: Int, _ failure: NWError?, at now: Duration) {
+        pendingCount -= count
+        if let failure { error = error ?? failure }
+        exchange?.progressed(at: now)
+        if phase == .open { pump() }
+    }
+
+    mutating func close(isInterrupted: Bool) {
+        guard phase != .closed else { return }
+        phase = .closed
+        if let exchange { actions.append(.failExchange(exchange, .closed)) }
+        exchange = nil
+        source = nil
+        actions.append(.close(isInterrupted: isInterrupted))
+        actions.append(.reportClosed)
+    }
+
+    // MARK: Requests
+
+    mutating func begin(_ next: HTTPExchange, at now: Duration) {
+        // The peer may have closed the connection after the pool chose it.
+        guard phase == .open, exchange == nil, machine.isIdle else {
+            actions.append(.interrupt(next, .endedWithoutResponse, error))
+            return
+        }
+        guard next.beginSending() else {
+            actions.append(.reportFinished(isReusable: true, KeepAlive(FieldSection())))
+            return
+        }
+        do throws(HTTP1Failure) {
+            try machine.send(next.request.head, body: next.body.length, at: now)
+            exchange = next
+            switch next.body {
+            case .none: break
+            case .data(let data):
+                try machine.sendContent(Array(data)[...])
+                try machine.sendEnd()
+            case .stream(let stream, _): source = stream
+            }
+        } catch {
+            actions.append(.failExchange(next, HTTPFailure(error, nil)))
+            if exchange == nil {
+                actions.append(.reportFinished(isReusable: true, KeepAlive(FieldSection())))
+            } else {
+                machine.abort()
+            }
+        }
+        if let deadline = machine.deadline { actions.append(.schedule(deadline - now)) }
+        pump()
+    }
+
+    /// Handles a piece of the request's content.
+    mutating func produced(_ piece: HTTPBodyPiece, _ owner: HTTPExchange) {
+        guard exchange === owner, source != nil else { return }
+        isPulling = false
+        do throws(HTTP1Failure) {
+            switch piece {
+            case .content(let content): try machine.sendContent(Array(content)[...])
+            case .end(let trailers):
+                source = nil
+                try machine.sendEnd(trailers: trailers)
+            case .failure(let error):
+                actions.append(.failExchange(owner, .contentFailed(error)))
+                machine.abort()
+            }
+        } catch {
+            actions.append(.failExchange(owner, HTTPFailure(error, nil)))
+            machine.abort()
+        }
+        pump()
+    }
+
+    // MARK: Machine
+
+    /// Sends what the machine has, handles its events, and reads if the reader has room.
+    mutating func pump() {
+        guard phase == .open else { return }
+        flush()
+        var room = HTTPExchange.unreadLimit
+        while true {
+            if let exchange { room = exchange.room() }
+            guard let event = machine.nextEvent(atMost: room) else { break }
+            handle(event)
+        }
+        guard phase == .open else { return }
+        // An interim response may have released held content.
+        flush()
+        pull()
+        if !isReceiving, exchange == nil || room > 0 {
+            isReceiving = true
+            actions.append(.receive(room))
+        }
+    }
+
+    private mutating func flush() {
+        var output = machine.takeOutput()
+        while let piece = output.popPiece() {
+            pendingCount += piece.count
+            actions.append(.send(Data(piece)))
+        }
+    }
+
+    private mutating func pull() {
+        guard let source, let exchange, !isPulling,
+            pendingCount + machine.outputCount < HTTP1ConnectionDriver.outputLimit
+        else { return }
+        isPulling = true
+        actions.append(.pull(source, exchange))
+    }
+
+    private mutating func handle(_ event: HTTP1Client.Event) {
+        switch event {
+        case .informational(let head): if let exchange { actions.append(.inform(exchange, head)) }
+        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head)) }
+        case .content(let content):
+            guard let exchange else { return }
+            exchange.reserve(content.count)
+            actions.append(.deliver(exchange, Data(content)))
+        case .finished(let trailers, let reuse): finish(trailers, reuse)
+        case .upgraded: end(.unexpectedUpgrade)
+        case .ended(let failure): end(failure)
+        }
+    }
+
+    /// Returns the connection to the pool before the reader continues, so that its next request finds it.
+    private mutating func finish(_ trailers: FieldSection, _ reuse: HTTP1Client.Reuse) {
+        guard let ended = exchange.take() else { return }
+        stopSource()
+        switch reuse {
+        case .permitted(let keepAlive):
+            actions.append(.reportFinished(isReusable: keepAlive.maximum != 0, keepAlive))
+        case .refused: break
+        }
+        actions.append(.finish(ended, trailers))
+    }
+
+    private mutating func end(_ failure: HTTP1Failure?) {
+        let ended = exchange.take()
+        stopSource()
+        phase = .closed
+        actions.append(.close(isInterrupted: ended != nil))
+        actions.append(.reportClosed)
+        if let ended { actions.append(.interrupt(ended, failure, error)) }
+    }
+
+    private mutating func stopSource() {
+        if let source { actions.append(.stop(source)) }
+        source = nil
+        isPulling = false
+    }
+}
+
+extension HTTPRequestBody {
+    /// The length as HTTP/1 frames it.
+    fileprivate var length: HTTP1BodyLength {
+        switch self {
+        case .none: .none
+        case .data(let data): .length(data.count)
+        case .stream(_, let length?): .length(length)
+        case .stream(_, nil): .chunked
+        }
+    }
+}

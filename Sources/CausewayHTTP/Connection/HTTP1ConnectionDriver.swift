@@ -1,0 +1,162 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+/// Moves bytes between a transport and an ``HTTP1Client``.
+///
+/// Transitions happen under one lock. One thread at a time performs their actions, in order and without the lock, so that a completion
+/// that comes inside an action does not recurse.
+final class HTTP1ConnectionDriver: HTTPConnection {
+    /// The number of bytes that wait for the transport, from which no further content is requested from a source.
+    static let outputLimit = 64 << 10
+
+    enum Phase {
+        case connecting
+        case open
+        case closed
+    }
+
+    enum Action: Sendable {
+        case send(Data)
+        case receive(Int)
+        case pull(any HTTPBodySource, HTTPExchange)
+        case stop(any HTTPBodySource)
+        case inform(HTTPExchange, HTTPResponseHead)
+        case respond(HTTPExchange, HTTPResponseHead)
+        case deliver(HTTPExchange, Data)
+        case finish(HTTPExchange, FieldSection)
+        case interrupt(HTTPExchange, HTTP1Failure?, NWError?)
+        case failExchange(HTTPExchange, HTTPFailure)
+        case schedule(Duration)
+        case reportConnected
+        case reportFailed(NWError)
+        case reportFinished(isReusable: Bool, KeepAlive)
+        case reportClosed
+        case close(isInterrupted: Bool)
+    }
+
+    struct State {
+        var phase = Phase.connecting
+        var machine: HTTP1Client
+        var exchange: HTTPExchange?
+        /// The source of the current request's content, until its end.
+        var source: (any HTTPBodySource)?
+        var isPulling = false
+        var isReceiving = false
+        /// Number of bytes that the transport has not taken.
+        var pendingCount = 0
+        var error: NWError?
+        var line = ActionLine<Action>()
+        var actions: [Action] = []
+    }
+
+    let id: PoolConnectionID
+    let transport: any HTTPTransport
+    let observer: any HTTPConnectionObserver
+    private let clock: any HTTPClock
+    private let state: LockedValue<State>
+
+    init(
+        _ id: PoolConnectionID, _ transport: any HTTPTransport, _ configuration: HTTP1Client.Configuration,
+        clock: any HTTPClock, observer: any HTTPConnectionObserver
+    ) {
+        self.id = id
+        self.transport = transport
+        self.clock = clock
+        self.observer = observer
+        state = LockedValue(State(machine: HTTP1Client(configuration: configuration)))
+    }
+
+    // MARK: Requests of the engine
+
+    func open() {
+        transport.start { [self] result in
+            transition { state in
+                switch (state.phase, result) {
+                case (.connecting, .success): state.opened()
+                case (.connecting, .failure(let error)): state.connectFailed(error)
+                case (.open, .failure(let error)): state.lost(error)
+                case (.open, .success), (.closed, _): break
+                }
+            }
+        }
+    }
+
+    func perform(_ exchange: HTTPExchange) {
+        let now = clock.now
+        transition { state in state.begin(exchange, at: now) }
+    }
+
+    func readerHasRoom(_ exchange: HTTPExchange) {
+        transition { state in if state.exchange === exchange { state.pump() } }
+    }
+
+    func abandon(_ exchange: HTTPExchange) {
+        transition { state in
+            guard state.exchange === exchange else { return }
+            state.machine.abort()
+            state.pump()
+        }
+    }
+
+    func close() {
+        transition { state in state.close(isInterrupted: state.exchange != nil || state.phase == .connecting) }
+    }
+
+    // MARK: Actions
+
+    private func transition(_ body: (inout State) -> Void) {
+        let mustPerform = state.withLock { state in
+            body(&state)
+            guard !state.actions.isEmpty else { return false }
+            let actions = state.actions
+            state.actions = []
+            return state.line.add(actions)
+        }
+        guard mustPerform else { return }
+        while let action = state.withLock({ state in state.line.next() }) { perform(action) }
+    }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .send(let content): send(content)
+        case .receive(let limit):
+            transport.receive(atMost: limit) { [self] arrival in transition { state in state.arrived(arrival) } }
+        case .pull(let source, let exchange):
+            source.next { [self] piece in transition { state in state.produced(piece, exchange) } }
+        case .stop(let source): source.stop()
+        case .inform(let exchange, let head): exchange.informed(head, at: clock.now)
+        case .respond(let exchange, let head): exchange.responded(head, at: clock.now)
+        case .deliver(let exchange, let piece): exchange.received(piece, at: clock.now)
+        case .finish(let exchange, let trailers): exchange.finished(trailers)
+        case .interrupt(let exchange, let failure, let error): observer.interrupted(exchange, failure, error)
+        case .failExchange(let exchange, let failure): exchange.fail(failure)
+        case .schedule(let delay):
+            clock.schedule(after: delay) { [weak self] in self?.advance() }
+        case .reportConnected: observer.connected(id, PoolConnectionFacts())
+        case .reportFailed(let error): observer.connectFailed(id, error)
+        case .reportFinished(let isReusable, let keepAlive): observer.finished(id, isReusable: isReusable, keepAlive)
+        case .reportClosed: observer.closed(id)
+        case .close(let isInterrupted): transport.close(isInterrupted: isInterrupted)
+        }
+    }
+
+    private func send(_ content: Data) {
+        let count = content.count
+        transport.send(content) { [self] error in
+            let now = clock.now
+            transition { state in state.sent(count, error, at: now) }
+        }
+    }
+
+    /// Sends content that waited for status 100.
+    private func advance() {
+        let now = clock.now
+        transition { state in
+            state.machine.advance(to: now)
+            state.pump()
+        }
+    }
+}

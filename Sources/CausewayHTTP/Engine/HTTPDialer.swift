@@ -1,0 +1,40 @@
+package import Causeway
+package import CausewayProtocols
+
+/// Creates the transports of an engine.
+protocol HTTPDialer: Sendable {
+    func makeTransport(to key: PoolKey) -> any HTTPTransport
+}
+
+/// Connects with `NWConnection`, whose parameters determine proxies, interfaces and TLS.
+struct NetworkDialer: HTTPDialer {
+    let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
+
+    func makeTransport(to key: PoolKey) -> any HTTPTransport {
+        let origin = key.origin
+        let port = NWEndpoint.Port(rawValue: origin.port) ?? .any
+        return NWConnection(host: Self.host(origin.host), port: port, using: makeParameters(origin))
+    }
+
+    /// Returns the host to connect to. An IPv6 literal loses its brackets, and its zone is decoded (RFC 6874 §2).
+    static func host(_ text: String) -> NWEndpoint.Host {
+        guard text.hasPrefix("["), text.hasSuffix("]") else { return NWEndpoint.Host(text) }
+        let literal = text.dropFirst().dropLast()
+        guard let percent = literal.firstIndex(of: "%") else { return NWEndpoint.Host(String(literal)) }
+        var zone = literal[percent...].dropFirst()
+        if zone.hasPrefix("25"), zone.count > 2 { zone = zone.dropFirst(2) }
+        return NWEndpoint.Host("\(literal[..<percent])%\(zone)")
+    }
+}
+
+extension HTTPEngine {
+    /// Returns the default parameters: TCP without Nagle's algorithm, and TLS that offers HTTP/1.1 for secure origins.
+    package static func defaultParameters(for origin: HTTPOrigin) -> NWParameters {
+        let tcp = NWProtocolTCP.Options()
+        tcp.noDelay = true
+        guard origin.isSecure else { return NWParameters(tls: nil, tcp: tcp) }
+        let tls = NWProtocolTLS.Options()
+        sec_protocol_options_add_tls_application_protocol(tls.securityProtocolOptions, "http/1.1")
+        return NWParameters(tls: tls, tcp: tcp)
+    }
+}

@@ -1,0 +1,60 @@
+package import Causeway
+package import CausewayProtocols
+internal import CausewayTypes
+
+/// Sends HTTP requests over a pool of connections.
+///
+/// Connections close when the engine and all responses from it are released, or with ``shutDown()``.
+package final class HTTPEngine: Sendable {
+    package struct Configuration: Sendable {
+        package var limits = PoolLimits()
+        /// The limits and timeouts of the HTTP/1.1 machine.
+        package var http1 = HTTP1Client.Configuration()
+        /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
+        package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
+
+        package init() {}
+    }
+
+    let core: HTTPEngineCore
+
+    package convenience init(_ configuration: Configuration = Configuration()) {
+        self.init(NetworkDialer(makeParameters: configuration.makeParameters), LoopClock(), configuration)
+    }
+
+    init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, _ configuration: Configuration = Configuration()) {
+        core = HTTPEngineCore(dialer, clock, limits: configuration.limits, machine: configuration.http1)
+    }
+
+    deinit { core.shutDown() }
+
+    /// The number of connections, those that are being established included.
+    package var connectionCount: Int { core.connectionCount }
+
+    /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
+    package func shutDown() { core.shutDown() }
+
+    /// Sends a request, and waits for the head of the response.
+    ///
+    /// Cancellation: the request fails with ``HTTPFailure/cancelled``. Its connection is closed if the request was sent.
+    package func execute(
+        _ request: HTTPRequestValue, body: HTTPRequestBody = .none
+    ) async throws(HTTPFailure) -> HTTPResponseStream {
+        // Both change the meaning of the connection, which this interface cannot hand over.
+        if request.method == "CONNECT" { throw .invalidRequest(.misuse("method CONNECT")) }
+        if request.fields.contains("Upgrade") { throw .invalidRequest(.misuse("field Upgrade")) }
+        if Task.isCancelled { throw .cancelled }
+        let exchange = core.start(request, body)
+        let outcome = await withTaskCancellationHandler {
+            await exchange.awaitHead()
+        } onCancel: {
+            core.end(exchange, .cancelled)
+        }
+        switch outcome {
+        case .success(let head): return HTTPResponseStream(head, exchange, self)
+        case .failure(let failure):
+            core.remove(exchange)
+            throw failure
+        }
+    }
+}

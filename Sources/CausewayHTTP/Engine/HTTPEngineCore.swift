@@ -1,0 +1,248 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Drives a ``ConnectionPool``: performs its actions, and reports the events of connections to it.
+///
+/// Transitions happen under one lock. One thread at a time performs their actions, in order and without the lock, so that a connection is
+/// never closed before it is opened.
+final class HTTPEngineCore: HTTPConnectionObserver {
+    private enum Action: Sendable {
+        case pool(PoolAction)
+        /// Fail the request, because no connection could be established.
+        case fail(UInt64, NWError)
+        case closeAll([any HTTPConnection], [HTTPExchange])
+    }
+
+    private struct State {
+        var pool: ConnectionPool
+        var exchanges: [UInt64: HTTPExchange] = [:]
+        var connections: [PoolConnectionID: any HTTPConnection] = [:]
+        var lastID: UInt64 = 0
+        var isClosed = false
+        /// The time of the earliest timer that is set.
+        var timer: Duration?
+        var line = ActionLine<Action>()
+    }
+
+    private let dialer: any HTTPDialer
+    private let clock: any HTTPClock
+    private let machine: HTTP1Client.Configuration
+    private let state: LockedValue<State>
+
+    init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, limits: PoolLimits, machine: HTTP1Client.Configuration) {
+        self.dialer = dialer
+        self.clock = clock
+        self.machine = machine
+        state = LockedValue(State(pool: ConnectionPool(limits: limits)))
+    }
+
+    var now: Duration { clock.now }
+
+    /// The number of connections, those that are being established included.
+    var connectionCount: Int { state.withLock { state in state.pool.connectionCount } }
+
+    // MARK: Requests
+
+    /// Starts a request.
+    func start(_ request: HTTPRequestValue, _ body: HTTPRequestBody) -> HTTPExchange {
+        let now = clock.now
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let exchange = HTTPExchange(id: id, request, body, at: now)
+        let limit = exchange.nextLimit(at: now)?.time
+        var isClosed = false
+        transition { state in
+            isClosed = state.isClosed
+            guard !isClosed else { return [] }
+            state.exchanges[id] = exchange
+            return state.pool.requested(exchange.poolRequest(), at: now)
+        }
+        if isClosed { exchange.fail(.closed) }
+        if let limit { setTimer(limit, at: now) }
+        return exchange
+    }
+
+    /// Ends a request. Without effect after its end.
+    func end(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
+        let connection = exchange.fail(failure)
+        remove(exchange)
+        connection?.abandon(exchange)
+    }
+
+    /// Forgets an exchange that has ended.
+    func remove(_ exchange: HTTPExchange) {
+        let now = clock.now
+        transition { state in
+            guard state.exchanges.removeValue(forKey: exchange.id) != nil else { return [] }
+            return state.pool.cancelled(exchange.id, at: now)
+        }
+    }
+
+    /// Closes all connections and fails all requests.
+    func shutDown() {
+        let mustPerform = state.withLock { state in
+            state.isClosed = true
+            let action = Action.closeAll(Array(state.connections.values), Array(state.exchanges.values))
+            state.connections = [:]
+            state.exchanges = [:]
+            return state.line.add([action])
+        }
+        if mustPerform { performActions() }
+    }
+
+    // MARK: Connections
+
+    func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts) {
+        let now = clock.now
+        transition { state in state.pool.connected(id, facts, at: now) }
+    }
+
+    func connectFailed(_ id: PoolConnectionID, _ error: NWError) {
+        let now = clock.now
+        transition(because: error) { state in
+            state.connections[id] = nil
+            return state.pool.connectFailed(id, at: now)
+        }
+    }
+
+    func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive) {
+        let now = clock.now
+        // The server closes the connection at about that time. A request that is sent a second earlier arrives in time.
+        let idle = keepAlive.timeout.map { Duration.seconds(max(0, min($0, 1 << 20) - 1)) }
+        transition { state in state.pool.finished(id, isReusable: isReusable, idleTimeout: idle, at: now) }
+    }
+
+    func closed(_ id: PoolConnectionID) {
+        let now = clock.now
+        transition { state in
+            state.connections[id] = nil
+            return state.pool.closed(id, at: now)
+        }
+    }
+
+    func interrupted(_ exchange: HTTPExchange, _ failure: HTTP1Failure?, _ error: NWError?) {
+        let now = clock.now
+        if failure == .endedWithoutResponse, let context = exchange.retryContext(),
+            case .retry(let route, needsNewStream: false) = RetryRules.decide(.closedBeforeAnswer, context),
+            exchange.beginRetry()
+        {
+            transition { state in
+                guard state.exchanges[exchange.id] != nil else { return [] }
+                return state.pool.requested(exchange.poolRequest(route), at: now)
+            }
+            return
+        }
+        exchange.fail(HTTPFailure(failure, error))
+        remove(exchange)
+    }
+
+    // MARK: Actions
+
+    private func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
+        let (mustPerform, deadline) = state.withLock { state -> (Bool, Duration?) in
+            let actions = body(&state).map { action -> Action in
+                if case .fail(let request, _) = action, let error { .fail(request, error) } else { .pool(action) }
+            }
+            let deadline = state.pool.deadline
+            let needsTimer = deadline.map { due in state.timer.map { due < $0 } ?? true } ?? false
+            return (state.line.add(actions), needsTimer ? deadline : nil)
+        }
+        if mustPerform { performActions() }
+        if let deadline { setTimer(deadline, at: clock.now) }
+    }
+
+    private func performActions() {
+        while let action = state.withLock({ state in state.line.next() }) {
+            switch action {
+            case .pool(.connect(let id, let key, _)): connect(id, key)
+            case .pool(.assign(let request, let id, let isReused)): assign(request, id, isReused: isReused)
+            case .pool(.close(let id)):
+                state.withLock { state in state.connections.removeValue(forKey: id) }?.close()
+            case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
+            case .fail(let request, let error): fail(request, error)
+            case .closeAll(let connections, let exchanges):
+                for exchange in exchanges { exchange.fail(.closed) }
+                for connection in connections { connection.close() }
+            }
+        }
+    }
+
+    private func connect(_ id: PoolConnectionID, _ key: PoolKey) {
+        let transport = dialer.makeTransport(to: key)
+        let connection = HTTP1ConnectionDriver(id, transport, machine, clock: clock, observer: self)
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.connections[id] = connection }
+            return state.isClosed
+        }
+        if !isClosed { connection.open() }
+    }
+
+    private func assign(_ request: UInt64, _ id: PoolConnectionID, isReused: Bool) {
+        let (exchange, connection) = state.withLock { state in (state.exchanges[request], state.connections[id]) }
+        guard let connection else {
+            // The connection was closed after the pool chose it.
+            if let exchange, exchange.attach(nil, isReused: isReused) {
+                interrupted(exchange, .endedWithoutResponse, nil)
+            }
+            return
+        }
+        guard let exchange, exchange.attach(connection, isReused: isReused) else {
+            return finished(id, isReusable: true, KeepAlive(FieldSection()))
+        }
+        connection.perform(exchange)
+    }
+
+    private func fail(_ request: UInt64, _ error: NWError) {
+        state.withLock { state in state.exchanges.removeValue(forKey: request) }?.fail(.cannotConnect(error))
+    }
+
+    // MARK: Time
+
+    private func setTimer(_ due: Duration, at now: Duration) {
+        let isNeeded = state.withLock { state in
+            if let timer = state.timer, timer <= due { return false }
+            state.timer = due
+            return true
+        }
+        guard isNeeded else { return }
+        clock.schedule(after: max(.zero, due - now)) { [weak self] in self?.advance(due) }
+    }
+
+    /// Ends what is overdue, and sets the next timer. A timer that was replaced by an earlier one is harmless.
+    private func advance(_ due: Duration) {
+        let now = clock.now
+        let exchanges = state.withLock { state in
+            if state.timer == due { state.timer = nil }
+            return Array(state.exchanges.values)
+        }
+        var next: Duration?
+        for exchange in exchanges {
+            guard let limit = exchange.nextLimit(at: now) else { continue }
+            if limit.time <= now {
+                end(exchange, limit.failure)
+            } else {
+                next = min(next ?? limit.time, limit.time)
+            }
+        }
+        transition { state in state.pool.advance(to: now) }
+        if let next { setTimer(next, at: now) }
+    }
+}
+
+extension HTTPExchange {
+    /// The request to the pool, with the restrictions of a second attempt.
+    fileprivate func poolRequest(_ route: RetryDecision.Route = .any) -> PoolRequest {
+        let route: PoolRequest.Route =
+            switch route {
+            case .any, .withoutEarlyData: .any
+            case .newConnection: .newConnection
+            case .ownConnection: .ownConnection
+            case .http1: .http1
+            }
+        return PoolRequest(id: id, key: PoolKey(request.origin), priority: request.priority, route: route)
+    }
+}

@@ -1,0 +1,51 @@
+package import CausewayProtocols
+package import CausewayWire
+
+/// A request without its content.
+package struct HTTPRequestValue: Sendable {
+    /// The method. Case is significant (RFC 9110 §9.1).
+    package var method: String
+    /// The server to connect to.
+    package var origin: HTTPOrigin
+    /// The request target as it is on the wire (RFC 9112 §3.2).
+    package var target: String
+    /// The fields. The engine adds `Host` if it is missing, and the fields that frame the content.
+    package var fields: FieldSection
+    /// The priority from 0 to 1 while the request waits for a connection.
+    package var priority: Float = 0.5
+    /// The maximum time from the start of the request to the end of the response; `nil` for no limit.
+    package var deadline: Duration?
+    /// The maximum time without progress; `nil` for no limit. Time in which the reader does not take the body does not count.
+    package var idleTimeout: Duration? = .seconds(60)
+
+    package init(
+        method: String = "GET", origin: HTTPOrigin, target: String = "/", fields: FieldSection = FieldSection()
+    ) {
+        self.method = method
+        self.origin = origin
+        self.target = target
+        self.fields = fields
+    }
+
+    /// Creates a request for an absolute URI. User information and fragment are not sent (RFC 9110 §4.2.4).
+    ///
+    /// - Returns: `nil` unless the scheme is `http` or `https` and the host and the port are valid.
+    package init?(method: String = "GET", uri text: String, fields: FieldSection = FieldSection()) {
+        guard let uri = URIReference(text), let origin = HTTPOrigin(uri) else { return nil }
+        self.init(method: method, origin: origin, target: uri.originForm, fields: fields)
+    }
+
+    /// The value of `Host` (RFC 9110 §7.2): without the zone of an IPv6 address (RFC 6874 §4), and without the default port.
+    var hostField: String {
+        var host = origin.host
+        if host.hasPrefix("["), let zone = host.firstIndex(of: "%") { host = host[..<zone] + "]" }
+        return origin.port == (origin.isSecure ? 443 : 80) ? host : "\(host):\(origin.port)"
+    }
+
+    /// The head of the request for HTTP/1.1.
+    var head: HTTPRequestHead {
+        var head = HTTPRequestHead(method: method, target: target, fields: fields)
+        if !fields.contains("Host") { head.fields.append("Host", hostField) }
+        return head
+    }
+}

@@ -1,0 +1,95 @@
+import CausewayProtocols
+import CausewaySystem
+import CausewayTypes
+import FoundationEssentials
+
+@testable import CausewayHTTP
+
+/// A clock that moves only when a test moves it.
+final class ManualClock: HTTPClock {
+    private struct State {
+        var now = Duration.zero
+        var timers: [(due: Duration, body: @Sendable () -> Void)] = []
+    }
+
+    private let state = LockedValue(State())
+
+    var now: Duration { state.withLock { state in state.now } }
+
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in state.timers.append((state.now + delay, body)) }
+    }
+
+    /// Moves the clock and runs the timers that are due.
+    func advance(by step: Duration) {
+        let due = state.withLock { state in
+            state.now += step
+            let due = state.timers.filter { $0.due <= state.now }.map(\.body)
+            state.timers.removeAll { $0.due <= state.now }
+            return due
+        }
+        for body in due { body() }
+    }
+}
+
+/// A transport whose peer is the test. Sends complete at once, and receives when the test delivers.
+final class FakeTransport: HTTPTransport {
+    private struct State {
+        var report: (@Sendable (Result<PoolFacts, NWError>) -> Void)?
+        var receiver: (@Sendable (HTTPArrival) -> Void)?
+        var limit = 0
+        var sent = Data()
+        var isClosed = false
+    }
+
+    private let state = LockedValue(State())
+
+    var sent: String { String(decoding: state.withLock { state in state.sent }, as: UTF8.self) }
+    var isClosed: Bool { state.withLock { state in state.isClosed } }
+    /// The maximum length of the pending receive; `nil` if there is none.
+    var wanted: Int? { state.withLock { state in state.receiver == nil ? nil : state.limit } }
+
+    func start(_ report: @escaping @Sendable (Result<PoolFacts, NWError>) -> Void) {
+        state.withLock { state in state.report = report }
+    }
+
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {
+        state.withLock { state in (state.receiver, state.limit) = (completion, limit) }
+    }
+
+    func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        state.withLock { state in state.sent += content }
+        completion(nil)
+    }
+
+    func close(isInterrupted: Bool) {
+        let report = state.withLock { state in
+            state.isClosed = true
+            state.receiver = nil
+            return state.report.take()
+        }
+        withExtendedLifetime(report) {}
+    }
+
+    // MARK: The peer
+
+    func connect(_ result: Result<PoolFacts, NWError> = .success(PoolFacts())) {
+        state.withLock { state in state.report }?(result)
+    }
+
+    func deliver(_ arrival: HTTPArrival) { state.withLock { state in state.receiver.take() }?(arrival) }
+    func deliver(_ text: String) { deliver(HTTPArrival(content: Data(text.utf8))) }
+}
+
+/// Hands out transports that the test controls.
+final class FakeDialer: HTTPDialer {
+    private let made = LockedValue<[FakeTransport]>([])
+
+    var transports: [FakeTransport] { made.withLock { made in made } }
+
+    func makeTransport(to key: PoolKey) -> any HTTPTransport {
+        let transport = FakeTransport()
+        made.withLock { made in made.append(transport) }
+        return transport
+    }
+}

@@ -1,0 +1,142 @@
+import CausewayProtocols
+import CausewaySystem
+import CausewayTypes
+import FoundationEssentials
+import Testing
+
+@testable import CausewayHTTP
+
+@Suite("HTTP engine")
+struct HTTPEngineTests {
+    private let clock = ManualClock()
+    private let dialer = FakeDialer()
+    private let core: HTTPEngineCore
+
+    init() {
+        core = HTTPEngineCore(dialer, clock, limits: PoolLimits(), machine: HTTP1Client.Configuration())
+    }
+
+    private func request(_ method: String = "GET") throws -> HTTPRequestValue {
+        try #require(HTTPRequestValue(method: method, uri: "http://a.test/x"))
+    }
+
+    @Test("A request is sent when the connection is ready, and the connection is used again")
+    func reuse() async throws {
+        let first = core.start(try request(), .none)
+        let transport = try #require(dialer.transports.first)
+        #expect(transport.sent.isEmpty)
+        transport.connect()
+        #expect(transport.sent == "GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        #expect(try await first.awaitHead().get().status == 200)
+        #expect(try await first.awaitPiece(at: clock.now).get() == Data("ok".utf8))
+        #expect(try await first.awaitPiece(at: clock.now).get() == nil)
+        _ = core.start(try request(), .none)
+        #expect(dialer.transports.count == 1)
+        #expect(transport.sent.hasSuffix("\r\n\r\nGET /x HTTP/1.1\r\nHost: a.test\r\n\r\n"))
+    }
+
+    @Test("At most 64 KiB wait for the reader")
+    func backPressure() async throws {
+        let exchange = core.start(try request(), .none)
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        var delivered = 0
+        while let wanted = transport.wanted {
+            delivered += wanted
+            transport.deliver(HTTPArrival(content: Data(count: wanted)))
+        }
+        #expect(delivered == 64 << 10)
+        _ = try await exchange.awaitPiece(at: clock.now).get()
+        #expect(transport.wanted != nil)
+        // The reader's pause does not count as idle time.
+        #expect(exchange.nextLimit(at: .seconds(50))?.time ?? .zero >= .seconds(60))
+    }
+
+    @Test("An idempotent request moves to a new connection if a reused one was closed", arguments: ["GET", "POST"])
+    func stale(_ method: String) async throws {
+        let first = core.start(try request(), .none)
+        let old = try #require(dialer.transports.first)
+        old.connect()
+        old.deliver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(try await first.awaitHead().get().status == 200)
+        let second = core.start(try request(method), .none)
+        old.deliver(HTTPArrival(isEnd: true))
+        #expect(old.isClosed)
+        guard method == "GET" else {
+            #expect(dialer.transports.count == 1)
+            guard case .failure(.noResponse) = await second.awaitHead() else {
+                Issue.record("no failure")
+                return
+            }
+            return
+        }
+        let new = try #require(dialer.transports.dropFirst().first)
+        new.connect()
+        #expect(new.sent == "GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        new.deliver("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(try await second.awaitHead().get().status == 204)
+    }
+
+    @Test("A connection that the server closes while it is idle is not used again")
+    func idleClose() async throws {
+        _ = core.start(try request(), .none)
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(core.connectionCount == 1)
+        transport.deliver(HTTPArrival(isEnd: true))
+        #expect(transport.isClosed)
+        #expect(core.connectionCount == 0)
+    }
+
+    @Test("Deadline and idle timeout end a request and close its connection", arguments: [true, false])
+    func limits(_ hasDeadline: Bool) async throws {
+        var request = try request()
+        if hasDeadline { request.deadline = .seconds(2) } else { request.idleTimeout = .seconds(2) }
+        let exchange = core.start(request, .none)
+        let transport = try #require(dialer.transports.first)
+        clock.advance(by: .seconds(1))
+        transport.connect()
+        clock.advance(by: .seconds(1))
+        guard hasDeadline else {
+            // Sending the request was progress.
+            #expect(!transport.isClosed)
+            clock.advance(by: .seconds(1))
+            guard case .failure(.timedOut) = await exchange.awaitHead() else {
+                Issue.record("no failure")
+                return
+            }
+            #expect(transport.isClosed)
+            return
+        }
+        guard case .failure(.deadlineExceeded) = await exchange.awaitHead() else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(transport.isClosed)
+    }
+
+    @Test("A failed attempt fails the request with the reason")
+    func connectFailure() async throws {
+        let exchange = core.start(try request(), .none)
+        try #require(dialer.transports.first).connect(.failure(.posix(.ECONNREFUSED)))
+        guard case .failure(.cannotConnect(let error)) = await exchange.awaitHead() else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(error == .posix(.ECONNREFUSED))
+        #expect(core.connectionCount == 0)
+    }
+
+    @Test("Cancellation closes the connection of a sent request")
+    func cancellation() async throws {
+        let exchange = core.start(try request(), .none)
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        core.end(exchange, .cancelled)
+        #expect(transport.isClosed)
+        #expect(core.connectionCount == 0)
+    }
+}

@@ -1,0 +1,94 @@
+import CausewaySystem
+import FoundationEssentials
+
+/// An HTTP server on the loopback interface that answers as a test scripts it, also wrongly.
+final class ScriptedServer: Sendable {
+    private let listener: RawSocket
+    private let medium: Medium
+    private let accepted = Counter()
+    private let task = LockedValue<Task<Void, Never>?>(nil)
+
+    /// Starts the server. `script` runs for each connection, which closes when the script ends.
+    init(_ medium: Medium = .tcp4, _ script: @escaping @Sendable (ScriptedPeer) async throws -> Void) throws {
+        Backend.choose()
+        self.medium = medium
+        listener = try RawSocket.listening(medium, backlog: 128)
+        let started = Task { [listener, accepted] in
+            await withDiscardingTaskGroup { group in
+                while !Task.isCancelled, let socket = try? await listener.accept() {
+                    accepted.increment()
+                    group.addTask {
+                        let peer = ScriptedPeer(socket)
+                        try? await script(peer)
+                        socket.close()
+                    }
+                }
+            }
+        }
+        task.withLock { task in task = started }
+    }
+
+    deinit { task.withLock { task in task }?.cancel() }
+
+    /// The number of accepted connections.
+    var acceptedCount: Int { accepted.count }
+
+    func uri(_ path: String = "/") -> String {
+        "http://\(medium == .tcp6 ? "[::1]" : "127.0.0.1"):\(listener.port)\(path)"
+    }
+}
+
+/// The server's side of one connection.
+final class ScriptedPeer: Sendable {
+    let socket: RawSocket
+    private let input = LockedValue(Data())
+
+    init(_ socket: RawSocket) { self.socket = socket }
+
+    /// Reads the head of a request; `nil` at the end of the stream.
+    func readHead() async throws -> String? {
+        let end = Data("\r\n\r\n")
+        while true {
+            let head = input.withLock { input -> Data? in
+                guard let range = input.firstRange(of: end) else { return nil }
+                let head = Data(input[..<range.lowerBound])
+                input = Data(input[range.upperBound...])
+                return head
+            }
+            if let head { return String(decoding: head, as: UTF8.self) }
+            let piece = try await socket.read()
+            guard !piece.isEmpty else { return nil }
+            input.withLock { input in input += piece }
+        }
+    }
+
+    /// Reads until the input ends with `end`, and returns all of it.
+    func read(through end: String) async throws -> String {
+        while true {
+            let all = String(decoding: input.withLock { input in input }, as: UTF8.self)
+            if all.hasSuffix(end) {
+                input.withLock { input in input = Data() }
+                return all
+            }
+            let piece = try await socket.read()
+            guard !piece.isEmpty else { return all }
+            input.withLock { input in input += piece }
+        }
+    }
+
+    func write(_ text: String) async throws { try await socket.write(Data(text)) }
+
+    /// Writes a response with a length.
+    func respond(_ body: String, fields: String = "") async throws {
+        try await write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
+    }
+}
+
+/// A number that several tasks count up.
+final class Counter: Sendable {
+    private let value = LockedValue(0)
+
+    var count: Int { value.withLock { value in value } }
+
+    func increment(by step: Int = 1) { value.withLock { value in value += step } }
+}
