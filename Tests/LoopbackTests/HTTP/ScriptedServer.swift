@@ -31,7 +31,7 @@ final class ScriptedServer: Sendable {
     deinit { task.withLock { task in task }?.cancel() }
 
     /// The number of accepted connections.
-    var acceptedCount: Int { accepted.count }
+    var acceptedCount: Int { accepted.value }
 
     func uri(_ path: String = "/") -> String {
         "http://\(medium == .tcp6 ? "[::1]" : "127.0.0.1"):\(listener.port)\(path)"
@@ -82,13 +82,4 @@ final class ScriptedPeer: Sendable {
     func respond(_ body: String, fields: String = "") async throws {
         try await write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
-}
-
-/// A number that several tasks count up.
-final class Counter: Sendable {
-    private let value = LockedValue(0)
-
-    var count: Int { value.withLock { value in value } }
-
-    func increment(by step: Int = 1) { value.withLock { value in value += step } }
 }

@@ -84,5 +84,5 @@ final class Counter: Sendable {
     private let number = LockedValue(0)
 
     var value: Int { number.withLock { number in number } }
-    func increment() { number.withLock { number in number += 1 } }
+    func increment(by step: Int = 1) { number.withLock { number in number += step } }
 }
