@@ -21,9 +21,13 @@ package struct ConnectHandshake: TunnelHandshake {
         authority = Self.encoded(destination.authority)
         self.credential = credential
         self.nonce = nonce
+        client = Self.makeClient()
+    }
+
+    private static func makeClient() -> HTTP1Client {
         var configuration = HTTP1Client.Configuration()
-        configuration.headLimits.byteCount = Self.headLimit
-        client = HTTP1Client(configuration: configuration)
+        configuration.headLimits.byteCount = headLimit
+        return HTTP1Client(configuration: configuration)
     }
 
     /// Percent-encodes characters that a request target must not have (RFC 3986 §3.2.2).
@@ -74,8 +78,7 @@ package struct ConnectHandshake: TunnelHandshake {
         case .responded(let response, let length):
             return response.status == 407 ? authenticate(response, length) : Self.refusal(response.status)
         case .content: return client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
-        case .finished(_, .permitted): return .send(request())
-        case .finished(_, .refused): return .failed(.tunnelDenied)
+        case .finished: return .send(repeatedRequest())
         case .ended: return .failed(.tunnelBroken)
         }
     }
@@ -89,15 +92,23 @@ package struct ConnectHandshake: TunnelHandshake {
         }
     }
 
-    /// Prepares the credential that a 407 response demands. It is sent after the content of the response.
+    /// Returns the request with the credential, for the connection of the 407 response. Many proxies keep a connection open that by the
+    /// rules for other messages would be at its end, so a new machine starts on it. A proxy that closes the connection ends the handshake.
+    private mutating func repeatedRequest() -> [UInt8] {
+        client = Self.makeClient()
+        return request()
+    }
+
+    /// Prepares the credential that a 407 response demands. It is sent after the content of the response. A response that states no length
+    /// has no content, as other clients interpret it.
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
-        let closes = response.fields.hasElement("close", in: "Proxy-Connection") || length == .untilEnd
+        let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
         // A second 407 response means that the credential is wrong.
         guard attempts == 1, let credential, !closes,
             let authorization = authorization(for: response.fields.values(of: "Proxy-Authenticate"), credential)
         else { return .failed(.tunnelDenied) }
         self.authorization = authorization
-        return nil
+        return length == .untilEnd ? .send(repeatedRequest()) : nil
     }
 
     /// Returns the answer to the strongest challenge that the client supports (RFC 9110 §11.7.1).

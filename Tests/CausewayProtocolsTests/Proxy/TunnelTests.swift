@@ -139,6 +139,30 @@ struct TunnelTests {
         #expect(opened.status == .ready && opened.rest == Array("hello".utf8))
     }
 
+    @Test(
+        "The request is repeated on the connection of a refusal that does not close it",
+        arguments: [
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n",
+            "HTTP/1.0 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n",
+            "HTTP/1.0 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody",
+        ])
+    func openConnection(refusal: String) {
+        let result = play(
+            ConnectHandshake(to: name, credential: credential, nonce: "cn"),
+            [Array(refusal.utf8), Array("HTTP/1.1 200 Yes\r\n\r\n".utf8)])
+        #expect(result.status == .ready && result.said.count == 2)
+        let last = String(decoding: result.said.last ?? [], as: UTF8.self)
+        #expect(last.contains("\r\nProxy-Authorization: Basic "))
+    }
+
+    @Test("A refusal that closes its connection ends the handshake", arguments: ["Connection", "Proxy-Connection"])
+    func closedConnection(field: String) {
+        let refusal =
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\(field): close\r\n\r\n"
+        let result = play(ConnectHandshake(to: name, credential: credential, nonce: "cn"), [Array(refusal.utf8)])
+        #expect(result.status == .failed(.tunnelDenied) && result.said.count == 1)
+    }
+
     @Test("A rejected credential ends the handshake, and is sent only once")
     func notBelieved() {
         let refusal = Array(
