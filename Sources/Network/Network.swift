@@ -67,7 +67,7 @@ public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: NSDa
 
 /// Reads the identity in a PKCS #12 file (RFC 7292).
 ///
-/// - Returns: The result codes of the function with the same name in `Causeway`.
+/// - Returns: `errSecSuccess`; `errSecAuthFailed` if the password is wrong or missing; `errSecDecode` if the file contains no identity.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: NSData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
@@ -77,7 +77,7 @@ public func SecPKCS12Import(
 
 /// Reads the identity in a PKCS #12 file (RFC 7292).
 ///
-/// - Returns: The result codes of the function with the same name in `Causeway`.
+/// - Returns: `errSecSuccess`; `errSecAuthFailed` if the password is wrong or missing; `errSecDecode` if the file contains no identity.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: Data, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>
@@ -87,7 +87,7 @@ public func SecPKCS12Import(
 
 /// Reads the identity in a PKCS #12 file (RFC 7292).
 ///
-/// - Returns: The result codes of the function with the same name in `Causeway`.
+/// - Returns: `errSecSuccess`; `errSecAuthFailed` if the password is wrong or missing; `errSecDecode` if the file contains no identity.
 @discardableResult
 public func SecPKCS12Import(
     _ pkcs12_data: NSData, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>

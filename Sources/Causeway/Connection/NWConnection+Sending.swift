@@ -83,7 +83,7 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a waiter that also calls the pong handlers in the metadata if the message is not sent.
+    /// Returns a completion that also calls the pong handlers in the metadata if the message is not sent.
     fileprivate func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }

@@ -124,8 +124,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and makes the current task the home task of its flow (`Flow.makeHome()`). Called by the connection's task. Returns
-    /// the index of the connection in the list.
+    /// Adds a connection, and makes the current task the home task of the connection's flow (see `Flow.makeHome()`). Call this in the task
+    /// that serves the connection. Returns the index of the connection in the list.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -51,9 +51,9 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: Sendable, Equatable, Hashable {
-        /// The program: the default.
+        /// The program chose the destination. This is the default.
         case developer
-        /// The user of the program.
+        /// The user of the program chose the destination.
         case user
     }
 }

@@ -16,7 +16,7 @@ final class PathWatch: Sendable {
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// Resets the values to their state before the first listener. Returns the subscription, which the caller cancels outside the lock.
+        /// Resets the values to those before the first listener was added. Returns the subscription, which the caller cancels outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)

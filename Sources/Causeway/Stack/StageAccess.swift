@@ -27,7 +27,7 @@ protocol MetadataSource: AnyObject, Sendable {
 
     /// Returns this protocol's metadata for a message that it has passed to the protocol above.
     ///
-    /// - Parameter messages: The stages' metadata of the message. The metadata of the topmost protocol is the first element.
+    /// - Parameter messages: The metadata that each stage gave the message, that of the topmost protocol first.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 

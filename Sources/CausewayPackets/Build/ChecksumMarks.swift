@@ -19,7 +19,7 @@ struct ChecksumMark: Sendable {
     var flags: UInt64
     var offset: Int
     var byteCount: Int
-    /// Offset of the enclosing IP header; negative without one.
+    /// Offset of the enclosing IP header; negative if there is none.
     var network = -1
     /// The sum of the header's words, with zeros in the fields to fill in.
     private(set) var sum: UInt64 = 0

@@ -33,7 +33,7 @@ struct PcapHeader: Sendable {
         self.kind = kind
         let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
         snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
-        // The upper half may describe frame check sequences.
+        // The upper 16 bits can contain the length of the frame check sequences.
         linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
     }
 }

@@ -9,7 +9,8 @@ struct FilterDecision: Hashable, Sendable {
     /// The decisions have no result for this packet: the program has to run.
     static let open: Int32 = -3
 
-    /// The windows: offset, mask and expected value, in memory order.
+    /// The two groups of eight packet bytes to compare: the offset of the group, the mask, and the value expected after masking. Mask and
+    /// value have the packet's byte order.
     var firstAt: Int32 = 0
     var secondAt: Int32 = 0
     var firstMask: UInt64 = 0

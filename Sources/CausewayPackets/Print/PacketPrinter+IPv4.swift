@@ -10,7 +10,7 @@ extension PacketPrinter {
         var isFragmented = false
         var hopLimit: UInt8 = 0
 
-        /// Returns a checksum that starts with the pseudo header.
+        /// Returns a checksum that already includes the pseudo header.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
             var sum = InternetChecksum()
             for half in [source.0, source.1, destination.0, destination.1] {

@@ -18,7 +18,7 @@ struct OwnRecords: Sendable {
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// For records of several registrations, by position: the number of registrations in addition to the first.
+        /// For each record that several registrations share, by its position: the number of registrations, minus one.
         var moreHolders: [Int: Int] = [:]
         /// The positions of the records by hash of their content.
         var places: [Int: UInt32] = [:]

@@ -146,7 +146,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Cancels the repeats of records that the querier has received in the meantime.
+    /// Cancels repeated answers with records that the querier now lists as known answers, because it has received them.
     mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
         for record in known where waiting[record]?.isRepeat == true {
             waiting[record]?.askers.remove(peer)

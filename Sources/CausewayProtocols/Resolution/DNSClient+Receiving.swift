@@ -17,7 +17,7 @@ extension DNSClient {
                 + send(known.asking, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // Either the server does not preserve the case of the name, or the response is forged. Over TCP a forged response is not possible.
+        // Either the server does not preserve the case of the name, or the response is forged. Over TCP only a host on the path can forge one.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {

@@ -42,7 +42,7 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// The attempt of a connection to a single address, which keeps no history.
+    /// The only attempt of a connection that has a single address. Such a connection keeps no history of attempts.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

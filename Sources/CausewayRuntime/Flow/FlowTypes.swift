@@ -72,7 +72,7 @@ package struct Outbound: Sendable {
     package var data: Data
     /// The byte count that the transport has taken.
     var offset = 0
-    /// Whether the sending side ends after this content.
+    /// Whether the sending side is closed after this content.
     package var endsStream: Bool
     /// DSCP and ECN of this datagram; `nil` for the socket's default.
     package var trafficClass: UInt8?

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension SocketSettings {
-    /// The constraints on the path that these settings contain.
+    /// The path constraints in these settings.
     package var pathConstraints: PathConstraints {
         var constraints = PathConstraints()
         constraints.requiredInterface = requiredInterface

@@ -8,7 +8,7 @@ package struct PeerTrust: Sendable {
     /// The certificates from the peer, its own first.
     package let certificates: [Certificate]
     package let role: Role
-    /// The host that the program requested; `nil` for clients, and for hosts that no certificate can name.
+    /// The host that the program requested; `nil` if the peer is a client, or if a certificate cannot contain such a host.
     package let reference: ReferenceName?
     /// The stapled OCSP response (RFC 6066 §8), in DER.
     package let stapledResponse: [UInt8]?
