@@ -1,38 +1,38 @@
 public import Foundation
 
-/// Takes the answer to a challenge. For clients of ``URLProtocol`` and of `NSURLConnection`; delegates of sessions use completion
-/// handlers.
+/// Receives the decision on an authentication challenge. ``URLProtocol`` clients and `NSURLConnection` delegates use it; session delegates
+/// call a completion handler instead.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 @preconcurrency public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
-    /// Uses a credential.
+    /// Continues the request with a credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-    /// Continues without a credential.
+    /// Continues the request without a credential.
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
-    /// Ends the load.
+    /// Cancels the challenge and ends the load.
     func cancel(_ challenge: URLAuthenticationChallenge)
-    /// Does what happens without a delegate.
+    /// Handles the challenge as if there were no delegate.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-    /// Refuses the space and goes on to the next challenge of the response.
+    /// Rejects this protection space and continues with the next challenge in the response.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
 extension URLAuthenticationChallengeSender {
-    /// Default implementation: continues without a credential.
+    /// Default implementation: continues the request without a credential.
     public func performDefaultHandling(for challenge: URLAuthenticationChallenge) {
         continueWithoutCredential(for: challenge)
     }
 
-    /// Default implementation: continues without a credential.
+    /// Default implementation: continues the request without a credential.
     public func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
         continueWithoutCredential(for: challenge)
     }
 }
 
-/// A question for a credential or a decision.
+/// An authentication challenge: a request for a credential or for a trust decision.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: all stored properties of this class are constants. Subclasses of programs answer for their own.
+// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Sendable {
     private struct Archive: Codable {
         var previousFailureCount: Int
@@ -61,7 +61,7 @@ extension URLAuthenticationChallengeSender {
         super.init()
     }
 
-    /// Creates a challenge with the values of another one and a new sender.
+    /// Creates a challenge with the values of another challenge and a new sender.
     public convenience init(
         authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
     ) {
@@ -71,7 +71,7 @@ extension URLAuthenticationChallengeSender {
             error: challenge.error, sender: sender)
     }
 
-    /// Decodes a challenge. Returns `nil` for an archive that this module did not write.
+    /// Decodes a challenge. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let archive = coder.decodePropertyList(Archive.self),
             let space = coder.decodeObject(of: URLProtectionSpace.self, forKey: "space")
@@ -83,7 +83,7 @@ extension URLAuthenticationChallengeSender {
         super.init()
     }
 
-    /// Encodes the challenge without its error and its sender.
+    /// Encodes the challenge. Its error and its sender are not encoded.
     open func encode(with coder: NSCoder) {
         coder.encodePropertyList(Archive(previousFailureCount: previousFailureCount))
         coder.encode(protectionSpace, forKey: "space")
@@ -91,22 +91,22 @@ extension URLAuthenticationChallengeSender {
         coder.encode(failureResponse, forKey: "response")
     }
 
-    /// The server or proxy that asks.
+    /// The protection space of the server or proxy that requires authentication.
     open var protectionSpace: URLProtectionSpace { values.space }
 
-    /// The credential that is used by default.
+    /// The credential that default handling uses.
     open var proposedCredential: URLCredential? { values.credential }
 
-    /// The number of credentials that this space refused before.
+    /// The number of previous authentication attempts that failed for this protection space.
     open var previousFailureCount: Int { values.failureCount }
 
-    /// The last response that refused access.
+    /// The response to the last failed authentication attempt.
     open var failureResponse: URLResponse? { values.response }
 
-    /// The error of the last attempt.
+    /// The error of the last failed authentication attempt.
     open var error: (any Error)? { values.error }
 
-    /// Takes the answer. For clients of ``URLProtocol`` and `NSURLConnection`.
+    /// The object that receives the decision. Only ``URLProtocol`` clients and `NSURLConnection` delegates use it.
     open var sender: (any URLAuthenticationChallengeSender)? { values.sender }
 
     /// Whether the class supports secure coding: `true`.

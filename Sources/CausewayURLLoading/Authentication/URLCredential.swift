@@ -1,20 +1,22 @@
 public import Causeway
 public import Foundation
 
-/// What a program proves its identity with: a user name and a password, a client certificate, or the decision to trust a server.
+/// A credential for authentication: a user name and password, a client certificate, or the decision to trust a server.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: all stored properties of this class are constants. Subclasses of programs answer for their own.
+// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// How long a credential is kept.
     public enum Persistence: UInt, Sendable {
-        /// It is not stored.
+        /// The credential is not stored.
         case none = 0
-        /// It is stored until the process ends.
+        /// The credential is stored until the process ends.
         case forSession = 1
-        /// It is stored on disk.
+        /// The credential is stored on disk.
         case permanent = 2
-        /// It is stored on disk and synchronized. Like ``permanent`` on Linux. macOS 10.8, iOS 6.
+        /// The credential is stored on disk and synchronized between devices. On Linux it behaves like ``permanent``.
+        ///
+        /// Counterpart: macOS 10.8, iOS 6.
         case synchronizable = 3
     }
 
@@ -43,21 +45,22 @@ public import Foundation
 
     /// Creates a credential with a client certificate.
     ///
-    /// - Parameter certificates: Intermediate certificates to send with it. Objects that are not a `SecCertificate` are ignored.
+    /// - Parameter certificates: Intermediate certificates to send with the client certificate. Objects that are not a `SecCertificate` are
+    ///   ignored.
     public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
         content = .identity(identity, certificates: (certificates ?? []).compactMap { $0 as? SecCertificate })
         kept = persistence
         super.init()
     }
 
-    /// Creates a credential that accepts the certificate chain of a server although its evaluation failed.
+    /// Creates a credential that accepts a server's certificate chain even if its evaluation failed.
     public init(trust: SecTrust) {
         content = .trust(trust)
         kept = .none
         super.init()
     }
 
-    /// Decodes a credential. Returns `nil` for an archive that this module did not write.
+    /// Decodes a credential. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let archive = coder.decodePropertyList(Archive.self),
             let persistence = Persistence(rawValue: archive.persistence)
@@ -67,7 +70,7 @@ public import Foundation
         super.init()
     }
 
-    /// Encodes a user name and a password. Certificates are not encoded.
+    /// Encodes the user name and password. Certificates are not encoded.
     open func encode(with coder: NSCoder) {
         guard case .password(let user, let password) = content else { return }
         coder.encodePropertyList(Archive(user: user, password: password, persistence: persistence.rawValue))
@@ -76,7 +79,7 @@ public import Foundation
     /// Whether the class supports secure coding: `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns the object, because it cannot change.
+    /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// How long the credential is kept.
@@ -105,17 +108,17 @@ public import Foundation
         if case .identity(_, let certificates) = content { certificates } else { [] }
     }
 
-    /// The chain that the program accepts.
+    /// The certificate chain that the program accepts.
     var trust: SecTrust? {
         if case .trust(let trust) = content { trust } else { nil }
     }
 
-    /// Compares content and persistence.
+    /// Returns whether both credentials have equal content and persistence.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? URLCredential else { return false }
         return other === self || other.content == content && other.persistence == persistence
     }
 
-    /// The hash of the content.
+    /// The hash value of the content.
     open override var hash: Int { content.hashValue }
 }

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 public import Foundation
 
-/// The option that also removes credentials which are synchronized between devices.
+/// The option key for also removing credentials that are synchronized between devices.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
@@ -11,10 +11,10 @@ extension NSNotification.Name {
         NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
-/// Credentials by protection space, in memory.
+/// A store of credentials, grouped by protection space. The credentials are kept in memory.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: the table is behind a lock. Subclasses of programs answer for their own properties.
+// SAFETY: a lock guards the table. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private struct Entry {
         var credentials: [String: URLCredential] = [:]
@@ -27,25 +27,25 @@ extension NSNotification.Name {
     /// Creates an empty storage.
     public override init() { super.init() }
 
-    /// The storage of the process.
+    /// The shared storage of the process.
     open class var shared: URLCredentialStorage { sharedStorage }
 
-    /// Returns the credentials of a space by user name; `nil` if there are none.
+    /// Returns the credentials for a protection space, keyed by user name, or `nil` if there are none.
     open func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
         entries.withLock { $0[space]?.credentials }
     }
 
-    /// The credentials of all spaces.
+    /// The credentials for all protection spaces.
     open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
         entries.withLock { $0.mapValues(\.credentials) }
     }
 
-    /// Stores a credential with a user name. A credential without persistence is not stored.
+    /// Stores a credential that has a user name. A credential whose persistence is ``URLCredential/Persistence/none`` is not stored.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: false)
     }
 
-    /// Removes a credential. Credentials that are synchronized between devices stay.
+    /// Removes a credential. Credentials that are synchronized between devices are not removed.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
@@ -67,19 +67,21 @@ extension NSNotification.Name {
         if isRemoved { postChange() }
     }
 
-    /// Returns the default credential of a space.
+    /// Returns the default credential for a protection space.
     open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
         entries.withLock { entries in
             entries[space].flatMap { entry in entry.defaultUser.flatMap { entry.credentials[$0] } }
         }
     }
 
-    /// Stores a credential and makes it the default of the space.
+    /// Stores a credential and makes it the default for the protection space.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: true)
     }
 
-    /// Passes the credentials of a space to a handler. macOS 10.10, iOS 8.
+    /// Passes the credentials for a protection space to a completion handler.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func getCredentials(
         for space: URLProtectionSpace, task: URLSessionTask,
         completionHandler: @escaping @Sendable ([String: URLCredential]?) -> Void
@@ -87,26 +89,34 @@ extension NSNotification.Name {
         completionHandler(credentials(for: space))
     }
 
-    /// Returns the credentials of a space for a task. macOS 10.15, iOS 13.
+    /// Returns the credentials for a protection space on behalf of a task.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func credentials(for space: URLProtectionSpace, task: URLSessionTask) async -> [String: URLCredential]? {
         await withCheckedContinuation { continuation in
             getCredentials(for: space, task: task) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Stores a credential for a task. macOS 10.10, iOS 8.
+    /// Stores a credential on behalf of a task.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: space)
     }
 
-    /// Removes a credential for a task. macOS 10.10, iOS 8.
+    /// Removes a credential on behalf of a task.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func remove(
         _ credential: URLCredential, for space: URLProtectionSpace, options: [String: Any]? = nil, task: URLSessionTask
     ) {
         remove(credential, for: space, options: options)
     }
 
-    /// Passes the default credential of a space to a handler. macOS 10.10, iOS 8.
+    /// Passes the default credential for a protection space to a completion handler.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func getDefaultCredential(
         for space: URLProtectionSpace, task: URLSessionTask,
         completionHandler: @escaping @Sendable (URLCredential?) -> Void
@@ -114,14 +124,18 @@ extension NSNotification.Name {
         completionHandler(defaultCredential(for: space))
     }
 
-    /// Returns the default credential of a space for a task. macOS 10.15, iOS 13.
+    /// Returns the default credential for a protection space on behalf of a task.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func defaultCredential(for space: URLProtectionSpace, task: URLSessionTask) async -> URLCredential? {
         await withCheckedContinuation { continuation in
             getDefaultCredential(for: space, task: task) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Stores a credential for a task, and makes it the default of the space. macOS 10.10, iOS 8.
+    /// Stores a credential on behalf of a task, and makes it the default for the protection space.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace, task: URLSessionTask) {
         setDefaultCredential(credential, for: space)
     }

@@ -1,44 +1,44 @@
 public import Causeway
 public import Foundation
 
-/// The scheme of HTTP servers.
+/// The protocol of a protection space for HTTP.
 public let NSURLProtectionSpaceHTTP = "http"
-/// The scheme of HTTP servers with TLS.
+/// The protocol of a protection space for HTTPS.
 public let NSURLProtectionSpaceHTTPS = "https"
-/// The scheme of FTP servers.
+/// The protocol of a protection space for FTP.
 public let NSURLProtectionSpaceFTP = "ftp"
-/// A proxy for HTTP.
+/// The proxy type for an HTTP proxy.
 public let NSURLProtectionSpaceHTTPProxy = "http"
-/// A proxy for HTTP with TLS.
+/// The proxy type for an HTTPS proxy.
 public let NSURLProtectionSpaceHTTPSProxy = "https"
-/// A proxy for FTP.
+/// The proxy type for an FTP proxy.
 public let NSURLProtectionSpaceFTPProxy = "ftp"
-/// A SOCKS proxy.
+/// The proxy type for a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The default method of the protocol.
+/// The default authentication method of the protocol.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 /// Basic authentication (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
 /// Digest authentication (RFC 7616).
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
-/// A form on a page. No protocol uses it by default.
+/// Authentication with an HTML form. No protocol uses it by default.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
-/// NTLM.
+/// NTLM authentication.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// Negotiate (RFC 4559).
+/// Negotiate authentication (RFC 4559).
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
-/// A client certificate. Applies to a connection.
+/// Authentication with a client certificate. Applies to a connection, not to a single request.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
-/// The validation of a server's certificate. Applies to a connection.
+/// Validation of the server's certificate. Applies to a connection, not to a single request.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
-/// A server, or an area of a server, that asks for authentication.
+/// A protection space: a server, a proxy, or a realm on one of them, that requires authentication.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: all stored properties of this class are constants. Subclasses of programs answer for their own.
+// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The values of a space.
+    /// The values of a protection space.
     private struct Values: Hashable, Codable {
         var host: String
         var port: Int
@@ -58,11 +58,11 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     private let values: Values
     private let trust: SecTrust?
 
-    /// Creates the space of a server.
+    /// Creates a protection space for a server.
     ///
     /// - Parameters:
     ///   - protocol: A scheme, such as ``NSURLProtectionSpaceHTTPS``.
-    ///   - authenticationMethod: A method; any other text means ``NSURLAuthenticationMethodDefault``.
+    ///   - authenticationMethod: An authentication method. An unknown string means ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
         values = Values(
             host: host, port: port, scheme: `protocol`, realm: realm, method: Self.known(authenticationMethod))
@@ -70,11 +70,11 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
         super.init()
     }
 
-    /// Creates the space of a proxy.
+    /// Creates a protection space for a proxy.
     ///
     /// - Parameters:
-    ///   - type: A kind of proxy, such as ``NSURLProtectionSpaceHTTPProxy``.
-    ///   - authenticationMethod: A method; any other text means ``NSURLAuthenticationMethodDefault``.
+    ///   - type: A proxy type, such as ``NSURLProtectionSpaceHTTPProxy``.
+    ///   - authenticationMethod: An authentication method. An unknown string means ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
         values = Values(
             host: host, port: port, proxyType: type, realm: realm, method: Self.known(authenticationMethod))
@@ -82,7 +82,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
         super.init()
     }
 
-    /// Creates the space of a TLS connection: to validate the server, or to choose a client certificate.
+    /// Creates a protection space for a TLS connection, to validate the server or to choose a client certificate.
     init(host: String, port: Int, trust: SecTrust?, distinguishedNames: [Data]?) {
         let method =
             trust == nil ? NSURLAuthenticationMethodClientCertificate : NSURLAuthenticationMethodServerTrust
@@ -93,7 +93,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
         super.init()
     }
 
-    /// Decodes a space. Returns `nil` for an archive that this module did not write.
+    /// Decodes a protection space. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let values = coder.decodePropertyList(Values.self) else { return nil }
         self.values = values
@@ -101,23 +101,23 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
         super.init()
     }
 
-    /// Encodes the space without the server's certificates.
+    /// Encodes the protection space. The server's certificates are not encoded.
     open func encode(with coder: NSCoder) { coder.encodePropertyList(values) }
 
     /// Whether the class supports secure coding: `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns the object, because it cannot change.
+    /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static func known(_ method: String?) -> String {
         method.flatMap { methods.contains($0) ? $0 : nil } ?? NSURLAuthenticationMethodDefault
     }
 
-    /// The name of the area; `nil` if the method has none.
+    /// The authentication realm; `nil` if the authentication method has no realm.
     open var realm: String? { values.realm }
 
-    /// Whether the password does not cross the network in readable form.
+    /// Whether the credential is not sent in clear text.
     open var receivesCredentialSecurely: Bool {
         switch values.method {
         case NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -127,40 +127,44 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
         }
     }
 
-    /// Returns whether the space is that of a proxy.
+    /// Returns whether the protection space belongs to a proxy.
     open override func isProxy() -> Bool { values.proxyType != nil }
 
-    /// The name or address of the server or proxy.
+    /// The host name or IP address of the server or proxy.
     open var host: String { values.host }
 
-    /// The port.
+    /// The port of the server or proxy.
     open var port: Int { values.port }
 
-    /// The kind of proxy; `nil` for a server.
+    /// The proxy type; `nil` for a server.
     open var proxyType: String? { values.proxyType }
 
     /// The scheme; `nil` for a proxy.
     open var `protocol`: String? { values.scheme }
 
-    /// The method, such as ``NSURLAuthenticationMethodHTTPBasic``.
+    /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
     open var authenticationMethod: String { values.method }
 
-    /// The issuers that the server accepts for client certificates, in DER. macOS 10.6, iOS 3.
+    /// The DER-encoded distinguished names of the issuers that the server accepts for client certificates.
+    ///
+    /// Counterpart: macOS 10.6, iOS 3.
     open var distinguishedNames: [Data]? { values.distinguishedNames }
 
-    /// The certificates of the server. macOS 10.6, iOS 3.
+    /// The certificates of the server.
+    ///
+    /// Counterpart: macOS 10.6, iOS 3.
     open var serverTrust: SecTrust? { trust }
 
-    /// Compares all values.
+    /// Returns whether all values are equal.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? URLProtectionSpace else { return false }
         return other === self || other.values == values && other.trust == trust
     }
 
-    /// The hash of the values.
+    /// The hash value of all values.
     open override var hash: Int { values.hashValue }
 
-    /// The class, its address and the values.
+    /// A textual description: the class, the object's address and the values.
     open override var description: String {
         let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
         return "<\(type(of: self)): 0x\(address)>: Host:\(host), Server:\(self.protocol ?? "(null)"), "

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A response and its content in a cache.
+/// A response and its body, as stored in a cache.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: all stored properties of this class are constants; the user info belongs to the program, as on Apple platforms.
+// SAFETY: all stored properties of this class are constants. As on Apple platforms, the program ensures the thread safety of
+// objects in the user info.
 @preconcurrency open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     private struct Values {
         var response: URLResponse
@@ -19,14 +20,14 @@ public import Foundation
 
     private let stored: Values
 
-    /// Creates an entry that may be stored in memory and on disk.
+    /// Creates a cached response that may be stored in memory and on disk.
     public convenience init(response: URLResponse, data: Data) {
         self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
     }
 
-    /// Creates an entry.
+    /// Creates a cached response.
     ///
-    /// - Parameter userInfo: Values of the program that are kept with the entry.
+    /// - Parameter userInfo: Application-defined values to store with the response.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
     ) {
@@ -34,7 +35,7 @@ public import Foundation
         super.init()
     }
 
-    /// Decodes an entry. Returns `nil` for an archive that this module did not write.
+    /// Decodes a cached response. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let archive = coder.decodePropertyList(Archive.self),
             let policy = URLCache.StoragePolicy(rawValue: archive.policy),
@@ -45,7 +46,7 @@ public import Foundation
         super.init()
     }
 
-    /// Encodes the entry without its user info.
+    /// Encodes the cached response. Its user info is not encoded.
     open func encode(with coder: NSCoder) {
         coder.encodePropertyList(Archive(data: data, policy: storagePolicy.rawValue))
         coder.encode(response, forKey: "response")
@@ -54,7 +55,7 @@ public import Foundation
     /// Whether the class supports secure coding: `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns the object, because it cannot change.
+    /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The response.
@@ -63,20 +64,20 @@ public import Foundation
     /// The content.
     open var data: Data { stored.data }
 
-    /// Values of the program.
+    /// Application-defined values that are stored with the response.
     open var userInfo: [AnyHashable: Any]? { stored.userInfo }
 
-    /// Where the entry may be stored.
+    /// Where the response may be stored.
     open var storagePolicy: URLCache.StoragePolicy { stored.policy }
 
-    /// Compares response, content and policy.
+    /// Returns whether response, content and storage policy are equal.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? CachedURLResponse else { return false }
         return other === self
             || other.response.isEqual(response) && other.data == data && other.storagePolicy == storagePolicy
     }
 
-    /// The hash of the response and the content.
+    /// The hash value of the response and the content.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(response)

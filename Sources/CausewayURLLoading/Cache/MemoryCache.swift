@@ -1,14 +1,14 @@
 internal import CausewayWire
 internal import Foundation
 
-/// Cached responses in memory, the most recently used ones up to a number of bytes.
+/// An in-memory cache of responses with a size limit. The least recently used responses are evicted first.
 struct MemoryCache: Sendable {
-    /// What a response is found by: the method and the URL without its fragment (RFC 9111 §4).
+    /// The cache key of a response: the method and the URL without its fragment (RFC 9111 §4).
     struct Key: Hashable, Sendable {
         private var method: String
         private var url: String
 
-        /// Creates the key of a request. Returns `nil` for a request without URL.
+        /// Creates the key of a request. Returns `nil` if the request has no URL.
         init?(_ request: URLRequest) {
             guard let absolute = request.url?.absoluteString else { return nil }
             method = request.httpMethod ?? "GET"
@@ -23,31 +23,31 @@ struct MemoryCache: Sendable {
         var lastUse: Int
     }
 
-    /// Bytes counted for an entry besides its content and its fields, so that empty responses have a cost.
+    /// The fixed cost of an entry in bytes, added to the size of its content and header fields, so that empty responses also have a cost.
     static let overhead = 64
 
     private var entries: [Key: Entry] = [:]
-    /// Keys in the order of use. A record is outdated if its entry was used later.
+    /// Keys in order of use. A record is outdated if its entry has been used again since.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
-    /// The bytes of all entries.
+    /// The total cost of all entries in bytes.
     private(set) var usage = 0
-    /// The maximum of ``usage``. A smaller value evicts entries.
+    /// The maximum of ``usage`` in bytes. Setting a smaller value evicts entries.
     var capacity: Int {
         didSet { evict() }
     }
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Returns a response and marks it as used.
+    /// Returns the response for a key and marks it as used.
     mutating func response(for key: Key) -> CachedURLResponse? {
         guard let entry = entries[key] else { return nil }
         noteUse(of: key)
         return entry.response
     }
 
-    /// Stores a response if it fits. A response that does not fit removes the one before.
+    /// Stores a response if it fits, replacing the previous one. If it does not fit, the previous response is removed all the same.
     mutating func store(_ response: CachedURLResponse, for key: Key, at now: Date) {
         remove(key)
         let fields = (response.response as? HTTPURLResponse)?.fields.byteCount ?? 0

@@ -1,21 +1,21 @@
 internal import CausewaySystem
 public import Foundation
 
-/// A cache of responses.
+/// A cache that maps requests to stored responses.
 ///
-/// Responses are kept in memory, least recently used ones are removed first. The disk half is not implemented: ``diskCapacity`` is kept
-/// as a setting, and nothing is written.
+/// Responses are kept in memory, and the least recently used ones are evicted first. The disk cache is not implemented: ``diskCapacity``
+/// only stores its value, and nothing is written to disk.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: the entries and the settings are behind a lock. Subclasses of programs answer for their own properties.
+// SAFETY: a lock guards the entries and the settings. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLCache: NSObject, @unchecked Sendable {
     /// Where a response may be stored.
     public enum StoragePolicy: UInt, Sendable {
-        /// In memory and on disk.
+        /// The response may be stored in memory and on disk.
         case allowed = 0
-        /// In memory only.
+        /// The response may be stored in memory only.
         case allowedInMemoryOnly = 1
-        /// Nowhere.
+        /// The response must not be stored.
         case notAllowed = 2
     }
 
@@ -27,7 +27,7 @@ public import Foundation
     private static let current = LockedValue<URLCache?>(nil)
     private let storage: LockedValue<Storage>
 
-    /// The cache of the process. At first 4 MiB in memory and 20 MiB on disk.
+    /// The shared cache of the process. Its initial capacity is 4 MiB in memory and 20 MiB on disk.
     open class var shared: URLCache {
         get {
             current.withLock { current in
@@ -43,39 +43,41 @@ public import Foundation
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: Bytes in memory; 0 switches this half off.
-    ///   - diskCapacity: Bytes on disk; 0 switches this half off.
-    ///   - path: The folder on disk.
+    ///   - memoryCapacity: The memory capacity in bytes; 0 disables the memory cache.
+    ///   - diskCapacity: The disk capacity in bytes; 0 disables the disk cache.
+    ///   - path: The directory of the disk cache.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         storage = LockedValue(
             Storage(memory: MemoryCache(capacity: memoryCapacity), diskCapacity: diskCapacity))
         super.init()
     }
 
-    /// Creates a cache. macOS 10.15, iOS 13.
+    /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: Bytes in memory; 0 switches this half off.
-    ///   - diskCapacity: Bytes on disk; 0 switches this half off.
-    ///   - directory: The folder on disk; `nil` for the default place.
+    ///   - memoryCapacity: The memory capacity in bytes; 0 disables the memory cache.
+    ///   - diskCapacity: The disk capacity in bytes; 0 disables the disk cache.
+    ///   - directory: The directory of the disk cache; `nil` for the default location.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
-    /// Returns the stored response to a request.
+    /// Returns the stored response for a request.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let key = MemoryCache.Key(request) else { return nil }
         return storage.withLock { $0.memory.response(for: key) }
     }
 
-    /// Stores a response if its policy allows and it fits.
+    /// Stores a response if its storage policy allows it and it fits.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let key = MemoryCache.Key(request), cachedResponse.storagePolicy != .notAllowed else { return }
         let now = Date()
         storage.withLock { $0.memory.store(cachedResponse, for: key, at: now) }
     }
 
-    /// Removes the stored response to a request.
+    /// Removes the stored response for a request.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = MemoryCache.Key(request) else { return }
         storage.withLock { $0.memory.remove(key) }
@@ -84,48 +86,58 @@ public import Foundation
     /// Removes all responses.
     open func removeAllCachedResponses() { storage.withLock { $0.memory.removeAll() } }
 
-    /// Removes the responses that were stored after a date. macOS 10.10, iOS 8.
+    /// Removes the responses that were stored after a date.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func removeCachedResponses(since date: Date) { storage.withLock { $0.memory.removeAll(since: date) } }
 
-    /// The maximum number of bytes in memory. A smaller value removes responses at once.
+    /// The capacity of the memory cache in bytes. Setting a smaller value evicts responses immediately.
     open var memoryCapacity: Int {
         get { storage.withLock { $0.memory.capacity } }
         set { storage.withLock { $0.memory.capacity = newValue } }
     }
 
-    /// The maximum number of bytes on disk.
+    /// The capacity of the disk cache in bytes.
     open var diskCapacity: Int {
         get { storage.withLock { $0.diskCapacity } }
         set { storage.withLock { $0.diskCapacity = newValue } }
     }
 
-    /// The number of bytes in memory.
+    /// The current size of the memory cache in bytes.
     open var currentMemoryUsage: Int { storage.withLock { $0.memory.usage } }
 
-    /// The number of bytes on disk.
+    /// The current size of the disk cache in bytes.
     open var currentDiskUsage: Int { 0 }
 
-    /// Stores the response to a task. macOS 10.10, iOS 8.
+    /// Stores the response for the request of a task.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         guard let request = dataTask.currentRequest else { return }
         storeCachedResponse(cachedResponse, for: request)
     }
 
-    /// Passes the stored response to a task's request to a handler. macOS 10.10, iOS 8.
+    /// Looks up the stored response for a task's request, and passes it to a completion handler.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func getCachedResponse(
         for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         completionHandler(dataTask.currentRequest.flatMap { cachedResponse(for: $0) })
     }
 
-    /// Returns the stored response to a task's request. macOS 10.15, iOS 13.
+    /// Returns the stored response for a task's request.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func cachedResponse(for dataTask: URLSessionDataTask) async -> CachedURLResponse? {
         await withCheckedContinuation { continuation in
             getCachedResponse(for: dataTask) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Removes the stored response to a task's request. macOS 10.10, iOS 8.
+    /// Removes the stored response for a task's request.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func removeCachedResponse(for dataTask: URLSessionDataTask) {
         if let request = dataTask.currentRequest { removeCachedResponse(for: request) }
     }

@@ -26,17 +26,17 @@ public let kCFNetworkProxiesFTPProxy = "FTPProxy"
 public let kCFNetworkProxiesFTPPort = "FTPPort"
 /// Whether FTP uses passive mode.
 public let kCFNetworkProxiesFTPPassive = "FTPPassive"
-/// Names of hosts that are reached directly.
+/// The host names that are connected to directly, without a proxy.
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
-/// Whether names without a dot are reached directly.
+/// Whether host names without a dot are connected to directly, without a proxy.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"
 /// Whether a PAC script selects the proxy.
 public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
 /// The URL of the PAC script.
 public let kCFNetworkProxiesProxyAutoConfigURLString = "ProxyAutoConfigURLString"
-/// The text of the PAC script.
+/// The source code of the PAC script.
 public let kCFNetworkProxiesProxyAutoConfigJavaScript = "ProxyAutoConfigJavaScript"
-/// Whether the PAC script is discovered.
+/// Whether the PAC script is discovered automatically.
 public let kCFNetworkProxiesProxyAutoDiscoveryEnable = "ProxyAutoDiscoveryEnable"
 /// The user name for a proxy.
 public let kCFProxyUsernameKey = "kCFProxyUsernameKey"

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The values of a session configuration.
 struct SessionSettings {
-    /// Seconds.
+    /// In seconds.
     struct Timeouts {
         var request: TimeInterval = 60
         var resource: TimeInterval = 604_800
@@ -27,7 +27,7 @@ struct SessionSettings {
         var enablesEarlyData = false
     }
 
-    /// What concerns HTTP only.
+    /// The settings for HTTP.
     struct HTTP {
         var usesPipelining = false
         var setsCookies = true
@@ -37,14 +37,14 @@ struct SessionSettings {
         var usesClassicLoading = true
     }
 
-    /// What is kept between requests.
+    /// The stores that requests share: cookies, credentials and cached responses.
     struct Stores {
         var cookies: HTTPCookieStorage?
         var credentials: URLCredentialStorage?
         var cache: URLCache?
     }
 
-    /// What concerns background sessions only.
+    /// The settings for background sessions.
     struct Background {
         var identifier: String?
         var sharedContainerIdentifier: String?

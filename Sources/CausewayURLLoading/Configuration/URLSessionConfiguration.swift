@@ -1,10 +1,10 @@
 public import Causeway
 public import Foundation
 
-/// The settings of a session. A session copies them when it is created; later changes have no effect on it.
+/// The settings of a session. A session copies its configuration when it is created; later changes have no effect on the session.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
-// SAFETY: sessions use a copy that does not change. Programs change an object on one thread at a time, as on Apple platforms;
+// SAFETY: sessions use an immutable copy. As on Apple platforms, programs must change an object on one thread at a time.
 // `ConfigurationTests` changes a configuration after the session was created.
 @preconcurrency open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The use of Multipath TCP (RFC 8684).
@@ -13,7 +13,7 @@ public import Foundation
     public enum MultipathServiceType: Int, Sendable {
         /// Multipath TCP is not used.
         case none = 0
-        /// A second path is used when the first one fails.
+        /// A second path is used if the first one fails.
         case handover = 1
         /// The path with the lowest delay is used.
         case interactive = 2
@@ -23,7 +23,7 @@ public import Foundation
 
     var settings: SessionSettings
 
-    /// Creates a configuration with default settings. Use ``default``, ``ephemeral`` or ``background(withIdentifier:)``.
+    /// Creates a configuration with default settings. Use ``default``, ``ephemeral`` or ``background(withIdentifier:)`` instead.
     @available(*, deprecated, message: "Use URLSessionConfiguration.default or another class property.")
     public override init() {
         settings = Self.defaultSettings
@@ -41,10 +41,10 @@ public import Foundation
         return settings
     }
 
-    /// A new configuration with the shared cache, cookies and credentials.
+    /// A new configuration that uses the shared cache, cookie storage and credential storage.
     open class var `default`: URLSessionConfiguration { URLSessionConfiguration(defaultSettings) }
 
-    /// A new configuration with a private cache, private cookies and private credentials, all in memory.
+    /// A new configuration with a private cache, cookie storage and credential storage, all in memory.
     open class var ephemeral: URLSessionConfiguration {
         var settings = SessionSettings()
         settings.stores = SessionSettings.Stores(
@@ -53,8 +53,10 @@ public import Foundation
         return URLSessionConfiguration(settings)
     }
 
-    /// Returns a new configuration for transfers that continue while the program does not run. It has no cache and always waits for
-    /// connectivity. macOS 10.10, iOS 8.
+    /// Returns a new configuration for transfers that continue while the program is not running. It has no cache and always waits for
+    /// connectivity.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         var settings = defaultSettings
         settings.stores.cache = nil
@@ -75,195 +77,227 @@ public import Foundation
     /// The identifier of a background session; otherwise `nil`.
     open var identifier: String? { settings.background.identifier }
 
-    /// The lowest version of TLS.
+    /// The minimum TLS version.
     @available(*, deprecated, renamed: "tlsMinimumSupportedProtocolVersion")
     open var tlsMinimumSupportedProtocol: SSLProtocol {
         get { SSLProtocol(settings.transport.minimumTLSVersion) }
         set { settings.transport.minimumTLSVersion = newValue.version ?? .TLSv12 }
     }
 
-    /// The highest version of TLS.
+    /// The maximum TLS version.
     @available(*, deprecated, renamed: "tlsMaximumSupportedProtocolVersion")
     open var tlsMaximumSupportedProtocol: SSLProtocol {
         get { SSLProtocol(settings.transport.maximumTLSVersion) }
         set { settings.transport.maximumTLSVersion = newValue.version ?? .TLSv13 }
     }
 
-    /// How requests use caches. Default ``NSURLRequest/CachePolicy/useProtocolCachePolicy``.
+    /// How requests use the cache. The default is ``NSURLRequest/CachePolicy/useProtocolCachePolicy``.
     open var requestCachePolicy: NSURLRequest.CachePolicy {
         get { settings.cachePolicy }
         set { settings.cachePolicy = newValue }
     }
 
-    /// Seconds without progress after which a request fails. Default 60.
+    /// The idle timeout in seconds: a request fails after this time without progress. The default is 60.
     open var timeoutIntervalForRequest: TimeInterval {
         get { settings.timeouts.request }
         set { settings.timeouts.request = newValue }
     }
 
-    /// Seconds from the start of a task after which it fails. Default 7 days.
+    /// The maximum duration of a task in seconds, measured from its start. The default is 7 days.
     open var timeoutIntervalForResource: TimeInterval {
         get { settings.timeouts.resource }
         set { settings.timeouts.resource = newValue }
     }
 
-    /// The kind of traffic. Default ``NSURLRequest/NetworkServiceType/default``.
+    /// The network service type. The default is ``NSURLRequest/NetworkServiceType/default``.
     open var networkServiceType: NSURLRequest.NetworkServiceType {
         get { settings.access.networkServiceType }
         set { settings.access.networkServiceType = newValue }
     }
 
-    /// Whether cellular interfaces may be used. Default `true`.
+    /// Whether cellular interfaces may be used. The default is `true`.
     open var allowsCellularAccess: Bool {
         get { settings.access.options[.allowsCellularAccess] }
         set { settings.access.options[.allowsCellularAccess] = newValue }
     }
 
-    /// Whether expensive interfaces may be used. Default `true`. macOS 10.15, iOS 13.
+    /// Whether expensive interfaces may be used. The default is `true`.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var allowsExpensiveNetworkAccess: Bool {
         get { settings.access.options[.allowsExpensiveAccess] }
         set { settings.access.options[.allowsExpensiveAccess] = newValue }
     }
 
-    /// Whether interfaces in Low Data Mode may be used. Default `true`. macOS 10.15, iOS 13.
+    /// Whether interfaces in Low Data Mode may be used. The default is `true`.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var allowsConstrainedNetworkAccess: Bool {
         get { settings.access.options[.allowsConstrainedAccess] }
         set { settings.access.options[.allowsConstrainedAccess] = newValue }
     }
 
-    /// Whether ultra-constrained interfaces may be used. Default `false`. macOS 26.1, iOS 26.1.
+    /// Whether ultra-constrained interfaces may be used. The default is `false`.
+    ///
+    /// Counterpart: macOS 26.1, iOS 26.1.
     open var allowsUltraConstrainedNetworkAccess: Bool {
         get { settings.access.options[.allowsUltraConstrainedAccess] }
         set { settings.access.options[.allowsUltraConstrainedAccess] = newValue }
     }
 
-    /// Whether answers of the resolver must be validated with DNSSEC. Default `false`. macOS 13, iOS 16.
+    /// Whether DNS responses must be validated with DNSSEC. The default is `false`.
+    ///
+    /// Counterpart: macOS 13, iOS 16.
     open var requiresDNSSECValidation: Bool {
         get { settings.access.options[.requiresDNSSECValidation] }
         set { settings.access.options[.requiresDNSSECValidation] = newValue }
     }
 
-    /// Whether a task waits until a network is available, instead of failing. Default `false`. macOS 10.13, iOS 11.
+    /// Whether a task waits for connectivity instead of failing immediately. The default is `false`.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     open var waitsForConnectivity: Bool {
         get { settings.access.waitsForConnectivity }
         set { settings.access.waitsForConnectivity = newValue }
     }
 
-    /// Whether background transfers wait for good conditions. Default `false`. macOS 10.10, iOS 7.
+    /// Whether background transfers may be postponed until conditions are favorable. The default is `false`.
+    ///
+    /// Counterpart: macOS 10.10, iOS 7.
     open var isDiscretionary: Bool {
         get { settings.access.isDiscretionary }
         set { settings.access.isDiscretionary = newValue }
     }
 
-    /// The container for files of background transfers. macOS 10.10, iOS 8.
+    /// The identifier of the shared container for files of background transfers.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open var sharedContainerIdentifier: String? {
         get { settings.background.sharedContainerIdentifier }
         set { settings.background.sharedContainerIdentifier = newValue }
     }
 
-    /// Whether finished background transfers start the program. Default `true`. Without effect. macOS 11, iOS 7.
+    /// Whether the program is launched when background transfers finish. The default is `true`. This property has no effect.
+    ///
+    /// Counterpart: macOS 11, iOS 7.
     open var sessionSendsLaunchEvents: Bool {
         get { settings.background.sendsLaunchEvents }
         set { settings.background.sendsLaunchEvents = newValue }
     }
 
-    /// Proxies by the keys of CFNetwork; an empty dictionary means no proxy. Default `nil`: the proxies of the system.
+    /// The proxy settings, with the keys of CFNetwork. An empty dictionary means no proxy. The default is `nil`, which uses the system's
+    /// proxies.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.transport.proxyDictionary }
         set { settings.transport.proxyDictionary = newValue }
     }
 
-    /// Proxies to try in order, instead of ``connectionProxyDictionary``. macOS 14, iOS 17.
+    /// The proxies to try, in order. If set, they replace ``connectionProxyDictionary``.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     open var proxyConfigurations: [ProxyConfiguration] {
         get { settings.transport.proxies }
         set { settings.transport.proxies = newValue }
     }
 
-    /// The lowest version of TLS. Default TLS 1.2. macOS 10.15, iOS 13.
+    /// The minimum TLS version. The default is TLS 1.2.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { settings.transport.minimumTLSVersion }
         set { settings.transport.minimumTLSVersion = newValue }
     }
 
-    /// The highest version of TLS. Default TLS 1.3. macOS 10.15, iOS 13.
+    /// The maximum TLS version. The default is TLS 1.3.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
         get { settings.transport.maximumTLSVersion }
         set { settings.transport.maximumTLSVersion = newValue }
     }
 
-    /// Whether requests may be sent before earlier responses arrive. Default `false`. Without effect.
+    /// Whether requests may be pipelined: sent before earlier responses arrive. The default is `false`. This property has no effect.
     open var httpShouldUsePipelining: Bool {
         get { settings.http.usesPipelining }
         set { settings.http.usesPipelining = newValue }
     }
 
-    /// Whether stored cookies are sent. Default `true`.
+    /// Whether requests send the stored cookies. The default is `true`.
     open var httpShouldSetCookies: Bool {
         get { settings.http.setsCookies }
         set { settings.http.setsCookies = newValue }
     }
 
-    /// Which cookies are stored. Default ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
+    /// Which cookies are stored. The default is ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
     open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { settings.http.cookieAcceptPolicy }
         set { settings.http.cookieAcceptPolicy = newValue }
     }
 
-    /// Fields for all requests. A field of the request replaces one with the same name.
+    /// Header fields that are added to all requests. A field in the request replaces the field with the same name.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { settings.http.additionalFields }
         set { settings.http.additionalFields = newValue }
     }
 
-    /// The maximum number of connections of the session to one host. Default 6.
+    /// The maximum number of simultaneous connections of the session to one host. The default is 6.
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.http.maximumConnectionsPerHost }
         set { settings.http.maximumConnectionsPerHost = newValue }
     }
 
-    /// Where cookies are kept; `nil` for none.
+    /// The storage for cookies; `nil` to store no cookies.
     open var httpCookieStorage: HTTPCookieStorage? {
         get { settings.stores.cookies }
         set { settings.stores.cookies = newValue }
     }
 
-    /// Where credentials are kept; `nil` for none.
+    /// The storage for credentials; `nil` to store no credentials.
     open var urlCredentialStorage: URLCredentialStorage? {
         get { settings.stores.credentials }
         set { settings.stores.credentials = newValue }
     }
 
-    /// Where responses are kept; `nil` for none.
+    /// The cache for responses; `nil` to cache no responses.
     open var urlCache: URLCache? {
         get { settings.stores.cache }
         set { settings.stores.cache = newValue }
     }
 
-    /// Whether connections stay open while the program is in the background. Without effect. macOS 10.11, iOS 9.
+    /// Whether connections stay open while the program is in the background. This property has no effect.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
     open var shouldUseExtendedBackgroundIdleMode: Bool {
         get { settings.background.usesExtendedIdleMode }
         set { settings.background.usesExtendedIdleMode = newValue }
     }
 
-    /// Subclasses of ``URLProtocol`` that are asked first, in order. Default: the classes for the built-in schemes.
+    /// The ``URLProtocol`` subclasses that are offered each request, in order. The default value contains the classes for the built-in
+    /// schemes.
     open var protocolClasses: [AnyClass]? {
         get { settings.protocolClasses }
         set { settings.protocolClasses = newValue }
     }
 
-    /// The use of Multipath TCP. Default ``MultipathServiceType/none``. iOS 11.
+    /// How Multipath TCP is used. The default is ``MultipathServiceType/none``.
+    ///
+    /// Counterpart: iOS 11.
     open var multipathServiceType: MultipathServiceType {
         get { settings.access.multipathServiceType }
         set { settings.access.multipathServiceType = newValue }
     }
 
-    /// Whether the older loader is used. Default `true`. Without effect: there is one loader. macOS 15.4, iOS 18.4.
+    /// Whether the classic loader is used. The default is `true`. This property has no effect, because there is only one loader.
+    ///
+    /// Counterpart: macOS 15.4, iOS 18.4.
     open var usesClassicLoadingMode: Bool {
         get { settings.http.usesClassicLoading }
         set { settings.http.usesClassicLoading = newValue }
     }
 
-    /// Whether idempotent requests may be sent as TLS early data. Default `false`. macOS 26, iOS 26.
+    /// Whether idempotent requests may be sent as TLS early data. The default is `false`.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
     open var enablesEarlyData: Bool {
         get { settings.transport.enablesEarlyData }
         set { settings.transport.enablesEarlyData = newValue }

@@ -1,10 +1,10 @@
 internal import Causeway
 internal import Foundation
 
-/// Translates the messages of a data task to those of a connection.
-// SAFETY: the stored properties are constants of types that may be shared.
+/// Forwards the delegate callbacks of a data task to the delegate of an ``NSURLConnection``.
+// SAFETY: the stored properties are constants of thread-safe types.
 final class ConnectionAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    /// The task holds the adapter until its end, and so the connection, as on Apple platforms.
+    /// The task retains the adapter, and therefore the connection, until the task completes, as on Apple platforms.
     private let connection: NSURLConnection
     private let events: ConnectionEvents<any NSURLConnectionDelegate>
 
@@ -94,8 +94,8 @@ final class ConnectionAdapter: NSObject, URLSessionDataDelegate, @unchecked Send
     }
 }
 
-/// Passes the answer of an old delegate to the task.
-// SAFETY: the stored property is a constant that may be shared.
+/// Passes an `NSURLConnection` delegate's decision on a challenge to the task.
+// SAFETY: the stored property is a constant of a thread-safe type.
 final class ConnectionChallengeSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
     private let answer: ChallengeAnswer
 

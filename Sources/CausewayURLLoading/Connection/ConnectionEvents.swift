@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// The messages of a connection or download to its delegate: in order, in run loops or on a queue.
+/// Delivers the callbacks of a connection or download to its delegate, in order, in run loops or on an operation queue.
 final class ConnectionEvents<Delegate>: Sendable {
     typealias Event = @Sendable (Delegate) -> Void
 
@@ -22,10 +22,10 @@ final class ConnectionEvents<Delegate>: Sendable {
         state = LockedValue(State(delegate: Unchecked(delegate)))
     }
 
-    /// Whether there is a run loop or a queue.
+    /// Whether a run loop or an operation queue is set.
     var hasPlace: Bool { state.withLock { !$0.places.isEmpty || $0.queue != nil } }
 
-    /// Adds a message after all others.
+    /// Appends a callback.
     func add(_ event: @escaping Event) {
         let (places, queue) = state.withLock { state -> ([RunLoopPlace], OperationQueue?) in
             guard !state.hasEnded else { return ([], nil) }
@@ -35,7 +35,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         notify(places, queue)
     }
 
-    /// Adds the last message.
+    /// Appends the last callback.
     func addLast(_ event: @escaping Event) {
         add { [self] delegate in
             end()
@@ -62,7 +62,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         for place in removed { place.end() }
     }
 
-    /// Uses a queue instead of run loops.
+    /// Uses an operation queue instead of run loops.
     func use(_ queue: OperationQueue?) {
         let (places, isWaiting) = state.withLock { state in
             defer {
@@ -75,7 +75,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         if isWaiting { notify([], queue) }
     }
 
-    /// Drops all messages and releases the delegate.
+    /// Discards all pending callbacks and releases the delegate.
     func end() {
         let (places, delegate) = state.withLock { state in
             defer {

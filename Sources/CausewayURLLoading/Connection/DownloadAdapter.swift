@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Translates the messages of a data task to those of an ``NSURLDownload``.
-// SAFETY: the stored property is a constant of a type that may be shared.
+/// Forwards the delegate callbacks of a data task to an ``NSURLDownload``.
+// SAFETY: the stored property is a constant of a thread-safe type.
 final class DownloadAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let download: NSURLDownload
 

@@ -3,14 +3,15 @@ internal import CausewaySystem
 internal import Dispatch
 public import Foundation
 
-/// The load of one request, with a delegate that is called in run loops. For old programs; new ones use ``URLSession``.
+/// Loads one request and calls its delegate in run loops. For existing programs; use ``URLSession`` in new ones.
 ///
-/// The delegate is kept until the last message. After ``cancel()`` no message follows.
+/// The connection retains its delegate until the last callback. After ``cancel()`` the delegate is not called any more.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: the stored properties are constants whose state is behind locks. Subclasses of programs answer for their own.
+// SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
+// thread-safe.
 @preconcurrency open class NSURLConnection: NSObject, @unchecked Sendable {
-    /// Loads for all connections. Like the shared session it uses registered classes, and nothing invalidates it.
+    /// The session of all connections. Like the shared session, it uses registered ``URLProtocol`` classes and is never invalidated.
     static let session = URLSession(
         core: SessionCore(
             URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
@@ -23,7 +24,7 @@ public import Foundation
     /// Creates a connection.
     ///
     /// - Parameters:
-    ///   - delegate: An ``NSURLConnectionDelegate``, kept until the last message.
+    ///   - delegate: An ``NSURLConnectionDelegate``, retained until the last callback.
     ///   - startImmediately: Whether to start in the current run loop, in its default mode.
     public init?(request: URLRequest, delegate: Any?, startImmediately: Bool) {
         self.request = request
@@ -37,13 +38,19 @@ public import Foundation
         self.init(request: request, delegate: delegate, startImmediately: true)
     }
 
-    /// The request that the connection was created with. macOS 10.8, iOS 5.
+    /// The request that the connection was created with.
+    ///
+    /// Counterpart: macOS 10.8, iOS 5.
     open var originalRequest: URLRequest { request }
 
-    /// The request that is loaded now. macOS 10.8, iOS 5.
+    /// The request that is currently loaded.
+    ///
+    /// Counterpart: macOS 10.8, iOS 5.
     open var currentRequest: URLRequest { task.withLock { $0 }?.currentRequest ?? request }
 
-    /// Starts the load. Without a run loop or a queue, the delegate is called in the current run loop. macOS 10.5, iOS 2.
+    /// Starts the load. If no run loop or queue is set, the delegate is called in the current run loop.
+    ///
+    /// Counterpart: macOS 10.5, iOS 2.
     open func start() {
         let isFirst = hasStarted.withLock { hasStarted in
             defer { hasStarted = true }
@@ -52,7 +59,7 @@ public import Foundation
         guard isFirst else { return }
         if !events.hasPlace { events.schedule(in: .current, .default) }
         events.add { [self] delegate in
-            // The delegate sees the first request before it is sent.
+            // The delegate receives the first request before it is sent.
             guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request) }
             guard let first = delegate.connection(self, willSend: request, redirectResponse: nil) else {
                 return cancel()
@@ -68,19 +75,25 @@ public import Foundation
         made.resume()
     }
 
-    /// Ends the load. No message follows.
+    /// Cancels the load. The delegate is not called any more.
     open func cancel() {
         events.end()
         task.withLock { $0 }?.cancel()
     }
 
-    /// Adds a run loop in which the delegate is called. Has no effect after ``setDelegateQueue(_:)``. macOS 10.5, iOS 2.
+    /// Adds a run loop in which the delegate is called. This has no effect after ``setDelegateQueue(_:)``.
+    ///
+    /// Counterpart: macOS 10.5, iOS 2.
     open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }
 
-    /// Removes a run loop. macOS 10.5, iOS 2.
+    /// Stops calling the delegate in a run loop.
+    ///
+    /// Counterpart: macOS 10.5, iOS 2.
     open func unschedule(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
 
-    /// Sets the queue on which the delegate is called, instead of run loops. macOS 10.7, iOS 5.
+    /// Sets the queue on which the delegate is called, instead of run loops.
+    ///
+    /// Counterpart: macOS 10.7, iOS 5.
     open func setDelegateQueue(_ queue: OperationQueue?) { events.use(queue) }
 
     /// Returns whether a request can be loaded.
@@ -92,7 +105,7 @@ public import Foundation
         return !BuiltInProtocols.contains(type) || scheme == "data" || scheme == "file"
     }
 
-    /// Loads a request and blocks the caller until the end.
+    /// Loads a request synchronously. Blocks the calling thread until the load completes.
     ///
     /// - Parameter response: Receives the response.
     open class func sendSynchronousRequest(
@@ -109,7 +122,9 @@ public import Foundation
         return try box.content()
     }
 
-    /// Loads a request and passes the result to a handler on a queue. macOS 10.7, iOS 5.
+    /// Loads a request and calls a completion handler on a queue.
+    ///
+    /// Counterpart: macOS 10.7, iOS 5.
     open class func sendAsynchronousRequest(
         _ request: URLRequest, queue: OperationQueue,
         completionHandler handler: @escaping @Sendable (URLResponse?, Data?, (any Error)?) -> Void
@@ -120,7 +135,7 @@ public import Foundation
     }
 }
 
-/// Takes the result of a synchronous load.
+/// Stores the result of a synchronous load.
 private final class SynchronousResult: Sendable {
     private struct Values {
         var data: Data?
@@ -143,5 +158,5 @@ private final class SynchronousResult: Sendable {
     }
 }
 
-/// Takes the place of a missing delegate.
+/// The placeholder if the program supplies no delegate.
 private final class NoDelegate: NSObject, NSURLConnectionDelegate {}

@@ -4,19 +4,21 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 @preconcurrency public protocol NSURLConnectionDelegate: NSObjectProtocol {
-    /// The load failed. The last message.
+    /// Notifies the delegate that the load failed. This is the last callback.
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
-    /// Whether stored credentials are used. Default `true`.
+    /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
-    /// A credential is needed: answer to the sender of the challenge. Default: asks the three older methods.
+    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation uses the three older
+    /// methods.
     func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
-    /// Whether ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` answers challenges of a space. Default `false`.
+    /// Returns whether ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` handles challenges for a protection space. The default
+    /// is `false`.
     func connection(
         _ connection: NSURLConnection, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool
-    /// A credential is needed: answer to the sender of the challenge.
+    /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
-    /// A challenge no longer matters.
+    /// Notifies the delegate that a challenge was cancelled and needs no response.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
 }
 
@@ -24,10 +26,10 @@ extension NSURLConnectionDelegate {
     /// Default implementation: does nothing.
     public func connection(_ connection: NSURLConnection, didFailWithError error: any Error) {}
 
-    /// Default implementation: `true`.
+    /// Default implementation: returns `true`.
     public func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool { true }
 
-    /// Default implementation: asks the older methods.
+    /// Default implementation: uses the older methods.
     public func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         if self.connection(connection, canAuthenticateAgainstProtectionSpace: challenge.protectionSpace) {
             self.connection(connection, didReceive: challenge)
@@ -36,12 +38,12 @@ extension NSURLConnectionDelegate {
         }
     }
 
-    /// Default implementation: `false`.
+    /// Default implementation: returns `false`.
     public func connection(
         _ connection: NSURLConnection, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool { false }
 
-    /// Default implementation: default handling.
+    /// Default implementation: requests default handling.
     public func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge) {
         challenge.sender?.performDefaultHandling(for: challenge)
     }
@@ -50,35 +52,36 @@ extension NSURLConnectionDelegate {
     public func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge) {}
 }
 
-/// Receives the content of an ``NSURLConnection``.
+/// Receives the response and content of an ``NSURLConnection``.
 ///
 /// Counterpart: macOS 10.7, iOS 5.
 @preconcurrency public protocol NSURLConnectionDataDelegate: NSURLConnectionDelegate {
-    /// A request is about to be sent: the first one, without a response, or one that follows a redirect. Return the request to send, or
-    /// `nil` to take the redirect itself as the response. Default: the request.
+    /// Asks the delegate for the request to send. The response is `nil` for the first request and the redirect response for later ones.
+    /// Return `nil` to use the redirect response as the final response. The default implementation returns the request unchanged.
     func connection(
         _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
     ) -> URLRequest?
-    /// The response arrived.
+    /// Notifies the delegate that the response has arrived.
     func connection(_ connection: NSURLConnection, didReceive response: URLResponse)
-    /// Content arrived.
+    /// Notifies the delegate that content has arrived.
     func connection(_ connection: NSURLConnection, didReceive data: Data)
-    /// The body must be sent again.
+    /// Asks the delegate for a new body stream because the body must be sent again.
     func connection(_ connection: NSURLConnection, needNewBodyStream request: URLRequest) -> InputStream?
-    /// Bytes of the body were sent.
+    /// Notifies the delegate that bytes of the body were sent.
     func connection(
         _ connection: NSURLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
         totalBytesExpectedToWrite: Int)
-    /// The response is about to be stored. Return what to store, or `nil`. Default: the response.
+    /// Asks the delegate for the response to store in the cache. Return `nil` to store none. The default implementation returns the
+    /// response.
     func connection(
         _ connection: NSURLConnection, willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse?
-    /// The content is complete. The last message.
+    /// Notifies the delegate that the load completed successfully. This is the last callback.
     func connectionDidFinishLoading(_ connection: NSURLConnection)
 }
 
 extension NSURLConnectionDataDelegate {
-    /// Default implementation: the request.
+    /// Default implementation: returns the request.
     public func connection(
         _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
     ) -> URLRequest? { request }
@@ -89,7 +92,7 @@ extension NSURLConnectionDataDelegate {
     /// Default implementation: does nothing.
     public func connection(_ connection: NSURLConnection, didReceive data: Data) {}
 
-    /// Default implementation: `nil`.
+    /// Default implementation: returns `nil`.
     public func connection(_ connection: NSURLConnection, needNewBodyStream request: URLRequest) -> InputStream? { nil }
 
     /// Default implementation: does nothing.
@@ -98,7 +101,7 @@ extension NSURLConnectionDataDelegate {
         totalBytesExpectedToWrite: Int
     ) {}
 
-    /// Default implementation: the response.
+    /// Default implementation: returns the response.
     public func connection(
         _ connection: NSURLConnection, willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse? { cachedResponse }

@@ -1,12 +1,13 @@
 internal import CausewaySystem
 public import Foundation
 
-/// The load of one request into a file. For old programs; new ones use ``URLSessionDownloadTask``.
+/// Loads one request into a file. For existing programs; use ``URLSessionDownloadTask`` in new ones.
 ///
-/// The delegate is called in the run loop of the thread that creates the download, and is kept until the last message.
+/// The delegate is called in the run loop of the thread that creates the download, and is retained until the last callback.
 ///
 /// Counterpart: macOS 10.2.
-// SAFETY: the stored properties are constants whose state is behind locks. Subclasses of programs answer for their own.
+// SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
+// thread-safe.
 @preconcurrency open class NSURLDownload: NSObject, @unchecked Sendable {
     private struct State {
         var destination: String?
@@ -21,7 +22,7 @@ public import Foundation
     private let state = LockedValue(State())
     let events: ConnectionEvents<any NSURLDownloadDelegate>
 
-    /// Returns whether a download in an encoding can continue: `false`.
+    /// Returns whether a download with the given encoding can be resumed: always `false`.
     open class func canResumeDownloadDecoded(withEncodingMIMEType type: String) -> Bool { false }
 
     /// Creates a download and starts it in the current run loop.
@@ -32,7 +33,7 @@ public import Foundation
         start(failure: nil)
     }
 
-    /// Creates a download that continues an earlier one. It begins again if the loader cannot continue.
+    /// Creates a download that resumes an earlier one. It restarts from the beginning if the loader cannot resume.
     public init(resumeData: Data, delegate: (any NSURLDownloadDelegate)?, path: String) {
         let parsed = ResumeData(resumeData)
         let empty = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
@@ -56,14 +57,14 @@ public import Foundation
         }
     }
 
-    /// Ends the download and removes the file, unless ``deletesFileUponFailure`` is `false`. No message follows.
+    /// Cancels the download. Removes the file unless ``deletesFileUponFailure`` is `false`. The delegate is not called any more.
     open func cancel() {
         events.end()
         state.withLock { $0.task }?.cancel()
         closeFile(removes: deletesFileUponFailure)
     }
 
-    /// Sets the place of the file. Without effect after the file was created.
+    /// Sets the path of the file. This has no effect after the file has been created.
     open func setDestination(_ path: String, allowOverwrite: Bool) {
         state.withLock { state in
             guard state.path == nil else { return }
@@ -75,18 +76,18 @@ public import Foundation
     /// The request that the download was created with.
     open var request: URLRequest { first }
 
-    /// The data with which the download can continue. Always `nil`.
+    /// The resume data of the download: always `nil`.
     open var resumeData: Data? { nil }
 
-    /// Whether the file is removed if the download fails. Default `true`.
+    /// Whether the file is removed if the download fails. The default is `true`.
     open var deletesFileUponFailure: Bool {
         get { state.withLock { $0.deletesUponFailure } }
         set { state.withLock { $0.deletesUponFailure = newValue } }
     }
 
-    // MARK: The adapter
+    // MARK: Callbacks from the adapter
 
-    /// Creates the file, after asking for its place.
+    /// Asks the delegate for the destination and creates the file.
     func received(_ response: URLResponse, _ delegate: any NSURLDownloadDelegate) throws(LoadFailure) {
         delegate.download(self, didReceive: response)
         let name = response.suggestedFilename ?? SuggestedFilename.unknown
@@ -114,7 +115,7 @@ public import Foundation
         delegate.download(self, didReceiveDataOfLength: data.count)
     }
 
-    /// Delivers the last message.
+    /// Delivers the last callback.
     func end(_ error: (any Error)?) {
         events.addLast { [self] delegate in
             closeFile(removes: error != nil && deletesFileUponFailure)
@@ -131,7 +132,7 @@ public import Foundation
         if removes, let path { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Returns a path at which no file exists: `name-1.txt` for `name.txt`.
+    /// Returns a path at which no file exists, such as `name-1.txt` for `name.txt`.
     private static func unused(_ path: String) -> String {
         guard FileManager.default.fileExists(atPath: path) else { return path }
         let url = URL(fileURLWithPath: path)
@@ -141,5 +142,5 @@ public import Foundation
     }
 }
 
-/// Takes the place of a missing delegate.
+/// The placeholder if the program supplies no delegate.
 private final class NoDownloadDelegate: NSObject, NSURLDownloadDelegate {}

@@ -4,37 +4,37 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2.
 @preconcurrency public protocol NSURLDownloadDelegate: NSObjectProtocol {
-    /// The download has begun.
+    /// Notifies the delegate that the download has started.
     func downloadDidBegin(_ download: NSURLDownload)
-    /// A request is about to be sent. Return the request to send, or `nil` to take the redirect itself as the response.
+    /// Asks the delegate for the request to send. Return `nil` to use the redirect response as the final response.
     func download(
         _ download: NSURLDownload, willSend request: URLRequest, redirectResponse: URLResponse?
     ) -> URLRequest?
-    /// Whether the delegate answers challenges of a space. Default `false`.
+    /// Returns whether the delegate handles challenges for a protection space. The default is `false`.
     func download(
         _ connection: NSURLDownload, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool
-    /// A credential is needed: answer to the sender of the challenge.
+    /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
-    /// A challenge no longer matters.
+    /// Notifies the delegate that a challenge was cancelled and needs no response.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
-    /// Whether stored credentials are used. Default `true`.
+    /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool
-    /// The response arrived.
+    /// Notifies the delegate that the response has arrived.
     func download(_ download: NSURLDownload, didReceive response: URLResponse)
-    /// The download continues at a byte.
+    /// Notifies the delegate that the download resumes at a byte offset.
     func download(_ download: NSURLDownload, willResumeWith response: URLResponse, fromByte startingByte: Int64)
-    /// Content arrived.
+    /// Notifies the delegate that content has arrived.
     func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int)
-    /// Whether to decode content of a media type, such as `application/gzip`. Default `false`.
+    /// Returns whether to decode content of a media type, such as `application/gzip`. The default is `false`.
     func download(_ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool
-    /// The place of the file is needed: call ``NSURLDownload/setDestination(_:allowOverwrite:)``.
+    /// Asks the delegate to choose the path of the file by calling ``NSURLDownload/setDestination(_:allowOverwrite:)``.
     func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String)
-    /// The file was created.
+    /// Notifies the delegate that the file was created.
     func download(_ download: NSURLDownload, didCreateDestination path: String)
-    /// The download is complete. The last message.
+    /// Notifies the delegate that the download completed successfully. This is the last callback.
     func downloadDidFinish(_ download: NSURLDownload)
-    /// The download failed. The last message.
+    /// Notifies the delegate that the download failed. This is the last callback.
     func download(_ download: NSURLDownload, didFailWithError error: any Error)
 }
 
@@ -42,17 +42,17 @@ extension NSURLDownloadDelegate {
     /// Default implementation: does nothing.
     public func downloadDidBegin(_ download: NSURLDownload) {}
 
-    /// Default implementation: the request.
+    /// Default implementation: returns the request.
     public func download(
         _ download: NSURLDownload, willSend request: URLRequest, redirectResponse: URLResponse?
     ) -> URLRequest? { request }
 
-    /// Default implementation: `false`.
+    /// Default implementation: returns `false`.
     public func download(
         _ connection: NSURLDownload, canAuthenticateAgainstProtectionSpace protectionSpace: URLProtectionSpace
     ) -> Bool { false }
 
-    /// Default implementation: default handling.
+    /// Default implementation: requests default handling.
     public func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge) {
         challenge.sender?.performDefaultHandling(for: challenge)
     }
@@ -60,7 +60,7 @@ extension NSURLDownloadDelegate {
     /// Default implementation: does nothing.
     public func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge) {}
 
-    /// Default implementation: `true`.
+    /// Default implementation: returns `true`.
     public func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool { true }
 
     /// Default implementation: does nothing.
@@ -73,7 +73,7 @@ extension NSURLDownloadDelegate {
     /// Default implementation: does nothing.
     public func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int) {}
 
-    /// Default implementation: `false`.
+    /// Default implementation: returns `false`.
     public func download(
         _ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String
     ) -> Bool { false }

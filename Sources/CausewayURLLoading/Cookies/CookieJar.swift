@@ -1,9 +1,9 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// The cookies of a storage: the rules of RFC 6265bis, and the objects of the program.
+/// The cookies of a storage: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program sees.
 struct CookieJar: Sendable {
-    /// What makes two cookies one (RFC 6265bis §5.7).
+    /// The identity of a cookie: a new cookie replaces a stored one with an equal key (RFC 6265bis §5.7).
     private struct Key: Hashable {
         var name: String
         var domain: String
@@ -15,20 +15,20 @@ struct CookieJar: Sendable {
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
-    /// Returns all cookies that have not ended, in order of creation.
+    /// Returns all cookies that have not expired, in order of creation.
     mutating func all(at now: Duration) -> [HTTPCookie] {
         store.removeExpired(at: now)
         return store.all.compactMap { object(of: $0) }
     }
 
-    /// Stores a cookie of the program. A cookie that has ended removes the one before.
+    /// Stores a cookie that the program created. An expired cookie removes the stored cookie with the same key.
     mutating func insert(_ cookie: HTTPCookie, at now: Duration) {
         guard policy != .never else { return }
         store.insert(Self.stored(cookie, at: now), at: now)
         note(cookie)
     }
 
-    /// Stores a cookie of a response, if the rules allow.
+    /// Stores a cookie from a response if RFC 6265bis and the accept policy allow it.
     mutating func receive(_ cookie: HTTPCookie, from context: CookieContext, at now: Duration) {
         guard policy != .never, cookie.domain.hasPrefix(".") || cookie.domain == context.host else { return }
         var parsed = SetCookie(name: Array(cookie.name.utf8), value: Array(cookie.value.utf8))
@@ -41,7 +41,7 @@ struct CookieJar: Sendable {
         if case .stored = store.receive(parsed, from: context, at: now) { note(cookie) }
     }
 
-    /// Returns the cookies for a request, the longest path first, then the oldest.
+    /// Returns the cookies for a request: longest path first, then oldest first.
     mutating func cookies(for context: CookieContext, at now: Duration) -> [HTTPCookie] {
         store.cookies(for: context, at: now).compactMap { object(of: $0) }
     }
@@ -60,7 +60,7 @@ struct CookieJar: Sendable {
 
     private mutating func note(_ cookie: HTTPCookie) {
         objects[Self.key(cookie)] = cookie
-        // The store removes cookies on its own when it is full.
+        // The store evicts cookies when it is full.
         if objects.count > store.count { dropObjects() }
     }
 

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The values of a cookie.
 struct CookieValues: Hashable, Sendable {
-    /// The attributes without a value.
+    /// The Boolean attributes.
     struct Flags: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         static let secure = Flags(rawValue: 1 << 0)
@@ -13,7 +13,7 @@ struct CookieValues: Hashable, Sendable {
 
     var name: String
     var value: String
-    /// In lower case; with a leading dot if subdomains are included.
+    /// The domain in lower case, with a leading dot if the cookie is also sent to subdomains.
     var domain: String
     var path: String
     var version = 0
@@ -24,7 +24,7 @@ struct CookieValues: Hashable, Sendable {
     var commentURL: URL?
     var ports: [Int]?
 
-    /// Reads the properties of a program. Returns `nil` without name, value, path and domain.
+    /// Creates the values from cookie properties. Returns `nil` if the name, value, path or domain is missing.
     init?(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
         guard let name = Self.text(properties[.name]), !name.isEmpty, let value = Self.text(properties[.value]),
             let path = Self.text(properties[.path]), let domain = Self.domain(properties)
@@ -46,7 +46,7 @@ struct CookieValues: Hashable, Sendable {
     private mutating func readPorts(_ text: String?) {
         let all = text?.split(separator: ",").compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }
         guard let all, !all.isEmpty else { return }
-        // Cookies of version 0 have one port.
+        // A version 0 cookie has at most one port.
         ports = version == 0 ? [all[0]] : all
     }
 
@@ -60,7 +60,7 @@ struct CookieValues: Hashable, Sendable {
         }
     }
 
-    /// Parses a date of a cookie (RFC 6265bis §5.1.1).
+    /// Parses a cookie date (RFC 6265bis §5.1.1).
     static func date(_ text: String) -> Date? {
         CookieDate.parse(Array(text.utf8)).map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }

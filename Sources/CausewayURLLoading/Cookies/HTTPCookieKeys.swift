@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A key of the properties of a cookie.
+/// A key of a cookie property.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
-    /// The text of the key.
+    /// The string value of the key.
     public let rawValue: String
 
     /// Creates a key.
@@ -13,53 +13,57 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     /// Creates a key.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The name. Required.
+    /// The name of the cookie. Required.
     public static let name = Self("Name")
-    /// The value. Required.
+    /// The value of the cookie. Required.
     public static let value = Self("Value")
-    /// The URL that set the cookie, as `URL` or text. Gives the domain if ``domain`` is missing.
+    /// The URL that set the cookie, as a `URL` or a string. It supplies the domain if ``domain`` is missing.
     public static let originURL = Self("OriginURL")
-    /// `0` or `1`.
+    /// The cookie version: `0` or `1`.
     public static let version = Self("Version")
-    /// The domain. With a leading dot it includes all subdomains.
+    /// The domain. With a leading dot, the cookie is also sent to all subdomains.
     public static let domain = Self("Domain")
-    /// The path. Required.
+    /// The path of the cookie. Required.
     public static let path = Self("Path")
-    /// `TRUE` for a cookie that is sent over TLS only.
+    /// `TRUE` for a cookie that is sent only over TLS.
     public static let secure = Self("Secure")
-    /// The end, as `Date` or text.
+    /// The expiration date, as a `Date` or a string.
     public static let expires = Self("Expires")
     /// A comment.
     public static let comment = Self("Comment")
     /// The URL of a comment.
     public static let commentURL = Self("CommentURL")
-    /// `TRUE` for a cookie that ends with the session.
+    /// `TRUE` for a session cookie.
     public static let discard = Self("Discard")
-    /// Seconds until the end. Counts before ``expires``.
+    /// Seconds until the cookie expires. Takes precedence over ``expires``.
     public static let maximumAge = Self("Max-Age")
-    /// Ports, separated by commas.
+    /// The ports to which the cookie is sent, separated by commas.
     public static let port = Self("Port")
-    /// A ``HTTPCookieStringPolicy``. macOS 10.15, iOS 13.
+    /// The same-site policy, as an ``HTTPCookieStringPolicy``.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public static let sameSitePolicy = Self("SameSite")
-    /// `TRUE` for a cookie that a script set. macOS 15.2, iOS 18.2.
+    /// `TRUE` for a cookie that a script set.
+    ///
+    /// Counterpart: macOS 15.2, iOS 18.2.
     public static let setByJavaScript = Self("SetInJavaScript")
-    /// `TRUE` for a cookie that scripts do not see.
+    /// `TRUE` for a cookie that is hidden from scripts.
     static let httpOnly = Self("HttpOnly")
 }
 
-/// Which requests of other sites send a cookie.
+/// The same-site policy: which cross-site requests send a cookie.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public struct HTTPCookieStringPolicy: RawRepresentable, Equatable, Hashable, Sendable {
-    /// The text of the policy.
+    /// The string value of the policy.
     public let rawValue: String
 
     /// Creates a policy.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Navigations from other sites send the cookie.
+    /// Of all cross-site requests, only navigations send the cookie.
     public static let sameSiteLax = Self(rawValue: "Lax")
-    /// No request from another site sends the cookie.
+    /// No cross-site request sends the cookie.
     public static let sameSiteStrict = Self(rawValue: "Strict")
 }
 

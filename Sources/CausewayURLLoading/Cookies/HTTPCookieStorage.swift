@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 public import Foundation
 
-/// Cookies in memory, with the rules of RFC 6265bis.
+/// A cookie storage in memory that follows RFC 6265bis.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: the cookies are behind a lock. Subclasses of programs answer for their own properties.
+// SAFETY: a lock guards the cookies. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     private static let sharedStorage = HTTPCookieStorage()
     private static let groups = LockedValue<[String: HTTPCookieStorage]>([:])
@@ -14,10 +14,12 @@ public import Foundation
     /// Creates a private storage.
     public override init() { super.init() }
 
-    /// The storage of the process.
+    /// The shared storage of the process.
     open class var shared: HTTPCookieStorage { sharedStorage }
 
-    /// Returns the storage of a group. macOS 10.11, iOS 9.
+    /// Returns the shared storage of an app group.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
     open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
         groups.withLock { groups in
             if let known = groups[identifier] { return known }
@@ -27,10 +29,10 @@ public import Foundation
         }
     }
 
-    /// All cookies that have not ended.
+    /// All cookies that have not expired.
     open var cookies: [HTTPCookie]? { jar.withLock { $0.all(at: Self.now) } }
 
-    /// Stores a cookie. A cookie with the same name, domain and path is replaced; one that has ended is removed.
+    /// Stores a cookie, replacing a cookie with the same name, domain and path. An expired cookie only removes the stored one.
     open func setCookie(_ cookie: HTTPCookie) {
         jar.withLock { $0.insert(cookie, at: Self.now) }
         postChange()
@@ -42,21 +44,23 @@ public import Foundation
         postChange()
     }
 
-    /// Removes the cookies that were stored after a date. macOS 10.10, iOS 8.
+    /// Removes the cookies that were stored after a date.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func removeCookies(since date: Date) {
         jar.withLock { $0.removeAll(since: .seconds(max(date.timeIntervalSince1970, 0))) }
         postChange()
     }
 
-    /// Returns the cookies for a request: those with the longest path first, then the oldest.
+    /// Returns the cookies to send to a URL: longest path first, then oldest first.
     open func cookies(for url: URL) -> [HTTPCookie]? {
         guard let context = Self.context(url) else { return [] }
         return jar.withLock { $0.cookies(for: context, at: Self.now) }
     }
 
-    /// Stores the cookies of a response that the accept policy and RFC 6265bis allow.
+    /// Stores the cookies from a response that the accept policy and RFC 6265bis allow.
     ///
-    /// - Parameter mainDocumentURL: What the accept policy compares with; `nil` for a request that is first-party.
+    /// - Parameter mainDocumentURL: The URL that the accept policy compares with; `nil` for a first-party request.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url, let context = Self.context(url), isAccepted(context.host, mainDocumentURL) else { return }
         jar.withLock { jar in
@@ -65,7 +69,7 @@ public import Foundation
         postChange()
     }
 
-    /// Which cookies are accepted. Default ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
+    /// Which cookies are accepted. The default is ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { jar.withLock { $0.policy } }
         set {
@@ -74,7 +78,7 @@ public import Foundation
         }
     }
 
-    /// Returns all cookies in an order.
+    /// Returns all cookies, sorted with the given sort descriptors.
     open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         (cookies ?? []).sorted { one, other in
             for descriptor in sortOrder {
@@ -88,26 +92,32 @@ public import Foundation
         }
     }
 
-    /// Stores the cookies of the response to a task. macOS 10.10, iOS 8.
+    /// Stores the cookies from the response of a task.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
         setCookies(cookies, for: task.currentRequest?.url, mainDocumentURL: task.currentRequest?.mainDocumentURL)
     }
 
-    /// Passes the cookies for the request of a task to a handler. macOS 10.10, iOS 8.
+    /// Passes the cookies for the request of a task to a completion handler.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
     ) {
         completionHandler(task.currentRequest?.url.flatMap { cookies(for: $0) })
     }
 
-    /// Returns the cookies for the request of a task. macOS 10.15, iOS 13.
+    /// Returns the cookies for the request of a task.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
         await withCheckedContinuation { continuation in
             getCookiesFor(task) { continuation.resume(returning: $0) }
         }
     }
 
-    /// The number of cookies as text.
+    /// A textual description with the number of cookies.
     open override var description: String { "<NSHTTPCookieStorage cookies count:\(cookies?.count ?? 0)>" }
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
@@ -118,7 +128,8 @@ public import Foundation
         return CookieContext(host: host, path: url.path, isSecure: isSecure)
     }
 
-    /// Whether the policy accepts cookies of a host. Hosts belong to one site if one of them is the other or a subdomain of it.
+    /// Returns whether the policy accepts cookies from a host. Two hosts belong to the same site if they are equal or if one is a subdomain
+    /// of the other.
     private func isAccepted(_ host: String, _ mainDocumentURL: URL?) -> Bool {
         switch cookieAcceptPolicy {
         case .always: return true

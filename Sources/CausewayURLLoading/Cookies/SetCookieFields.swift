@@ -1,9 +1,10 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// Reads cookies from a `Set-Cookie` field as programs see it: several fields joined with commas.
+/// Parses a `Set-Cookie` field in the form in which programs read it: several fields joined with commas.
 enum SetCookieFields {
-    /// Splits a combined field at the commas that begin a cookie: those before a token and an equals sign. Dates contain other commas.
+    /// Splits a combined field at the commas that separate cookies: those followed by a token and an equals sign. Commas in dates are not
+    /// separators.
     static func split(_ text: String) -> [String] {
         let bytes = Array(text.utf8)
         var fields: [String] = []
@@ -31,7 +32,7 @@ enum SetCookieFields {
         }
     }
 
-    /// Returns the properties of one cookie. `nil` without a name.
+    /// Returns the properties of one cookie, or `nil` if it has no name.
     static func properties(_ field: String, for url: URL) -> [HTTPCookiePropertyKey: Any]? {
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map { pair(String($0)) }
         guard let first = parts.first, !first.name.isEmpty, let value = first.value else { return nil }
@@ -45,7 +46,7 @@ enum SetCookieFields {
         return properties
     }
 
-    /// Splits at the first equals sign.
+    /// Splits an attribute into name and value at the first equals sign.
     private static func pair(_ text: String) -> (name: String, value: String?) {
         guard let equals = text.firstIndex(of: "=") else { return (trimmed(text[...]), nil) }
         return (trimmed(text[..<equals]), trimmed(text[text.index(after: equals)...]))
@@ -53,7 +54,7 @@ enum SetCookieFields {
 
     private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Notes an attribute (RFC 6265bis §5.6). Attributes that need a value are ignored without one.
+    /// Stores an attribute in the properties (RFC 6265bis §5.6). An attribute that needs a value is ignored if it has none.
     private static func note(
         _ part: (name: String, value: String?), in properties: inout [HTTPCookiePropertyKey: Any]
     ) {
@@ -74,7 +75,7 @@ enum SetCookieFields {
         }
     }
 
-    /// Returns a domain with a leading dot, because the attribute includes subdomains. An address has none.
+    /// Returns a domain with a leading dot, because the Domain attribute includes subdomains. An IP address gets no dot.
     private static func domain(_ text: String) -> String {
         let lower = text.lowercased()
         let bare = lower.hasPrefix(".") ? String(lower.dropFirst()) : lower

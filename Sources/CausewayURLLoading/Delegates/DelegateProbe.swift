@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Synchronization
 
-/// The optional methods of delegates, one per form.
+/// The optional delegate methods. The completion-handler form and the `async` form of a method are separate cases.
 enum DelegateMethod: UInt8, Sendable {
     case becameInvalid, sessionChallenge, sessionChallengeAsync, finishedBackgroundEvents
     case createdTask, willBeginDelayed, willBeginDelayedAsync, waitsForConnectivity
@@ -14,18 +14,18 @@ enum DelegateMethod: UInt8, Sendable {
     case opened, closed
 }
 
-/// Finds out whether a delegate implements an optional method. Without Objective-C an object cannot be asked.
+/// Determines whether a delegate implements an optional method. Without Objective-C there is no `responds(to:)`.
 ///
-/// The caller makes the call while a probe is current. The default implementation marks the probe, and the caller goes on to the next
-/// candidate. The answer holds for all objects of a class, so it is found out once.
+/// The session sets a task-local probe and calls the method. If the default implementation runs, it marks the probe, and the session tries
+/// the next delegate. The result is the same for all objects of a class, so it is cached per class.
 final class DelegateProbe: Sendable {
-    /// A class of delegates and a method.
+    /// A delegate class and a method.
     private struct Key: Hashable {
         var type: ObjectIdentifier
         var method: DelegateMethod
     }
 
-    /// The probe of the current call. A task-local value also reaches the default implementation of an `async` method.
+    /// The probe of the delegate call in progress. A task-local value also reaches the default implementation of an `async` method.
     @TaskLocal private static var current: DelegateProbe?
     private static let answers = LockedValue<[Key: Bool]>([:])
 
@@ -39,9 +39,9 @@ final class DelegateProbe: Sendable {
         self.method = method
     }
 
-    /// Called by default implementations. Returns whether a session made the call and now knows that the method is missing.
+    /// Marks the current probe: the default implementations call this. Returns `true` if a session is probing this method of this delegate.
     ///
-    /// A call that the program makes returns `false`: the default implementation must then answer itself.
+    /// Returns `false` if the program called the method directly. The default implementation must then produce the result itself.
     static func misses(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         guard let probe = current, probe.delegate == ObjectIdentifier(delegate), probe.method == method,
             probe.isOpen.load(ordering: .acquiring)
@@ -50,12 +50,12 @@ final class DelegateProbe: Sendable {
         return true
     }
 
-    /// Returns whether the class of a delegate is known to lack a method.
+    /// Returns whether the delegate's class is known not to implement a method.
     static func isKnownToLack(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         known(delegate, method) == false
     }
 
-    /// Calls a method. Returns whether the delegate implements it.
+    /// Calls a delegate method. Returns whether the delegate implements it.
     static func call(_ delegate: AnyObject, _ method: DelegateMethod, _ body: () -> Void) -> Bool {
         if let isImplemented = known(delegate, method) {
             if isImplemented { body() }
@@ -66,7 +66,7 @@ final class DelegateProbe: Sendable {
         return probe.close(type(of: delegate))
     }
 
-    /// Calls an `async` method. Returns its result, or `nil` if the delegate does not implement it.
+    /// Calls an `async` delegate method. Returns its result, or `nil` if the delegate does not implement it.
     static func call<Answer>(
         _ delegate: AnyObject, _ method: DelegateMethod, _ body: @Sendable () async -> Answer
     ) async -> Answer? {

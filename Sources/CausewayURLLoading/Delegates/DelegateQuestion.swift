@@ -1,20 +1,20 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// A method of a delegate that returns an answer, in its two forms.
+/// A delegate method that returns a result, in its completion-handler form and its `async` form.
 struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
-    /// The method with a completion handler.
+    /// The form with a completion handler.
     var method: DelegateMethod
     var ask: @Sendable (Receiver, @escaping @Sendable (Answer) -> Void) -> Void
-    /// The `async` method.
+    /// The `async` form.
     var asyncMethod: DelegateMethod
     var askAsync: @Sendable (Receiver) async -> Answer
 
-    /// Asks the candidates in order until one implements a form. Call on the delegate queue.
+    /// Calls the method on each delegate in order until one implements either form. Must be called on the delegate queue.
     ///
     /// - Parameters:
-    ///   - fallback: The answer if no candidate implements the method.
-    ///   - answered: Called exactly once, on any thread.
+    ///   - fallback: The result if no delegate implements the method.
+    ///   - answered: A closure that receives the result. It is called exactly once, on any thread.
     func put(
         to candidates: [Receiver], fallback: Answer, answered: @escaping @Sendable (Answer) -> Void
     ) {
@@ -26,14 +26,14 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
         if DelegateProbe.isKnownToLack(object, asyncMethod) {
             return put(to: others, fallback: fallback, answered: answered)
         }
-        // The method of the program suspends, and no task of this module could wait for it.
+        // The delegate's `async` method can suspend, and there is no Swift task here that could await it.
         Task.detached { [self] in
             let answer = await answer(of: receiver)
             if let answer { once.give(answer) } else { put(to: others, fallback: fallback, answered: answered) }
         }
     }
 
-    /// Whether every candidate is known to implement neither form, so that asking is not necessary.
+    /// Returns whether every delegate is known to implement neither form, so that no call is necessary.
     func isKnownToBeUnanswered(by candidates: [Receiver]) -> Bool {
         candidates.allSatisfy {
             DelegateProbe.isKnownToLack($0 as AnyObject, method)
@@ -46,7 +46,7 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
     }
 }
 
-/// Passes the first answer on and ignores all others: programs may call a handler twice.
+/// Forwards the first result and ignores later ones, because a delegate could call its completion handler twice.
 private final class AnswerOnce<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

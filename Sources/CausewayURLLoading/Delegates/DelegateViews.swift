@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A delegate under the protocols that it conforms to. The casts are slow, so they are made once.
+/// A delegate, cast to each delegate protocol that it conforms to. The casts are slow, so they are done once.
 struct DelegateViews: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?

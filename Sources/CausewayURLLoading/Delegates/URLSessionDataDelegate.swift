@@ -1,40 +1,43 @@
 public import Foundation
 
-/// Receives the content of data and upload tasks.
+/// Receives the responses and content of data and upload tasks.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-    /// The response arrived. The content is held back until the handler is called. Default: allows it.
+    /// Asks the delegate how to continue after the response has arrived. No content is delivered until the completion handler is called.
+    /// The default is to allow the response.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) async
         -> URLSession.ResponseDisposition
 
-    /// The task became a download task and gets no more messages.
+    /// Notifies the delegate that the data task became a download task. The delegate receives no more callbacks for the data task.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The task became a stream task and gets no more messages. macOS 10.11, iOS 9.
+    /// Notifies the delegate that the data task became a stream task. The delegate receives no more callbacks for the data task.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// Bytes of the content arrived.
+    /// Notifies the delegate that bytes of the content have arrived.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// The response is about to be stored. Pass what to store, or `nil`. Default: stores it.
+    /// Asks the delegate for the response to store in the cache. Pass `nil` to store none. The default is to store the proposed response.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse?
 }
 
 extension URLSessionDataDelegate {
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -42,7 +45,7 @@ extension URLSessionDataDelegate {
         if !DelegateProbe.misses(self, .response) { completionHandler(.allow) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) async
         -> URLSession.ResponseDisposition
     {
@@ -69,7 +72,7 @@ extension URLSessionDataDelegate {
         _ = DelegateProbe.misses(self, .data)
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -77,7 +80,7 @@ extension URLSessionDataDelegate {
         if !DelegateProbe.misses(self, .willCache) { completionHandler(proposedResponse) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {

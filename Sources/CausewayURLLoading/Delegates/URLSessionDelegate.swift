@@ -2,25 +2,26 @@ public import Foundation
 
 /// Receives the events of a session.
 ///
-/// All methods are called on the session's delegate queue. A method that a class does not implement is treated as absent.
+/// All methods are optional. The session calls them on its delegate queue.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// The session became invalid: the last message of a session. `error` is `nil` if the program invalidated it.
+    /// Notifies the delegate that the session became invalid. This is the session's last callback. `error` is `nil` if the program
+    /// invalidated the session.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A connection asks for a decision on the server's certificate, or for a client certificate. Without this method the task's delegate is
-    /// asked.
+    /// Asks the delegate to evaluate the server's certificate or to supply a client certificate for a connection. If this method is not
+    /// implemented, the task-level method is called.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     )
 
-    /// All events of a background session were delivered.
+    /// Notifies the delegate that all events of a background session have been delivered.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 }
 
@@ -30,7 +31,7 @@ extension URLSessionDelegate {
         _ = DelegateProbe.misses(self, .becameInvalid)
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -38,7 +39,7 @@ extension URLSessionDelegate {
         if !DelegateProbe.misses(self, .sessionChallenge) { completionHandler(.performDefaultHandling, nil) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(_ session: URLSession, didReceive challenge: URLAuthenticationChallenge) async -> (
         URLSession.AuthChallengeDisposition, URLCredential?
     ) {

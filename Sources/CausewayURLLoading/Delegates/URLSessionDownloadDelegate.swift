@@ -4,15 +4,16 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// The download is complete. The file at `location` exists until the method returns: move it or read it.
+    /// Notifies the delegate that the download is complete. The file at `location` is removed when the method returns, so move it or open
+    /// it before.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// Bytes were written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.
+    /// Notifies the delegate that bytes were written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// The download continues at an offset.
+    /// Notifies the delegate that the download resumed at a byte offset.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)

@@ -4,16 +4,16 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.11, iOS 9.
 @preconcurrency public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
-    /// The peer closed its sending side.
+    /// Notifies the delegate that the peer closed its sending side.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
 
-    /// The sending side is closed.
+    /// Notifies the delegate that the local sending side is closed.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// A better route to the host is available.
+    /// Notifies the delegate that a better route to the host is available.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// The task became a pair of streams and gets no more messages.
+    /// Notifies the delegate that the task became a pair of streams. The delegate receives no more callbacks for the task.
     func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream)

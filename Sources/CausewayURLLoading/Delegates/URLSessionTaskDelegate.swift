@@ -1,77 +1,91 @@
 public import Foundation
 
-/// Receives the events that all tasks have.
+/// Receives the events that are common to all kinds of tasks.
 ///
-/// The delegate of a task is asked first, then the delegate of its session.
+/// A method is called on the task's delegate if it implements the method, otherwise on the session's delegate.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionTaskDelegate: URLSessionDelegate {
-    /// A task was created. Called on the thread that creates it, before it can be resumed: the place to set its delegate. macOS 13, iOS 16.
+    /// Notifies the delegate that a task was created. Called on the thread that creates the task, before the task can be resumed. Set the
+    /// task's delegate here.
+    ///
+    /// Counterpart: macOS 13, iOS 16.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
-    /// A delayed task of a background session is about to start. macOS 10.13, iOS 11.
+    /// Asks the delegate how to continue when a delayed task of a background session is about to start.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest) async -> (
         URLSession.DelayedRequestDisposition, URLRequest?
     )
 
-    /// The task waits until a network is available. Called at most once. macOS 10.13, iOS 11.
+    /// Notifies the delegate that the task waits for connectivity. Called at most once per task.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// The response redirects. Pass the request to load, or `nil` to take the redirect itself as the response. Default: follows it.
+    /// Asks the delegate whether to follow a redirect. Pass the request to load, or `nil` to use the redirect response as the final
+    /// response. The default is to follow the redirect.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// The request needs a credential. Default: uses the stored one.
+    /// Asks the delegate to respond to an authentication challenge. The default is to use the stored credential.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge) async
         -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The request needs a new body stream: at its start, or because the body must be sent again.
+    /// Asks the delegate for a body stream, when the upload starts or when the body must be sent again.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
-    /// A resumed upload needs a body stream that begins at an offset. macOS 14, iOS 17.
+    /// Asks the delegate for a body stream that starts at an offset, to resume an upload.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void)
 
-    /// The `async` form of the method above.
+    /// Does the same as the previous method, as an `async` method.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64) async
         -> InputStream?
 
-    /// Bytes of the body were sent. `totalBytesExpectedToSend` is -1 if the length is not known.
+    /// Notifies the delegate that bytes of the body were sent. `totalBytesExpectedToSend` is -1 if the length is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// A response with a status from 100 to 199 arrived. macOS 14, iOS 17.
+    /// Notifies the delegate that an informational (1xx) response has arrived.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 
-    /// The measurements of the task are complete. macOS 10.12, iOS 10.
+    /// Notifies the delegate that the metrics of the task are complete.
+    ///
+    /// Counterpart: macOS 10.12, iOS 10.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// The task ended: the last message of a task. `error` is `nil` if it was successful.
+    /// Notifies the delegate that the task completed. This is the task's last callback. `error` is `nil` if the task succeeded.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
@@ -81,7 +95,7 @@ extension URLSessionTaskDelegate {
         _ = DelegateProbe.misses(self, .createdTask)
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -89,7 +103,7 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .willBeginDelayed) { completionHandler(.continueLoading, nil) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(_ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest)
         async -> (URLSession.DelayedRequestDisposition, URLRequest?)
     {
@@ -102,7 +116,7 @@ extension URLSessionTaskDelegate {
         _ = DelegateProbe.misses(self, .waitsForConnectivity)
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -110,7 +124,7 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .redirect) { completionHandler(request) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
@@ -119,7 +133,7 @@ extension URLSessionTaskDelegate {
         return request
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -127,7 +141,7 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .taskChallenge) { completionHandler(.performDefaultHandling, nil) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
@@ -135,7 +149,7 @@ extension URLSessionTaskDelegate {
         return (.performDefaultHandling, nil)
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -143,13 +157,13 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .needsStream) { completionHandler(nil) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
         _ = DelegateProbe.misses(self, .needsStreamAsync)
         return nil
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
         completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -157,7 +171,7 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .needsStreamFrom) { completionHandler(nil) }
     }
 
-    /// Default implementation: a session does what it does without this method.
+    /// Default implementation: makes the session behave as if the method were not implemented.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64)
         async -> InputStream?
     {

@@ -1,16 +1,16 @@
 internal import Causeway
 internal import Foundation
 
-/// Why a task ends without success.
+/// The reason why a task failed.
 ///
-/// ``urlError(for:)`` is the only place where a cause becomes a `URLError`. Programs get `URLError` values, because on Linux the cast of
-/// a plain `NSError` to `URLError` fails.
+/// Only ``urlError(for:)`` converts a cause to a `URLError`. Programs receive `URLError` values because on Linux the cast of a plain
+/// `NSError` to `URLError` fails.
 struct LoadFailure: Error, Sendable {
-    /// The kinds of failure that the loaders tell apart.
+    /// The failures that loaders distinguish.
     enum Cause: Sendable, CaseIterable {
         /// The program cancelled the task, or the session was invalidated.
         case cancelled
-        /// The program refused to authenticate.
+        /// The program cancelled an authentication challenge.
         case authenticationCancelled
         case badURL
         case timedOut
@@ -22,9 +22,9 @@ struct LoadFailure: Error, Sendable {
         case connectionLost
         case tooManyRedirects
         case notConnected
-        /// The message follows the grammar and breaks a rule of the protocol.
+        /// The message is well formed but violates a rule of the protocol.
         case protocolViolation
-        /// The message does not follow the grammar.
+        /// The message cannot be parsed.
         case unreadableResponse
         case encodingUnknown
         case encodingBroken
@@ -38,7 +38,7 @@ struct LoadFailure: Error, Sendable {
         case certificateRootUnknown
         case clientCertificateRejected
         case clientCertificateRequired
-        /// The cache has no entry, and the policy forbids the network.
+        /// The cache has no stored response, and the cache policy forbids loading from the network.
         case notInCache
         case fileMissing
         case fileIsDirectory
@@ -54,9 +54,9 @@ struct LoadFailure: Error, Sendable {
     }
 
     var cause: Cause
-    /// The error of the layer below.
+    /// The underlying error.
     var underlying: (any Error)?
-    /// More entries of the user info.
+    /// Additional entries for the error's user info.
     var details: [String: any Sendable] = [:]
 
     init(_ cause: Cause, underlying: (any Error)? = nil, details: [String: any Sendable] = [:]) {
@@ -65,10 +65,10 @@ struct LoadFailure: Error, Sendable {
         self.details = details
     }
 
-    /// The value of `NSURLErrorFailingURLStringErrorKey`, which is deprecated and which programs read nevertheless.
+    /// The value of `NSURLErrorFailingURLStringErrorKey`. The constant is deprecated, but programs still read this entry.
     static let urlTextKey = "NSErrorFailingURLStringKey"
 
-    /// Returns the error that the program gets.
+    /// Returns the error that the program receives.
     ///
     /// - Parameter url: The URL of the request that failed.
     func urlError(for url: URL?) -> URLError {
@@ -83,14 +83,14 @@ struct LoadFailure: Error, Sendable {
         return URLError(code, userInfo: userInfo)
     }
 
-    /// Converts any error to the one that the program gets. Errors of programs stay what they are.
+    /// Converts an error to the one that the program receives. Errors that come from the program are returned unchanged.
     static func presented(_ error: any Error, for url: URL?) -> any Error {
         (error as? LoadFailure)?.urlError(for: url) ?? error
     }
 }
 
 extension LoadFailure {
-    /// The code and the description of a cause.
+    /// Returns the error code and the description of a cause.
     private static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
         case .cancelled: (.cancelled, "The task was cancelled.")

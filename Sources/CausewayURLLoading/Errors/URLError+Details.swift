@@ -1,24 +1,24 @@
 public import Causeway
 public import Foundation
 
-/// The key of the reason why no network may be used: the raw value of ``Foundation/URLError/NetworkUnavailableReason``.
+/// The user info key for the reason why no network may be used: the raw value of a ``Foundation/URLError/NetworkUnavailableReason``.
 public let NSURLErrorNetworkUnavailableReasonKey = "NSURLErrorNetworkUnavailableReasonKey"
 
-/// The code for a file outside the folders that a program may read.
+/// The error code for a file outside the directories that the program may read.
 public let NSURLErrorFileOutsideSafeArea = -1104
 
-/// Cellular interfaces are not allowed.
+/// The reason code: cellular interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonCellular = URLError.NetworkUnavailableReason.cellular.rawValue
-/// Expensive interfaces are not allowed.
+/// The reason code: expensive interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonExpensive = URLError.NetworkUnavailableReason.expensive.rawValue
-/// Interfaces in Low Data Mode are not allowed.
+/// The reason code: interfaces in Low Data Mode are not allowed.
 public let NSURLErrorNetworkUnavailableReasonConstrained = URLError.NetworkUnavailableReason.constrained.rawValue
-/// Ultra-constrained interfaces are not allowed.
+/// The reason code: ultra-constrained interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonUltraConstrained =
     URLError.NetworkUnavailableReason.ultraConstrained.rawValue
 
 extension URLError {
-    /// Why no network may be used for a request.
+    /// The reason why no network may be used for a request.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum NetworkUnavailableReason: Int, Sendable {
@@ -32,35 +32,35 @@ extension URLError {
         case ultraConstrained = 3
     }
 
-    /// Why the system cancelled a task of a background session.
+    /// The reason why the system cancelled a background task.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     public enum BackgroundTaskCancelledReason: Int, Sendable {
-        /// The user ended the program.
+        /// The user force-quit the program.
         case userForceQuitApplication = 0
-        /// The user switched background transfers off.
+        /// The user disabled background transfers.
         case backgroundUpdatesDisabled = 1
         /// Memory or disk space ran out.
         case insufficientSystemResources = 2
     }
 
-    /// Why no network may be used; `nil` for other errors.
+    /// The reason why no network may be used; `nil` for other errors.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         (userInfo[NSURLErrorNetworkUnavailableReasonKey] as? Int).flatMap { NetworkUnavailableReason(rawValue: $0) }
     }
 
-    /// Why the system cancelled the task; `nil` for other errors.
+    /// The reason why the system cancelled the background task; `nil` for other errors.
     public var backgroundTaskCancelledReason: BackgroundTaskCancelledReason? {
         (userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? Int)
             .flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
     }
 
-    /// The data with which a download can continue.
+    /// The data for resuming a download.
     public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 
-    /// The data with which an upload can continue.
+    /// The data for resuming an upload.
     public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
 
-    /// The certificate chain that was refused.
+    /// The certificate chain that was rejected.
     public var failureURLPeerTrust: SecTrust? { userInfo[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust }
 }

@@ -3,9 +3,9 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Loads `data:` URLs, and delivers stored responses.
+/// Loads `data:` URLs and delivers cached responses.
 ///
-/// The whole content is in memory, so it is delivered as one piece.
+/// The whole content is in memory, so it is delivered in one piece.
 final class DataLoader: Loader {
     private enum Progress {
         case ready, responded, ended
@@ -17,7 +17,7 @@ final class DataLoader: Loader {
     private let record: TransactionRecord
     private let progress = LockedValue(Progress.ready)
 
-    /// Creates a loader for a stored response.
+    /// Creates a loader for a cached response.
     init(_ cached: CachedURLResponse, for attempt: LoadAttempt) {
         self.attempt = attempt
         response = cached.response
@@ -34,7 +34,7 @@ final class DataLoader: Loader {
         }
         self.attempt = attempt
         content = Data(parsed.content)
-        // As on Apple platforms, the charset is only reported if the URL names it.
+        // As on Apple platforms, the charset of the default media type is not reported.
         let charset = parsed.mediaType == DataURL.defaultMediaType ? nil : type.charset?.lowercased()
         response = URLResponse(
             url: url, mimeType: type.essence, expectedContentLength: parsed.content.count, textEncodingName: charset)

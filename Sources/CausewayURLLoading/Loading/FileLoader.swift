@@ -2,20 +2,20 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Loads `file:` URLs. It reads while the task wants bytes, so that a slow reader does not fill memory.
+/// Loads `file:` URLs. It reads only while the task wants bytes, so that a slow consumer does not cause unbounded buffering.
 final class FileLoader: Loader {
     private struct Progress {
         var handle: FileHandle?
         var hasEnded = false
     }
 
-    /// Bytes of one read.
+    /// The size of one read in bytes.
     static let pieceSize = 64 * 1024
 
     private let attempt: LoadAttempt
     private let url: URL
     private let queue = DispatchQueue(label: "causeway.file-loader", target: .global())
-    /// Used on `queue` only, except for `hasEnded`.
+    /// Accessed only on `queue`, except for `hasEnded`.
     private let progress = LockedValue(Progress())
 
     init(url: URL, for attempt: LoadAttempt) {
@@ -90,7 +90,7 @@ final class FileLoader: Loader {
     }
 }
 
-/// Facts about files, with the errors that programs expect.
+/// File attributes, with errors that map to the `URLError` codes that programs expect.
 enum FileFacts {
     /// Returns the size of a regular file in bytes.
     static func size(of url: URL) throws(LoadFailure) -> Int64 {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The media type of a file by the extension of its name.
+/// Maps file name extensions to media types.
 enum FileMediaType {
     private static let types: [String: String] = [
         "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
@@ -22,6 +22,6 @@ enum FileMediaType {
         "yaml": "application/yaml", "yml": "application/yaml", "zip": "application/zip", "zst": "application/zstd",
     ]
 
-    /// Returns the media type; `nil` for an unknown extension.
+    /// Returns the media type of a file, or `nil` for an unknown extension.
     static func of(_ url: URL) -> String? { types[url.pathExtension.lowercased()] }
 }

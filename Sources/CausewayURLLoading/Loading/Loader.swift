@@ -3,54 +3,55 @@ internal import Foundation
 
 /// Loads one request for a task.
 ///
-/// A loader reports to its ``LoadAttempt`` from any thread, holds no lock while it does, and reports the end exactly once. A task calls the
-/// functions of a loader from any thread; each of them returns at once.
+/// A loader reports events to its ``LoadAttempt`` from any thread, without holding a lock, and reports its end exactly once. A task calls
+/// the methods of its loader from any thread. Each method returns immediately.
 protocol Loader: AnyObject, Sendable {
-    /// Begins to load. Called once.
+    /// Starts loading. Called once.
     func start()
 
-    /// Called when ``LoadAttempt/wantsBytes`` may have changed. Calls can be late or repeated, so the loader reads the property again.
+    /// Notifies the loader that ``LoadAttempt/wantsBytes`` may have changed. The notification can be late or repeated, so the loader must
+    /// read the property again.
     ///
-    /// This is how back-pressure reaches the network: a loader that reads only while bytes are wanted leaves them in the kernel.
+    /// This carries back-pressure to the network: while the loader does not read, received bytes stay in the kernel's buffer.
     func demandChanged()
 
-    /// Releases everything. Called once, at the end or before it. Nothing is reported afterwards.
+    /// Stops loading and releases all resources. Called once, when the load ends or earlier. The loader reports nothing afterwards.
     func stop()
 }
 
-/// What a loader reports.
+/// An event that a loader reports.
 enum LoadEvent: Sendable {
     /// The head of the final response.
     case response(URLResponse, URLCache.StoragePolicy)
-    /// Content, decoded.
+    /// Decoded content.
     case data(Data)
-    /// Body bytes that were handed to the network.
+    /// The number of body bytes that were handed to the network.
     case sent(Int64)
-    /// A response with a status from 100 to 199.
+    /// An informational (1xx) response.
     case informational(HTTPURLResponse)
-    /// No network is available, and the session waits for one.
+    /// No network is available, and the session waits for connectivity.
     case waiting
-    /// The response redirects; its loader has ended. The task decides and starts another one.
+    /// A redirect response. The loader has ended. The task decides whether to follow the redirect, and starts a new loader if so.
     case redirect(to: URLRequest, HTTPURLResponse)
-    /// A response of a `URLProtocol` that is no HTTP redirect and continues elsewhere.
+    /// A redirect by a `URLProtocol` whose response is not an HTTP response.
     case continuation(URLRequest)
-    /// A question for a credential. The loader goes on after the answer.
+    /// An authentication challenge. The loader continues after `answer` is called.
     case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
-    /// The body must be sent again from an offset. The loader goes on after the answer.
+    /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
-    /// What was measured. Reported before the end, if at all.
+    /// The measurements of the load. Optional; reported before the end.
     case measured(TransactionRecord)
     /// The content is complete.
     case finished
     case failed(any Error)
 }
 
-/// Takes the answer to a challenge.
+/// A closure that receives the decision on a challenge.
 typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-/// One loader at work for a task. Events of attempts that the task has left are ignored.
+/// One load of a request by one loader. The task ignores events from attempts other than its current one.
 final class LoadAttempt: Sendable {
-    /// The request as it is loaded.
+    /// The request that the loader sends.
     let request: URLRequest
     private let owner: OwnerBox
 
@@ -59,15 +60,15 @@ final class LoadAttempt: Sendable {
         owner = OwnerBox(task)
     }
 
-    /// The task that the attempt works for. A data task can pass its attempt on to a download task.
+    /// The task that receives the events. A data task can hand over its attempt to a download task.
     var task: TaskCore { owner.task }
 
-    /// Passes the attempt on to another task.
+    /// Hands over the attempt to another task.
     func move(to task: TaskCore) { owner.task = task }
 
     /// Whether the loader should deliver more content now.
     var wantsBytes: Bool { task.wantsBytes }
 
-    /// Reports an event. May be called from any thread.
+    /// Reports an event to the task. Can be called from any thread.
     func report(_ event: LoadEvent) { task.receive(event, from: self) }
 }

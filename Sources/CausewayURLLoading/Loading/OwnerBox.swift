@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// The task that an attempt belongs to at the moment.
+/// Holds the task that an attempt currently belongs to.
 final class OwnerBox: Sendable {
     private let current: LockedValue<TaskCore>
 

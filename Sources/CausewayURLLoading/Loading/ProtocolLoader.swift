@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Loads with a ``URLProtocol`` class of the program.
+/// Loads a request with a ``URLProtocol`` subclass that the program supplies.
 final class ProtocolLoader: Loader {
     private enum Progress {
         case ready(URLProtocol)
@@ -14,7 +14,7 @@ final class ProtocolLoader: Loader {
     private let queue = DispatchQueue(label: "causeway.url-protocol", target: .global())
     private let progress: LockedValue<Progress>
 
-    /// Creates the object of the program.
+    /// Creates the loader and its ``URLProtocol`` object.
     init(
         _ type: URLProtocol.Type, task: URLSessionTask, cachedResponse: CachedURLResponse?, for attempt: LoadAttempt
     ) {
@@ -23,7 +23,7 @@ final class ProtocolLoader: Loader {
         progress = LockedValue(.ready(object))
     }
 
-    /// Calls `startLoading` and later `stopLoading` on one queue, so that the object of the program sees them in order.
+    /// Calls `startLoading` on the queue on which `stopLoading` is called later, so that the `URLProtocol` object receives both in order.
     func start() {
         queue.async { [self] in
             let object = progress.withLock { progress -> URLProtocol? in
@@ -35,7 +35,7 @@ final class ProtocolLoader: Loader {
         }
     }
 
-    /// Objects of programs cannot be stopped and continued. What they deliver is kept.
+    /// Does nothing: a `URLProtocol` object cannot be paused. The content that it delivers meanwhile is buffered.
     func demandChanged() {}
 
     func stop() {
@@ -51,7 +51,7 @@ final class ProtocolLoader: Loader {
     }
 }
 
-/// Passes the calls of a ``URLProtocol`` on to a task, in order and until the end.
+/// Forwards the client calls of a ``URLProtocol`` to a task, in order, until the load ends.
 // SAFETY: the stored properties are a constant and a lock.
 final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private let attempt: LoadAttempt
@@ -62,7 +62,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
         super.init()
     }
 
-    /// Ends reporting.
+    /// Stops reporting events to the task.
     func close() { isOpen.withLock { $0 = false } }
 
     private func report(_ event: LoadEvent) {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The measurements of one request and its response while they are collected.
 struct TransactionRecord: Sendable {
-    /// When the phases began and ended. `nil` for a phase that did not take place or did not end.
+    /// The start and end dates of the phases. A date is `nil` if the phase did not take place or did not end.
     struct Dates: Sendable {
         var fetchStart: Date?
         var domainLookup: DatePair = DatePair()
@@ -13,13 +13,13 @@ struct TransactionRecord: Sendable {
         var response: DatePair = DatePair()
     }
 
-    /// The two ends of a phase.
+    /// The start and end dates of a phase.
     struct DatePair: Sendable {
         var start: Date?
         var end: Date?
     }
 
-    /// Numbers of bytes.
+    /// Byte counts.
     struct Counts: Sendable {
         var requestHeader: Int64 = 0
         var requestBody: Int64 = 0
@@ -40,7 +40,7 @@ struct TransactionRecord: Sendable {
         var traits: Traits = []
     }
 
-    /// The kind of the connection and its path.
+    /// Properties of the connection and its path.
     struct Traits: OptionSet, Sendable {
         let rawValue: UInt8
         static let proxied = Traits(rawValue: 1 << 0)

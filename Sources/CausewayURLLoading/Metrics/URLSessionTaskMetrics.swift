@@ -3,23 +3,25 @@ public import Foundation
 /// Measurements of a task.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
-// SAFETY: all stored properties of this class are constants. Subclasses of programs answer for their own.
+// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
-    /// Where a resource came from.
+    /// How a resource was fetched.
     public enum ResourceFetchType: Int, Sendable {
-        /// It is not known.
+        /// The value is not known.
         case unknown = 0
-        /// From the network, or from the loader of another scheme.
+        /// The resource was loaded from the network, or by the loader of another scheme.
         case networkLoad = 1
-        /// Pushed by the server.
+        /// The server pushed the resource.
         case serverPush = 2
-        /// From the cache.
+        /// The resource came from the local cache.
         case localCache = 3
     }
 
-    /// How a name was resolved. macOS 11, iOS 14.
+    /// The protocol with which a host name was resolved.
+    ///
+    /// Counterpart: macOS 11, iOS 14.
     public enum DomainResolutionProtocol: Int, Sendable {
-        /// It is not known.
+        /// The value is not known.
         case unknown = 0
         /// DNS over UDP.
         case udp = 1
@@ -42,7 +44,7 @@ public import Foundation
         super.init()
     }
 
-    /// One element per request and response, in order.
+    /// The metrics of each request and response, in order.
     open var transactionMetrics: [URLSessionTaskTransactionMetrics] { transactions }
 
     /// The time from the creation of the task to its end.

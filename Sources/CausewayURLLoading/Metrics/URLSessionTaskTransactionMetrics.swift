@@ -4,7 +4,7 @@ public import Foundation
 /// Measurements of one request and its response.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
-// SAFETY: the stored property of this class is a constant. Subclasses of programs answer for their own.
+// SAFETY: the stored property of this class is a constant. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     private let record: TransactionRecord
 
@@ -17,19 +17,19 @@ public import Foundation
     open var request: URLRequest { record.request }
     /// The response; `nil` if none arrived.
     open var response: URLResponse? { record.response }
-    /// When the task began to fetch the resource.
+    /// When the task started to fetch the resource.
     open var fetchStartDate: Date? { record.dates.fetchStart }
-    /// When the resolution of the name began.
+    /// When the name lookup started.
     open var domainLookupStartDate: Date? { record.dates.domainLookup.start }
-    /// When the resolution of the name ended.
+    /// When the name lookup ended.
     open var domainLookupEndDate: Date? { record.dates.domainLookup.end }
-    /// When connecting began.
+    /// When the connection attempt started.
     open var connectStartDate: Date? { record.dates.connect.start }
-    /// When the TLS handshake began.
+    /// When the TLS handshake started.
     open var secureConnectionStartDate: Date? { record.dates.secureConnection.start }
     /// When the TLS handshake ended.
     open var secureConnectionEndDate: Date? { record.dates.secureConnection.end }
-    /// When the connection was ready, after the TLS handshake.
+    /// When the connection was established, including the TLS handshake.
     open var connectEndDate: Date? { record.dates.connect.end }
     /// When the first byte of the request was sent.
     open var requestStartDate: Date? { record.dates.request.start }
@@ -39,46 +39,80 @@ public import Foundation
     open var responseStartDate: Date? { record.dates.response.start }
     /// When the last byte of the response arrived.
     open var responseEndDate: Date? { record.dates.response.end }
-    /// The name of the protocol in ALPN, such as `h2`.
+    /// The ALPN name of the network protocol, such as `h2`.
     open var networkProtocolName: String? { record.connection.protocolName }
-    /// Whether a proxy carried the connection.
+    /// Whether the connection used a proxy.
     open var isProxyConnection: Bool { record.connection.traits.contains(.proxied) }
-    /// Whether the connection had carried another transaction before.
+    /// Whether the connection was reused from an earlier transaction.
     open var isReusedConnection: Bool { record.connection.traits.contains(.reused) }
-    /// Where the resource came from.
+    /// How the resource was fetched.
     open var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { record.fetchType }
-    /// Bytes of the request's head on the wire. macOS 10.15, iOS 13.
+    /// The number of request header bytes sent.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfRequestHeaderBytesSent: Int64 { record.counts.requestHeader }
-    /// Bytes of the request's content on the wire. macOS 10.15, iOS 13.
+    /// The number of request body bytes sent.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfRequestBodyBytesSent: Int64 { record.counts.requestBody }
-    /// Bytes of the request's content. macOS 10.15, iOS 13.
+    /// The size of the request body in bytes before encoding.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfRequestBodyBytesBeforeEncoding: Int64 { record.counts.requestBodyBeforeEncoding }
-    /// Bytes of the response's head on the wire. macOS 10.15, iOS 13.
+    /// The number of response header bytes received.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfResponseHeaderBytesReceived: Int64 { record.counts.responseHeader }
-    /// Bytes of the response's content on the wire. macOS 10.15, iOS 13.
+    /// The number of response body bytes received.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfResponseBodyBytesReceived: Int64 { record.counts.responseBody }
-    /// Bytes of the response's content as delivered. macOS 10.15, iOS 13.
+    /// The size of the response body in bytes after decoding.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var countOfResponseBodyBytesAfterDecoding: Int64 { record.counts.responseBodyAfterDecoding }
-    /// The local address. macOS 10.15, iOS 13.
+    /// The local IP address of the connection.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var localAddress: String? { record.connection.local?.address }
-    /// The local port. macOS 10.15, iOS 13.
+    /// The local port of the connection.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var localPort: Int? { record.connection.local?.port }
-    /// The address of the server or proxy. macOS 10.15, iOS 13.
+    /// The IP address of the server or proxy.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var remoteAddress: String? { record.connection.remote?.address }
-    /// The port of the server or proxy. macOS 10.15, iOS 13.
+    /// The port of the server or proxy.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var remotePort: Int? { record.connection.remote?.port }
-    /// The version of TLS. macOS 10.15, iOS 13.
+    /// The negotiated TLS version.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var negotiatedTLSProtocolVersion: tls_protocol_version_t? { record.connection.tlsVersion }
-    /// The cipher suite of TLS. macOS 10.15, iOS 13.
+    /// The negotiated TLS cipher suite.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var negotiatedTLSCipherSuite: tls_ciphersuite_t? { record.connection.cipherSuite }
-    /// Whether a cellular interface carried the connection. macOS 10.15, iOS 13.
+    /// Whether the connection used a cellular interface.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var isCellular: Bool { record.connection.traits.contains(.cellular) }
-    /// Whether an expensive interface carried the connection. macOS 10.15, iOS 13.
+    /// Whether the connection used an expensive interface.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var isExpensive: Bool { record.connection.traits.contains(.expensive) }
-    /// Whether an interface in Low Data Mode carried the connection. macOS 10.15, iOS 13.
+    /// Whether the connection used an interface in Low Data Mode.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var isConstrained: Bool { record.connection.traits.contains(.constrained) }
-    /// Whether several paths carried the connection. macOS 10.15, iOS 13.
+    /// Whether the connection used multiple paths.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var isMultipath: Bool { record.connection.traits.contains(.multipath) }
-    /// How the name was resolved. macOS 11, iOS 14.
+    /// The protocol with which the host name was resolved.
+    ///
+    /// Counterpart: macOS 11, iOS 14.
     open var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { record.connection.resolution }
 }

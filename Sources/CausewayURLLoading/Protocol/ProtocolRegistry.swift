@@ -5,7 +5,7 @@ internal import Foundation
 enum ProtocolRegistry {
     private static let classes = LockedValue<[URLProtocol.Type]>([])
 
-    /// Adds a class in front of the others. Returns whether it is a subclass of ``URLProtocol``.
+    /// Registers a class before all others. Returns whether it is a subclass of ``URLProtocol``.
     static func register(_ protocolClass: AnyClass) -> Bool {
         guard let type = protocolClass as? URLProtocol.Type else { return false }
         classes.withLock { classes in
@@ -19,21 +19,21 @@ enum ProtocolRegistry {
         classes.withLock { classes in classes.removeAll { $0 == protocolClass } }
     }
 
-    /// The registered classes, the latest first.
+    /// The registered classes, most recent first.
     static var registered: [URLProtocol.Type] { classes.withLock { $0 } }
 }
 
-/// The classes that stand for the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never created: where one of
-/// them is chosen, its loader is used.
+/// The classes that represent the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never instantiated: if a task
+/// selects one of them, the corresponding loader is used.
 enum BuiltInProtocols {
     static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]
 
-    /// Returns whether a class stands for a built-in loader.
+    /// Returns whether a class represents a built-in loader.
     static func contains(_ type: URLProtocol.Type) -> Bool { all.contains { $0 == type } }
 
     // SAFETY: these classes have no stored properties.
 
-    /// `http:` and `https:`.
+    /// Represents the loader for `http:` and `https:` URLs.
     final class HTTPLoading: URLProtocol, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool {
             ["http", "https"].contains(request.url?.scheme?.lowercased())
@@ -41,13 +41,13 @@ enum BuiltInProtocols {
     }
 
     // SAFETY: as above.
-    /// `data:`.
+    /// Represents the loader for `data:` URLs.
     final class DataLoading: URLProtocol, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme?.lowercased() == "data" }
     }
 
     // SAFETY: as above.
-    /// `file:`.
+    /// Represents the loader for `file:` URLs.
     final class FileLoading: URLProtocol, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool { request.url?.isFileURL ?? false }
     }

@@ -1,7 +1,7 @@
 internal import CausewayWire
 internal import Foundation
 
-/// The form of a request in archives and in resume data. A stream cannot be archived, so it is left out.
+/// The archived form of a request, also used in resume data. A body stream cannot be archived, so it is omitted.
 struct ArchivedRequest: Codable {
     private struct Field: Codable {
         var name: String
@@ -36,7 +36,7 @@ struct ArchivedRequest: Codable {
         body = values.body.data
     }
 
-    /// The values. Numbers that no enumeration has become defaults.
+    /// The values of the request. Raw values that match no enumeration case are replaced by the default.
     var values: RequestValues {
         var values = RequestValues(
             url: url.flatMap { URL(string: $0) },
@@ -55,7 +55,7 @@ struct ArchivedRequest: Codable {
 }
 
 extension NSCoder {
-    /// The key of the property list that our classes store.
+    /// The archive key under which the classes of this module store their property list.
     private static var valuesKey: String { "CausewayValues" }
 
     /// Encodes a value as a property list under one key.

@@ -1,5 +1,5 @@
 extension NSURLRequest {
-    /// How a request uses caches.
+    /// How a request uses the cache.
     ///
     /// Counterpart: macOS 10.2, iOS 2.
     public enum CachePolicy: UInt, Sendable {
@@ -7,53 +7,61 @@ extension NSURLRequest {
         case useProtocolCachePolicy = 0
         /// The local cache is not read.
         case reloadIgnoringLocalCacheData = 1
-        /// A stored response is used at any age; otherwise the request is loaded.
+        /// A cached response is used regardless of its age. If there is none, the request is loaded.
         case returnCacheDataElseLoad = 2
-        /// A stored response is used at any age; otherwise the request fails. Nothing is sent.
+        /// A cached response is used regardless of its age. If there is none, the request fails without using the network.
         case returnCacheDataDontLoad = 3
-        /// Neither the local cache nor caches on the way are read.
+        /// Neither the local cache nor intermediate caches are read.
         case reloadIgnoringLocalAndRemoteCacheData = 4
-        /// A stored response is used only after the server confirms it.
+        /// A cached response is used only after the server has validated it.
         case reloadRevalidatingCacheData = 5
 
         /// The old name of ``reloadIgnoringLocalCacheData``.
         public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
     }
 
-    /// The kind of traffic that a request causes.
+    /// The kind of traffic that a request is for.
     ///
     /// Counterpart: macOS 10.7, iOS 4.
     public enum NetworkServiceType: UInt, Sendable {
         /// Ordinary traffic.
         case `default` = 0
-        /// Control traffic of Voice over IP.
+        /// Voice over IP control traffic.
         case voip = 1
-        /// Video.
+        /// Video traffic.
         case video = 2
-        /// Traffic for which no person waits.
+        /// Background traffic: no user is waiting for it.
         case background = 3
-        /// Voice.
+        /// Voice traffic.
         case voice = 4
-        /// Data that a person waits for. macOS 10.14, iOS 12.
+        /// Data that a user is waiting for.
+        ///
+        /// Counterpart: macOS 10.14, iOS 12.
         case responsiveData = 6
-        /// Multimedia that is sent ahead of its use. macOS 10.15, iOS 13.
+        /// Audio and video that is buffered before playback.
+        ///
+        /// Counterpart: macOS 10.15, iOS 13.
         case avStreaming = 8
-        /// Interactive multimedia. macOS 10.15, iOS 13.
+        /// Interactive audio and video.
+        ///
+        /// Counterpart: macOS 10.15, iOS 13.
         case responsiveAV = 9
-        /// Signaling of calls. macOS 10.12, iOS 10.
+        /// Call signaling.
+        ///
+        /// Counterpart: macOS 10.12, iOS 10.
         case callSignaling = 11
 
-        /// The name of ``callSignaling`` in the Foundation of Linux.
+        /// The name of ``callSignaling`` in swift-corelibs-foundation.
         public static var networkServiceTypeCallSignaling: NetworkServiceType { .callSignaling }
     }
 
-    /// Who chose the URL of a request.
+    /// The originator of a request: the developer or the user.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: UInt, Sendable {
-        /// The developer, for example in the text of the program.
+        /// The developer chose the URL, for example in the source code.
         case developer = 0
-        /// The user, for example by following a link.
+        /// The user chose the URL, for example by following a link.
         case user = 1
     }
 }

@@ -2,14 +2,13 @@ public import Foundation
 
 internal import CausewayWire
 
-/// A request that cannot be changed: a URL, fields, content and the rules for loading it.
+/// An immutable request: a URL, header fields, a body, and the policies for loading it.
 ///
-/// ``URLRequest`` is the structure for new programs. Both convert into each other with `as`, and ``URLProtocol`` properties
-/// are kept.
+/// New programs use the structure ``URLRequest``. Convert between the two types with `as`; the conversion keeps ``URLProtocol`` properties.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: `values` changes only in `NSMutableURLRequest`, which, as on Apple platforms, one thread at a time may use. Tasks copy the
-// values when they are created; `RequestTests` changes a request after that.
+// SAFETY: `values` changes only in `NSMutableURLRequest`. As on Apple platforms, such an object must be used on one thread at a time. Tasks
+// copy the values when they are created; `RequestTests` changes a request after that.
 @preconcurrency open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {
     var values: RequestValues
 
@@ -25,103 +24,121 @@ internal import CausewayWire
 
     /// Creates a request.
     ///
-    /// - Parameter timeoutInterval: Seconds without progress after which the request fails.
+    /// - Parameter timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
     public init(url: URL, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
         values = RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
         super.init()
     }
 
-    /// Decodes a request. Returns `nil` for an archive that this module did not write.
+    /// Decodes a request. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let archived = coder.decodePropertyList(ArchivedRequest.self) else { return nil }
         values = archived.values
         super.init()
     }
 
-    /// Encodes everything but a body stream.
+    /// Encodes the request. A body stream is not encoded.
     open func encode(with coder: NSCoder) { coder.encodePropertyList(ArchivedRequest(values)) }
 
     /// Whether the class supports secure coding: `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns the object, because it cannot change.
+    /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Returns a request that can be changed.
+    /// Returns a mutable copy of the request.
     open override func mutableCopy() -> Any { mutableCopy(with: nil) }
 
-    /// Returns a request that can be changed.
+    /// Returns a mutable copy of the request.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(values: values) }
 
-    /// Compares all values of both requests.
+    /// Returns whether all values of both requests are equal.
     open override func isEqual(_ other: Any?) -> Bool { (other as? NSURLRequest)?.values == values }
 
-    /// The hash of the values.
+    /// The hash value of all values.
     open override var hash: Int { values.hashValue }
 
-    /// The class and the URL.
+    /// A textual description: the class and the URL.
     open override var description: String { "<\(type(of: self))> { URL: \(values.url?.absoluteString ?? "(null)") }" }
 
-    /// Returns the value of a field. The name compares without case.
+    /// Returns the value of a header field. Field names are case-insensitive.
     open func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
     /// The URL.
     open var url: URL? { values.url }
 
-    /// The URL of the main document, which the cookie policy compares with; `nil` means that the request is for it.
+    /// The URL of the main document, used by the cookie policy; `nil` means that the request itself is for the main document.
     open var mainDocumentURL: URL? { values.mainDocumentURL }
 
-    /// How caches are used. Default ``NSURLRequest/CachePolicy/useProtocolCachePolicy``.
+    /// How the request uses the cache. The default is ``NSURLRequest/CachePolicy/useProtocolCachePolicy``.
     open var cachePolicy: CachePolicy { values.cachePolicy }
 
-    /// Seconds without progress after which the request fails. Default 60.
+    /// The idle timeout in seconds: the request fails after this time without progress. The default is 60.
     open var timeoutInterval: TimeInterval { values.timeoutInterval }
 
-    /// The kind of traffic. Default ``NSURLRequest/NetworkServiceType/default``.
+    /// The network service type. The default is ``NSURLRequest/NetworkServiceType/default``.
     open var networkServiceType: NetworkServiceType { values.networkServiceType }
 
-    /// Whether the developer or the user chose the URL. Default ``NSURLRequest/Attribution/developer``. macOS 12, iOS 15.
+    /// Whether the developer or the user chose the URL. The default is ``NSURLRequest/Attribution/developer``.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     open var attribution: Attribution { values.attribution }
 
-    /// Whether cellular interfaces may be used. Default `true`. macOS 10.8, iOS 6.
+    /// Whether cellular interfaces may be used. The default is `true`.
+    ///
+    /// Counterpart: macOS 10.8, iOS 6.
     open var allowsCellularAccess: Bool { values.options[.allowsCellularAccess] }
 
-    /// Whether expensive interfaces may be used. Default `true`. macOS 10.15, iOS 13.
+    /// Whether expensive interfaces may be used. The default is `true`.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var allowsExpensiveNetworkAccess: Bool { values.options[.allowsExpensiveAccess] }
 
-    /// Whether interfaces in Low Data Mode may be used. Default `true`. macOS 10.15, iOS 13.
+    /// Whether interfaces in Low Data Mode may be used. The default is `true`.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open var allowsConstrainedNetworkAccess: Bool { values.options[.allowsConstrainedAccess] }
 
-    /// Whether ultra-constrained interfaces may be used. Default `false`. macOS 26.1, iOS 26.1.
+    /// Whether ultra-constrained interfaces may be used. The default is `false`.
+    ///
+    /// Counterpart: macOS 26.1, iOS 26.1.
     open var allowsUltraConstrainedNetworkAccess: Bool { values.options[.allowsUltraConstrainedAccess] }
 
-    /// Whether the server is known to support HTTP/3. Default `false`. macOS 11.3, iOS 14.5.
+    /// Whether the server is known to support HTTP/3. The default is `false`.
+    ///
+    /// Counterpart: macOS 11.3, iOS 14.5.
     open var assumesHTTP3Capable: Bool { values.options[.assumesHTTP3Capable] }
 
-    /// Whether answers of the resolver must be validated with DNSSEC. Default `false`. macOS 13, iOS 16.1.
+    /// Whether DNS responses must be validated with DNSSEC. The default is `false`.
+    ///
+    /// Counterpart: macOS 13, iOS 16.1.
     open var requiresDNSSECValidation: Bool { values.options[.requiresDNSSECValidation] }
 
-    /// Whether expired answers of the resolver may be used. Default `false`. macOS 15, iOS 18.
+    /// Whether expired DNS records may be used. The default is `false`.
+    ///
+    /// Counterpart: macOS 15, iOS 18.
     open var allowsPersistentDNS: Bool { values.options[.allowsPersistentDNS] }
 
-    /// The partition of partitioned cookies. macOS 15.2, iOS 18.2.
+    /// The identifier of the partition for partitioned cookies.
+    ///
+    /// Counterpart: macOS 15.2, iOS 18.2.
     open var cookiePartitionIdentifier: String? { values.cookiePartitionIdentifier }
 
-    /// The method. Default `GET`; setting `nil` sets it to `GET`.
+    /// The HTTP method. The default is `GET`; setting `nil` restores it.
     open var httpMethod: String? { values.method }
 
-    /// All fields; `nil` if there are none. Setting replaces all of them.
+    /// All header fields; `nil` if there are none. Setting this property replaces all fields.
     open var allHTTPHeaderFields: [String: String]? { values.allFields }
 
-    /// The content. Setting it removes the stream.
+    /// The request body. Setting this property removes the body stream.
     open var httpBody: Data? { values.body.data }
 
-    /// The stream that supplies the content. Setting it removes the data.
+    /// The stream that supplies the request body. Setting this property removes the body data.
     open var httpBodyStream: InputStream? { values.body.stream }
 
-    /// Whether cookies are sent and stored. Default `true`.
+    /// Whether the request sends stored cookies and stores received ones. The default is `true`.
     open var httpShouldHandleCookies: Bool { values.options[.handlesCookies] }
 
-    /// Whether the request may be sent before earlier responses arrive. Default `false`. Without effect.
+    /// Whether the request may be pipelined: sent before earlier responses arrive. The default is `false`. This property has no effect.
     open var httpShouldUsePipelining: Bool { values.options[.usesPipelining] }
 }

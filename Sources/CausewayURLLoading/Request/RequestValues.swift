@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewayWire
 internal import Foundation
 
-/// The switches of a request.
+/// The Boolean settings of a request.
 struct RequestOptions: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -16,12 +16,12 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     static let handlesCookies = RequestOptions(rawValue: 1 << 7)
     static let usesPipelining = RequestOptions(rawValue: 1 << 8)
 
-    /// The switches that are on in a new request.
+    /// The options that are set in a new request.
     static let initial: RequestOptions = [
         .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .handlesCookies,
     ]
 
-    /// Reads or writes one switch.
+    /// Gets or sets one option.
     subscript(option: RequestOptions) -> Bool {
         get { contains(option) }
         set {
@@ -30,23 +30,23 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     }
 }
 
-/// The content of a request: at most one of data and a stream.
+/// The body of a request: data, a stream, or nothing.
 enum RequestBody: Hashable, Sendable {
     case none
     case data(Data)
     case stream(Unchecked<InputStream>)
 
-    /// The content, if it is in memory.
+    /// The body data; `nil` for a stream.
     var data: Data? {
         if case .data(let data) = self { data } else { nil }
     }
 
-    /// The stream that supplies the content.
+    /// The stream that supplies the body.
     var stream: InputStream? {
         if case .stream(let box) = self { box.value } else { nil }
     }
 
-    /// Compares data by value and streams by identity.
+    /// Returns whether two bodies are equal. Data is compared by value and streams by identity.
     static func == (one: RequestBody, other: RequestBody) -> Bool {
         switch (one, other) {
         case (.none, .none): true
@@ -65,12 +65,12 @@ enum RequestBody: Hashable, Sendable {
     }
 }
 
-/// The values of a request, shared by the structure and the classes.
+/// The values of a request, used by both the structure and the classes.
 struct RequestValues: Sendable {
     var url: URL?
     var mainDocumentURL: URL?
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
-    /// Seconds.
+    /// In seconds.
     var timeoutInterval: TimeInterval = 60
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var attribution = NSURLRequest.Attribution.developer
@@ -79,17 +79,17 @@ struct RequestValues: Sendable {
     private(set) var method = "GET"
     var fields = FieldSection()
     var body = RequestBody.none
-    /// Values that programs store with ``URLProtocol/setProperty(_:forKey:in:)``. They are not compared.
+    /// The properties that programs set with ``URLProtocol/setProperty(_:forKey:in:)``. They are ignored in comparisons.
     var properties: Unchecked<[String: Any]>?
 
     init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
-        // A request does not keep the base of a relative URL that it is created with.
+        // A request stores the absolute URL. The base URL of a relative URL is not kept.
         self.url = url?.absoluteURL
         self.cachePolicy = cachePolicy
         self.timeoutInterval = timeoutInterval
     }
 
-    /// Sets the method. Some well-known methods become upper case, as on Apple platforms; `nil` means GET.
+    /// Sets the method. Some well-known methods are converted to upper case, as on Apple platforms; `nil` means GET.
     mutating func setMethod(_ newValue: String?) {
         let known: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
         let method = newValue ?? "GET"
@@ -99,7 +99,7 @@ struct RequestValues: Sendable {
 }
 
 extension RequestValues: Hashable {
-    /// Compares all values. The order of the fields does not matter.
+    /// Returns whether all values are equal. The order of the header fields does not matter.
     static func == (one: RequestValues, other: RequestValues) -> Bool {
         one.url == other.url && one.method == other.method && one.mainDocumentURL == other.mainDocumentURL
             && one.cachePolicy == other.cachePolicy && one.timeoutInterval == other.timeoutInterval
@@ -126,7 +126,7 @@ extension RequestValues: Hashable {
 }
 
 extension RequestValues {
-    /// All fields as a dictionary; `nil` if there are none.
+    /// All header fields as a dictionary; `nil` if there are none.
     var allFields: [String: String]? {
         guard fields.count > 0 else { return nil }
         var dictionary: [String: String] = [:]
@@ -136,13 +136,13 @@ extension RequestValues {
         return dictionary
     }
 
-    /// Replaces all fields. The fields are sorted by name, so that equal dictionaries give equal bytes.
+    /// Replaces all header fields. The fields are sorted by name, so that equal dictionaries produce the same bytes.
     mutating func replaceFields(_ newFields: [String: String]?) {
         fields = FieldSection()
         for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
     }
 
-    /// Sets or removes a field. The field keeps its place and the spelling of its name.
+    /// Sets or removes a header field. An existing field keeps its position and the spelling of its name.
     mutating func setField(_ value: String?, _ name: String) {
         guard let index = fields.index(of: name) else {
             if let value { fields.append(name, value) }
@@ -159,7 +159,7 @@ extension RequestValues {
         fields = changed
     }
 
-    /// Appends to the value of a field, after a comma.
+    /// Appends a value to a header field, separated by a comma.
     mutating func addField(_ value: String, _ name: String) {
         setField(fields.firstValue(of: name).map { $0 + "," + value } ?? value, name)
     }

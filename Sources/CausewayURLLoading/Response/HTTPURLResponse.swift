@@ -3,15 +3,16 @@ internal import CausewaySystem
 internal import CausewayWire
 public import Foundation
 
-/// The head of a response to an HTTP request.
+/// The status and header fields of an HTTP response.
 ///
-/// The fields stay in the form in which they arrived. The dictionary ``allHeaderFields`` is built at its first use;
-/// ``value(forHTTPHeaderField:)`` does not need it.
+/// The header fields are stored as received. The dictionary ``allHeaderFields`` is built when it is first read;
+/// ``value(forHTTPHeaderField:)`` does not use it.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: stored properties are constants, and the cached dictionary is behind a lock. Subclasses of programs answer for their own.
+// SAFETY: the stored properties are constants, and a lock guards the cached dictionary. Subclasses outside this module must make their own
+// properties thread-safe.
 @preconcurrency open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// The values that archives store beside those of the superclass.
+    /// The values that an archive stores in addition to those of the superclass.
     struct Head: Codable, Hashable, Sendable {
         var url: URL?
         var statusCode: Int
@@ -24,15 +25,15 @@ public import Foundation
     let fields: FieldSection
     private let status: Int
     private let version: String?
-    /// Whether a content coding was removed, so that Content-Length is not the length of the content.
+    /// Whether a content coding was removed. Content-Length is then not the length of the delivered content.
     private let isDecoded: Bool
     private let dictionary = LockedValue<Unchecked<[AnyHashable: Any]>?>(nil)
 
     /// Creates a response.
     ///
     /// - Parameters:
-    ///   - httpVersion: The version, such as `HTTP/1.1`.
-    ///   - headerFields: The fields. Well-known names get their usual capitals.
+    ///   - httpVersion: The HTTP version, such as `HTTP/1.1`.
+    ///   - headerFields: The header fields. Well-known names get their usual capitalization.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         var fields = FieldSection()
         for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) { fields.append(name, value) }
@@ -43,9 +44,9 @@ public import Foundation
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
-    /// Creates a response from a decoded head.
+    /// Creates a response from a parsed response head.
     ///
-    /// - Parameter isDecoded: Whether the content is delivered without its content coding.
+    /// - Parameter isDecoded: Whether the content coding is removed before delivery.
     init(url: URL?, statusCode: Int, version: String?, fields: FieldSection, isDecoded: Bool) {
         self.fields = fields
         status = statusCode
@@ -54,7 +55,7 @@ public import Foundation
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
-    /// Decodes a response. Returns `nil` for an archive that this module did not write.
+    /// Decodes a response. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let head = coder.decodePropertyList(Head.self), head.names.count == head.values.count else { return nil }
         var fields = FieldSection()
@@ -79,8 +80,8 @@ public import Foundation
     /// The status code.
     open var statusCode: Int { status }
 
-    /// All fields. The values of fields with the same name are joined with `, `. Well-known names have their usual capitals, other
-    /// names those of the sender.
+    /// All header fields. The values of fields with the same name are joined with `, `. Well-known names have their usual capitalization;
+    /// other names are unchanged.
     open var allHeaderFields: [AnyHashable: Any] {
         if let known = dictionary.withLock({ $0 }) { return known.value }
         let made = Unchecked(madeDictionary())
@@ -88,7 +89,7 @@ public import Foundation
         return made.value
     }
 
-    /// Returns the value of a field; several fields with the same name are joined with `, `. The name compares without case.
+    /// Returns the value of a header field. The values of fields with the same name are joined with `, `. Field names are case-insensitive.
     open func value(forHTTPHeaderField field: String) -> String? {
         guard let first = fields.index(of: field) else { return nil }
         guard fields.index(of: field, from: first + 1) != nil else {
@@ -103,23 +104,23 @@ public import Foundation
     /// The charset in lower case.
     open override var textEncodingName: String? { mediaType?.charset?.lowercased() }
 
-    /// The number of bytes that Content-Length announces; -1 if it is not known, or if the content was encoded.
+    /// The length of the content in bytes, from Content-Length; -1 if it is not known or if a content coding was removed.
     open override var expectedContentLength: Int64 {
         guard !isDecoded, let text = fields.firstValue(of: "Content-Length"), let length = Int64(text), length >= 0
         else { return -1 }
         return length
     }
 
-    /// A name for a file with the content.
+    /// The suggested name for a file with the content.
     open override var suggestedFilename: String? {
         fields.index(of: "Content-Disposition").flatMap { SuggestedFilename.inDisposition(fields[$0].value) }
             ?? super.suggestedFilename
     }
 
-    /// Returns the meaning of a status code as text in lower case, such as `not found` for 404.
+    /// Returns a description of a status code in lower case, such as `not found` for 404.
     open class func localizedString(forStatusCode statusCode: Int) -> String { StatusText.localized(statusCode) }
 
-    /// Compares URL, status and fields of both responses.
+    /// Returns whether the URL, the status and the header fields of both responses are equal.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? HTTPURLResponse else { return false }
         return other === self
@@ -127,7 +128,7 @@ public import Foundation
                 && other.isDecoded == isDecoded
     }
 
-    /// The hash of URL and status.
+    /// The hash value of the URL and the status.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(values)
@@ -135,7 +136,7 @@ public import Foundation
         return hasher.finalize()
     }
 
-    /// The class, the URL, the status and the fields.
+    /// A textual description: the class, the URL, the status and the header fields.
     open override var description: String {
         let text = fields.map {
             "    \"\(String(decoding: $0.name, as: UTF8.self))\" = \"\(String(decoding: $0.value, as: UTF8.self))\";\n"

@@ -1,6 +1,6 @@
-/// The meanings of status codes as text.
+/// Descriptions of status codes.
 enum StatusText {
-    /// Returns the meaning in lower case.
+    /// Returns the description of a status code in lower case.
     static func localized(_ statusCode: Int) -> String {
         if let phrase = phrases[statusCode] { return phrase }
         switch statusCode {

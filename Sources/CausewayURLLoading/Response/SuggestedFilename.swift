@@ -1,14 +1,14 @@
 internal import CausewayWire
 internal import Foundation
 
-/// The file name that a response suggests. It never contains a path separator, and is never a name of a folder.
+/// The suggested file name of a response. It never contains a path separator and is never `.` or `..`.
 enum SuggestedFilename {
-    /// The name for responses that suggest none.
+    /// The name for a response that suggests none.
     static let unknown = "Unknown"
 
-    /// Returns the name in a Content-Disposition field (RFC 6266 §4.3): `filename*`, then `filename`. `nil` if there is none.
+    /// Returns the file name in a Content-Disposition field (RFC 6266 §4.3): `filename*` if present, otherwise `filename`, otherwise `nil`.
     ///
-    /// Of several parameters with one name the last one counts, and separators become `_`, both as on Apple platforms.
+    /// As on Apple platforms, the last of several parameters with the same name is used, and path separators are replaced by `_`.
     static func inDisposition(_ disposition: ArraySlice<UInt8>) -> String? {
         let parameters = ContentDisposition(parsing: disposition).parameters.all
         let extended = parameters.last { $0.name == "filename*" }.flatMap { ExtendedValue.text($0.value) }
@@ -16,7 +16,7 @@ enum SuggestedFilename {
         return (extended ?? plain).flatMap { safe($0) }
     }
 
-    /// Returns the last component of the path, or ``unknown``.
+    /// Returns the last path component of a URL, or ``unknown``.
     static func of(_ url: URL?) -> String {
         guard let url, url.scheme?.lowercased() != "data", let name = safe(url.lastPathComponent), name != "_" else {
             return unknown
@@ -24,7 +24,7 @@ enum SuggestedFilename {
         return name
     }
 
-    /// Replaces separators and removes control characters. Returns `nil` if no name is left.
+    /// Replaces path separators and removes control characters. Returns `nil` if the result is not a valid file name.
     private static func safe(_ name: String) -> String? {
         var clean = ""
         for scalar in name.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {

@@ -1,12 +1,12 @@
 internal import Causeway
 public import Foundation
 
-/// The description of loaded content, without the content.
+/// The metadata of a response: everything except its content.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
-// SAFETY: all stored properties of this class are constants. Subclasses of programs answer for their own.
+// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The values of a response, which archives store.
+    /// The values of a response that an archive stores.
     struct Values: Hashable, Codable, Sendable {
         var url: URL?
         var mimeType: String?
@@ -19,8 +19,8 @@ public import Foundation
     /// Creates a response.
     ///
     /// - Parameters:
-    ///   - length: The number of bytes of the content; -1 if it is not known.
-    ///   - name: The name of the charset, as registered with IANA.
+    ///   - length: The length of the content in bytes; -1 if it is not known.
+    ///   - name: The charset name, as registered with IANA.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
         values = Values(url: url, mimeType: mimeType, expectedContentLength: Int64(length), textEncodingName: name)
         super.init()
@@ -31,7 +31,7 @@ public import Foundation
         super.init()
     }
 
-    /// Decodes a response. Returns `nil` for an archive that this module did not write.
+    /// Decodes a response. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let values = coder.decodePropertyList(Values.self) else { return nil }
         self.values = values
@@ -44,7 +44,7 @@ public import Foundation
     /// Whether the class supports secure coding: `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Returns the object, because it cannot change.
+    /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The URL of the content.
@@ -53,22 +53,22 @@ public import Foundation
     /// The media type in lower case, without parameters.
     open var mimeType: String? { values.mimeType }
 
-    /// The number of bytes of the content; -1 if it is not known.
+    /// The length of the content in bytes; -1 if it is not known.
     open var expectedContentLength: Int64 { values.expectedContentLength }
 
     /// The charset in lower case.
     open var textEncodingName: String? { values.textEncodingName }
 
-    /// A name for a file with the content: from the field Content-Disposition, else from the URL, else `Unknown`. It contains no
-    /// path separator.
+    /// The suggested name for a file with the content: from the Content-Disposition field, otherwise from the URL, otherwise `Unknown`. It
+    /// contains no path separator.
     open var suggestedFilename: String? { SuggestedFilename.of(url) }
 
-    /// Compares the values of both responses.
+    /// Returns whether the values of both responses are equal.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? URLResponse, !(other is HTTPURLResponse) else { return false }
         return other === self || other.values == values
     }
 
-    /// The hash of the values.
+    /// The hash value of all values.
     open override var hash: Int { values.hashValue }
 }

@@ -1,4 +1,4 @@
-/// The usual capitals of well-known field names, which programs use as keys of a dictionary.
+/// The usual capitalization of well-known header field names, which programs use as dictionary keys.
 enum WellKnownFields {
     private static let names = [
         "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges",
@@ -16,6 +16,6 @@ enum WellKnownFields {
 
     private static let byLowerCase = Dictionary(uniqueKeysWithValues: names.map { ($0.lowercased(), $0) })
 
-    /// Returns the usual spelling of a well-known name, and any other name unchanged.
+    /// Returns the usual capitalization of a well-known name. Other names are returned unchanged.
     static func capitalized(_ name: String) -> String { byLowerCase[name.lowercased()] ?? name }
 }

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Passes the content of a task to an asynchronous reader. A reader that stops stops the loader.
+/// Passes the content of a task to an asynchronous reader. If the reader stops reading, the loader stops as well (back-pressure).
 final class ByteChannel: Sendable {
     fileprivate enum Waiter {
         case response(CheckedContinuation<URLResponse, any Error>)
@@ -20,10 +20,10 @@ final class ByteChannel: Sendable {
     /// The task whose content is read.
     private let source = LockedValue<TaskCore?>(nil)
 
-    /// Sets the task. Called once, before it is resumed.
+    /// Sets the task. Called once, before the task is resumed.
     func attach(_ core: TaskCore) { source.withLock { $0 = core } }
 
-    // MARK: The task
+    // MARK: The task's side
 
     func respond(_ response: URLResponse) {
         let waiter = progress.withLock { progress -> Waiter? in
@@ -61,7 +61,7 @@ final class ByteChannel: Sendable {
         }
     }
 
-    // MARK: The reader
+    // MARK: The reader's side
 
     /// Waits for the response.
     func response() async throws -> URLResponse {
@@ -80,7 +80,7 @@ final class ByteChannel: Sendable {
         }
     }
 
-    /// Returns the next bytes; `nil` at the end.
+    /// Returns the next bytes, or `nil` at the end.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     func next() async throws -> Data? {
@@ -98,7 +98,7 @@ final class ByteChannel: Sendable {
             case .failure(let error): return (.failure(error), nil)
             case .success: return (.success(nil), nil)
             case nil:
-                // One reader at a time: a second one takes the place of the first, which gets the end.
+                // Only one reader can wait. A second reader replaces the first, which receives the end of the sequence.
                 let earlier = progress.takeWaiter()
                 progress.waiter = .bytes(continuation)
                 return (nil, earlier)

@@ -2,16 +2,17 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// The calls of one task to the program: in order, one at a time, on the delegate queue.
+/// Runs the delegate callbacks and completion handlers of one task on the delegate queue, in order and one at a time.
 ///
-/// Several calls share one operation, because an operation costs more than most calls.
+/// Several callbacks share one operation, because an operation costs more than most callbacks.
 final class CallList: Sendable {
     private struct Waiting {
         var calls = Deque<@Sendable () -> Void>()
         var isScheduled = false
     }
 
-    /// Calls of one operation. The rest waits for another one, so that other operations of the queue get their turn.
+    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that other operations of the queue also
+    /// run.
     private static let callsPerOperation = 16
 
     private let queue: OperationQueue
@@ -19,7 +20,7 @@ final class CallList: Sendable {
 
     init(queue: OperationQueue) { self.queue = queue }
 
-    /// Adds a call after all earlier ones.
+    /// Appends a callback.
     func add(_ call: @escaping @Sendable () -> Void) {
         let schedules = waiting.withLock { waiting in
             waiting.calls.append(call)

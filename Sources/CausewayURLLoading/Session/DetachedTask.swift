@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The values of a task without a session.
+/// The state of a task that was created without a session.
 final class DetachedTask: Sendable {
     private let values = LockedValue(TaskState.Options())
     private let created = LockedValue<Progress?>(nil)
@@ -10,7 +10,7 @@ final class DetachedTask: Sendable {
 
     func change(_ body: (inout TaskState.Options) -> Void) { values.withLock { body(&$0) } }
 
-    /// A progress that does not move.
+    /// A `Progress` object that is never updated.
     var progress: Progress {
         let new = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
         return created.withLock { created in

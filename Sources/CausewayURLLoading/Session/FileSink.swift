@@ -6,7 +6,7 @@ final class FileSink: Sendable {
     let url: URL
     private let handle: LockedValue<FileHandle?>
 
-    /// Creates an empty file in the folder for temporary files.
+    /// Creates an empty file in the temporary directory.
     init() throws(LoadFailure) {
         url = Self.newURL()
         guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -18,7 +18,7 @@ final class FileSink: Sendable {
         }
     }
 
-    /// Returns an unused name in the folder for temporary files.
+    /// Returns the URL of a new file in the temporary directory.
     static func newURL() -> URL {
         let name = UUID().uuidString.prefix(8)
         return FileManager.default.temporaryDirectory.appendingPathComponent("CFNetworkDownload_\(name).tmp")
@@ -44,7 +44,7 @@ final class FileSink: Sendable {
         }
     }
 
-    /// Closes and removes the file. A file that the program has moved is not there any more.
+    /// Closes and removes the file. Does not fail if the program has moved the file.
     func remove() {
         try? close()
         try? FileManager.default.removeItem(at: url)

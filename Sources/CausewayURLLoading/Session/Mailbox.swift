@@ -1,9 +1,9 @@
-/// Messages that one thread at a time handles, in order.
+/// A queue of messages that are handled in order by one thread at a time.
 ///
-/// The thread that posts to an idle mailbox drains it; others only append. While the mailbox is on hold, for the answer of a delegate,
-/// messages wait.
+/// The thread that posts to an idle mailbox drains it; other threads only append. While the mailbox is on hold, waiting for a delegate's
+/// response, messages stay in the queue.
 struct Mailbox<Message: Sendable>: Sendable {
-    /// Names a hold, so that a late release of an earlier hold has no effect.
+    /// Identifies a hold, so that a late release of an earlier hold has no effect.
     struct Hold: Equatable, Sendable {
         fileprivate var number: Int
     }
@@ -14,7 +14,7 @@ struct Mailbox<Message: Sendable>: Sendable {
     private var currentHold: Hold?
     private var holdCount = 0
 
-    /// Whether messages wait for an answer.
+    /// Whether the mailbox is on hold.
     var isOnHold: Bool { currentHold != nil }
 
     /// Appends a message. Returns whether the caller must drain.
@@ -23,7 +23,7 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Returns the next message for the draining thread. `nil` ends the draining.
+    /// Returns the next message for the draining thread. After `nil` the thread must stop draining.
     mutating func next() -> Message? {
         guard currentHold == nil, first < waiting.count else {
             isDraining = false
@@ -38,7 +38,7 @@ struct Mailbox<Message: Sendable>: Sendable {
         return message
     }
 
-    /// Holds all later messages until the release.
+    /// Puts the mailbox on hold: no message is returned until the hold is released.
     mutating func hold() -> Hold {
         holdCount += 1
         let hold = Hold(number: holdCount)
@@ -46,7 +46,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return hold
     }
 
-    /// Ends a hold, and puts a message before all others. Returns whether the caller must drain. A hold that has ended is ignored.
+    /// Releases a hold and inserts a message before all others. Returns whether the caller must drain. Has no effect if the hold has
+    /// already ended.
     mutating func release(_ hold: Hold, with message: Message) -> Bool {
         guard currentHold == hold else { return false }
         currentHold = nil
@@ -55,13 +56,13 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Ends whichever hold there is. Returns whether the caller must drain.
+    /// Ends the current hold, if any. Returns whether the caller must drain.
     mutating func endHold() -> Bool {
         currentHold = nil
         return claim()
     }
 
-    /// Replaces all messages by one and ends the hold. Returns whether the caller must drain.
+    /// Replaces all messages with one message and ends the current hold. Returns whether the caller must drain.
     mutating func interrupt(with message: Message) -> Bool {
         waiting = [message]
         first = 0
@@ -69,7 +70,7 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Removes and returns the messages that wait.
+    /// Removes and returns all queued messages.
     mutating func takeAll() -> [Message] {
         defer {
             waiting = []

@@ -2,7 +2,8 @@ internal import Causeway
 internal import Foundation
 
 extension SessionCore {
-    /// Returns a request with the fields and the policies of the session. The values of the request win, unless the session is stricter.
+    /// Returns a request with the session's header fields and policies applied. The request's values take precedence unless the session is
+    /// stricter.
     func completed(_ request: URLRequest) -> URLRequest {
         var request = request
         let settings = settings
@@ -23,8 +24,8 @@ extension SessionCore {
         return request
     }
 
-    /// Returns the class that loads a task: of the configuration, then a registered one for the shared session, then a built-in one.
-    /// `nil` if no class loads it.
+    /// Returns the class that loads a task, or `nil` if there is none. The shared session tries registered classes first. Then come the
+    /// classes of the configuration and the built-in classes.
     func protocolClass(for task: URLSessionTask, _ request: URLRequest) -> URLProtocol.Type? {
         var classes: [AnyClass] = []
         if settings.background.identifier == nil { classes += settings.protocolClasses ?? [] }
@@ -36,7 +37,7 @@ extension SessionCore {
         return nil
     }
 
-    /// Returns the stored response that a ``URLProtocol`` may use.
+    /// Returns the cached response that a ``URLProtocol`` may use.
     func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         switch request.cachePolicy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: nil
@@ -44,7 +45,7 @@ extension SessionCore {
         }
     }
 
-    /// The largest content that is stored: 5 % of the cache.
+    /// The maximum size of a cached response's content in bytes: 5 % of the cache capacity.
     var maximumCachedSize: Int {
         guard let cache = settings.stores.cache else { return 0 }
         return max(cache.memoryCapacity, cache.diskCapacity) / 20

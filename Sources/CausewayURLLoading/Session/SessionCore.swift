@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The parts of a session that tasks use: settings, queues, and the table of its tasks.
+/// The part of a session that its tasks use: the settings, the queues, and the table of tasks.
 final class SessionCore: Sendable {
     private enum Phase {
         case valid, finishing, invalid
@@ -18,9 +18,9 @@ final class SessionCore: Sendable {
     }
 
     private let box: Unchecked<SessionSettings>
-    /// The queue on which the program is called.
+    /// The delegate queue.
     let queue: OperationQueue
-    /// Where loaders and messages run.
+    /// The queue on which loaders run and messages are handled.
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
     /// Whether this is the shared session, which cannot be invalidated.
     let isShared: Bool
@@ -37,7 +37,7 @@ final class SessionCore: Sendable {
         timeouts = TimeoutWatch(queue: work)
     }
 
-    /// The settings, which never change.
+    /// The settings. They never change.
     var settings: SessionSettings { box.value }
 
     private static func serialQueue() -> OperationQueue {
@@ -47,10 +47,10 @@ final class SessionCore: Sendable {
         return queue
     }
 
-    /// The delegate; `nil` after the session became invalid.
+    /// The delegate; `nil` after the session has become invalid.
     var delegate: DelegateViews? { state.withLock { $0.delegate } }
 
-    /// A text of the program.
+    /// An application-defined description.
     var sessionDescription: String? {
         get { state.withLock { $0.description } }
         set { state.withLock { $0.description = newValue } }
@@ -67,7 +67,7 @@ final class SessionCore: Sendable {
         return TaskCore(identifier: identifier, session: session, request: request, plan: plan)
     }
 
-    /// Holds a task until its end. On an invalidated session the task is cancelled at once.
+    /// Retains a task until it completes. If the session has been invalidated, the task is cancelled immediately.
     func add(_ task: URLSessionTask) {
         guard let core = task.core else { return }
         let isValid = state.withLock { state in
@@ -77,7 +77,7 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Releases a task. The last task of an invalidated session ends the session.
+    /// Releases a completed task. If the session has been invalidated and this was its last task, the session ends.
     func remove(_ task: URLSessionTask) {
         guard let core = task.core else { return }
         let removed = state.withLock { $0.tasks.removeValue(forKey: core.identifier) }
@@ -86,18 +86,18 @@ final class SessionCore: Sendable {
         endIfIdle(core.session)
     }
 
-    /// The tasks that have not ended, in the order in which they were created.
+    /// The tasks that have not completed, in order of creation.
     var tasks: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
             .filter { $0.state != .completed }
     }
 
-    /// Watches the timeouts of a task.
+    /// Starts monitoring the timeouts of a task.
     func watch(_ core: TaskCore) { timeouts.add(core) }
 
-    // MARK: The end
+    // MARK: Invalidation
 
-    /// Makes the session invalid: no new tasks are started. The shared session stays valid.
+    /// Invalidates the session: no new tasks are started. Has no effect on the shared session.
     func invalidate(_ session: URLSession, cancelsTasks: Bool) {
         guard !isShared else { return }
         let tasks = state.withLock { state in

@@ -1,26 +1,25 @@
 internal import Foundation
 
-/// The two timeouts of a task. Times are measured from any fixed instant.
+/// The idle timeout and the resource timeout of a task. Times are measured from an arbitrary fixed instant.
 struct TaskClock: Sendable {
     private var idleLimit: Duration
     private var resourceDeadline: Duration?
     private var lastActivity: Duration?
     private var isPaused = false
 
-    /// - Parameters:
-    ///   - idle: Seconds without progress.
-    ///   - now: The time at which the task begins; `nil` before that.
+    /// - Parameter idle: The idle timeout in seconds.
     init(idle: TimeInterval) {
         idleLimit = Self.duration(idle)
     }
 
-    /// Returns the limit of a request: its own unless it is the default of 60 seconds, then that of the session. Zero means 60 seconds.
+    /// Returns the idle timeout of a request: the session's value if the request has the default of 60 seconds, otherwise the request's
+    /// value. Zero means 60 seconds.
     static func idleLimit(request: TimeInterval, session: TimeInterval) -> TimeInterval {
         let limit = request == 60 ? session : request
         return limit > 0 ? limit : 60
     }
 
-    /// When the next timeout is due; `nil` if none runs.
+    /// When the next timeout expires; `nil` if none is running.
     var deadline: Duration? {
         let idle = isPaused ? nil : lastActivity.map { $0 + idleLimit }
         switch (idle, resourceDeadline) {
@@ -36,15 +35,15 @@ struct TaskClock: Sendable {
         lastActivity = now
     }
 
-    /// Notes that bytes were moved.
+    /// Restarts the idle timeout after bytes were sent or received.
     mutating func noteActivity(at now: Duration) {
         if lastActivity != nil { lastActivity = now }
     }
 
-    /// Stops the idle timeout, while the task is suspended or waits for the program.
+    /// Stops the idle timeout while the task is suspended or waits for a delegate's response.
     mutating func pause() { isPaused = true }
 
-    /// Starts the idle timeout from the beginning.
+    /// Restarts the idle timeout.
     mutating func goOn(at now: Duration) {
         isPaused = false
         noteActivity(at: now)
@@ -57,7 +56,7 @@ struct TaskClock: Sendable {
     }
 
     private static func duration(_ seconds: TimeInterval) -> Duration {
-        // Longer than any process runs, and far from the limits of `Duration`.
+        // The limit is longer than any process runs, and small enough that sums do not overflow `Duration`.
         .seconds(min(max(seconds, 0), 1e10))
     }
 }

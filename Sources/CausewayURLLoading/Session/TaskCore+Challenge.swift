@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The answer of a delegate to a challenge.
+/// A delegate's response to an authentication challenge.
 private typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
 extension TaskCore {
-    /// Whether a challenge belongs to the connection and not to the request.
+    /// Returns whether a challenge belongs to the connection, not to the request.
     private static func isOfConnection(_ challenge: URLAuthenticationChallenge) -> Bool {
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -14,7 +14,8 @@ extension TaskCore {
         }
     }
 
-    /// Asks for the answer to a challenge: the session's method first if the challenge belongs to the connection, then the task's method.
+    /// Asks the delegates to respond to a challenge. If the challenge belongs to the connection, the session-level method is tried first,
+    /// then the task-level method.
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
         let candidates = delegates
         let hold = hold()
@@ -33,7 +34,7 @@ extension TaskCore {
                 },
                 asyncMethod: .sessionChallengeAsync,
                 askAsync: { [session] in await $0.urlSession(session, didReceive: challenge) })
-            // `nil` means that no delegate has the method of the session.
+            // `nil` means that no delegate implements the session-level method.
             question.put(to: candidates.map(\.session), fallback: nil) { [self] result in
                 if let result { return answered(result) }
                 calls.add { [self] in askTask(challenge, candidates, answered) }

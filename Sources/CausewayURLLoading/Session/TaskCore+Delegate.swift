@@ -2,7 +2,7 @@ internal import Causeway
 internal import Foundation
 
 extension TaskCore {
-    /// The delegates that are asked about the task: its own one, then that of the session.
+    /// The delegates of the task, in the order in which they are called: its own delegate, then the session's delegate.
     var delegates: [DelegateViews] {
         let own = state.withLock { $0.options.delegate }
         return [own, session.core.delegate].compactMap { $0 }
@@ -11,9 +11,9 @@ extension TaskCore {
     private var taskDelegates: [any URLSessionTaskDelegate] { delegates.compactMap(\.task) }
     private var dataDelegates: [any URLSessionDataDelegate] { delegates.compactMap(\.data) }
 
-    // MARK: Messages without an answer
+    // MARK: Notifications
 
-    /// Calls a method of the first delegate that implements it.
+    /// Calls a method on the first delegate that implements it.
     func notify(
         _ method: DelegateMethod,
         _ call: @escaping @Sendable (any URLSessionTaskDelegate, URLSession, URLSessionTask) -> Void
@@ -27,7 +27,7 @@ extension TaskCore {
         }
     }
 
-    /// Delivers content to the delegate, unless the task is cancelled before its turn.
+    /// Delivers content to the delegate, unless the task is cancelled before the callback runs.
     func deliver(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return took(data.count) }
         let candidates = dataDelegates
@@ -44,7 +44,7 @@ extension TaskCore {
         }
     }
 
-    /// Reports what was written to the file of a download.
+    /// Notifies the delegate that bytes were written to the file of a download.
     func notifyOfWriting(_ count: Int, _ total: Int64, _ expected: Int64) {
         guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return }
         let candidates = delegates.compactMap(\.download)
@@ -60,14 +60,14 @@ extension TaskCore {
         }
     }
 
-    // MARK: Questions
+    // MARK: Decisions
 
-    /// Asks the delegates in order. Messages wait for the answer.
+    /// Asks the delegates in order. The mailbox is on hold until one responds.
     private func ask<Receiver: Sendable, Answer: Sendable>(
         _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
         then: @escaping @Sendable (Answer) -> Void
     ) {
-        // Without a candidate the answer needs no turn of the delegate queue.
+        // If no delegate implements the method, skip the delegate queue.
         guard !question.isKnownToBeUnanswered(by: candidates) else { return then(fallback) }
         let hold = hold()
         calls.add { [self] in
@@ -77,7 +77,7 @@ extension TaskCore {
         }
     }
 
-    /// Asks whether to take the content.
+    /// Asks the delegate how to continue after the response has arrived.
     func askForDisposition(_ response: URLResponse) {
         guard let task = task as? URLSessionDataTask else { return }
         let question = DelegateQuestion<any URLSessionDataDelegate, URLSession.ResponseDisposition>(
@@ -99,7 +99,7 @@ extension TaskCore {
         }
     }
 
-    /// Asks whether to follow a redirect.
+    /// Asks the delegate whether to follow a redirect.
     func askAboutRedirect(
         _ response: HTTPURLResponse, _ request: URLRequest, then: @escaping @Sendable (URLRequest?) -> Void
     ) {
@@ -118,7 +118,7 @@ extension TaskCore {
         ask(question, taskDelegates, fallback: request, then: then)
     }
 
-    /// Asks for a body stream that begins at an offset.
+    /// Asks the delegate for a body stream that starts at an offset.
     func askForStream(from offset: Int64, then: @escaping @Sendable (Unchecked<InputStream>?) -> Void) {
         guard let task else { return }
         let question = DelegateQuestion<any URLSessionTaskDelegate, Unchecked<InputStream>?>(
@@ -142,7 +142,7 @@ extension TaskCore {
         ask(question, taskDelegates, fallback: nil, then: then)
     }
 
-    /// Asks what to store in the cache.
+    /// Asks the delegate which response to store in the cache.
     func askAboutCaching(_ proposed: CachedURLResponse, then: @escaping @Sendable (CachedURLResponse?) -> Void) {
         guard let task = task as? URLSessionDataTask else { return then(nil) }
         let question = DelegateQuestion<any URLSessionDataDelegate, CachedURLResponse?>(

@@ -10,13 +10,13 @@ extension TaskCore {
         storeInCache { [self] in finish(nil) }
     }
 
-    /// Ends the task with a cause.
+    /// Completes the task with a failure.
     func finish(_ failure: LoadFailure) {
         let url = state.withLock { $0.currentRequest?.url ?? nil }
         finish(failure.urlError(for: url ?? originalRequest?.url))
     }
 
-    /// Ends the task: stops the loader and calls the program for the last time. Only the first call has an effect.
+    /// Completes the task: stops the loader and schedules the last callback. Only the first call has an effect.
     func finish(_ error: (any Error)?) {
         if let failure = error as? LoadFailure { return finish(failure) }
         let isFirst = state.withLock { state in
@@ -52,7 +52,8 @@ extension TaskCore {
 
     // MARK: The cache
 
-    /// Whether a response may be stored: a successful one to a GET request that does not forbid it (RFC 9111 §3).
+    /// Returns whether a response may be stored: it must be a successful response to a GET request and must not forbid storage (RFC 9111
+    /// §3).
     func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
         guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil,
             let request = state.withLock({ $0.currentRequest }), request.httpMethod == "GET",
@@ -80,13 +81,13 @@ extension TaskCore {
         }
     }
 
-    // MARK: The last call
+    // MARK: The last callback
 
-    /// Runs on the delegate queue.
+    /// Runs the last callback. Called on the delegate queue.
     private func complete(_ result: (any Error)?) {
         let cancelled = LoadFailure(.cancelled).urlError(for: originalRequest?.url)
         let (isFirst, error) = state.withLock { state -> (Bool, (any Error)?) in
-            // The content was dropped if the program cancelled the task after its end and before this call.
+            // If the program cancelled the task after the load ended but before this callback, the content was discarded.
             let error = result ?? (state.life.state == .canceling ? cancelled : nil)
             state.outcome.error = error
             return (state.life.complete(), error)
@@ -134,7 +135,7 @@ extension TaskCore {
 
     // MARK: Conversion
 
-    /// Turns the data task into a download task, which takes the rest of the load over.
+    /// Converts the data task to a download task, which takes over the rest of the load.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
         let core = session.core.makeCore(session, request, TaskPlan(source: plan.source, outlet: .file(nil)))
@@ -186,7 +187,7 @@ extension TaskCore {
         session.core.watch(self)
     }
 
-    /// Handles the messages that came with the load, after the program knows the new task.
+    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task.
     private func continueAdopted() {
         do throws(LoadFailure) {
             let file = try FileSink()

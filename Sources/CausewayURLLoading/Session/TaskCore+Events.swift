@@ -5,7 +5,7 @@ extension TaskCore {
     /// The maximum number of redirects that are followed (RFC 9110 §15.4).
     static let maximumRedirects = 20
 
-    /// Handles an event of the present loader.
+    /// Handles an event from the current loader.
     func handle(_ event: LoadEvent) {
         switch event {
         case .response(let response, let policy): received(response, policy)
@@ -27,7 +27,7 @@ extension TaskCore {
         }
     }
 
-    // MARK: The head
+    // MARK: The response head
 
     private func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
         let now = Date()
@@ -131,9 +131,9 @@ extension TaskCore {
         guard session.core.settings.background.identifier == nil else { return follow(request) }
         askAboutRedirect(response, request) { [self] request in
             if let request { return follow(request) }
-            // The program takes the redirect itself as the response.
+            // The delegate declined the redirect: the redirect response is the final response.
             received(response, .notAllowed)
-            // After the answer of the delegate to the response, if it is asked.
+            // This message runs after the delegate has responded to the response, if it implements that method.
             if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
         }
     }
@@ -147,7 +147,7 @@ extension TaskCore {
         load(request)
     }
 
-    /// Stops the present loader. Its later events are ignored.
+    /// Stops the current loader. Its later events are ignored.
     func leaveLoader() {
         let now = Date()
         let loader = state.withLock { state in

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension TaskCore {
-    /// The progress of the task, created at its first use.
+    /// The progress of the task. Created when it is first read.
     var progress: Progress {
         let made = madeProgress()
         let progress = state.withLock { state in
@@ -25,7 +25,8 @@ extension TaskCore {
         return progress
     }
 
-    /// Updates the progress: bytes that were moved, of those to send and to receive. It is indeterminate while one of them is unknown.
+    /// Updates the progress with the bytes sent and received, out of the bytes expected to be sent and received. The progress is
+    /// indeterminate while one of the expected counts is unknown.
     func noteProgress() {
         guard let (progress, counts) = state.withLock({ state in state.progress.map { ($0, state.counts) } }) else {
             return
@@ -37,7 +38,7 @@ extension TaskCore {
         progress.completedUnitCount = moved
     }
 
-    /// Sets the progress to its end.
+    /// Marks the progress as finished.
     func finishProgress() {
         guard let progress = state.withLock({ $0.progress }), state.withLock({ $0.outcome.error == nil }) else {
             return

@@ -2,7 +2,7 @@ internal import Causeway
 internal import Foundation
 
 extension TaskCore {
-    /// Begins to load, if the task runs and has not begun.
+    /// Starts loading if the task is running and loading has not started.
     func begin() {
         let now = MonotonicTime.now
         let resourceLimit = session.core.settings.timeouts.resource
@@ -18,7 +18,7 @@ extension TaskCore {
         attachBody(to: session.core.completed(request))
     }
 
-    /// Adds the content of an upload to its request. The content of the request itself is ignored for uploads.
+    /// Sets the body of an upload request. A body that the request already has is ignored for uploads.
     private func attachBody(to request: URLRequest) {
         var request = request
         switch plan.source {
@@ -44,7 +44,7 @@ extension TaskCore {
         }
     }
 
-    /// Loads a request from the cache, if its policy says so, or with a loader.
+    /// Loads a request from the cache if its cache policy says so, otherwise with a loader.
     func load(_ request: URLRequest) {
         state.withLock { $0.currentRequest = request }
         guard request.url?.scheme != nil else { return finish(LoadFailure(.badURL)) }
@@ -82,7 +82,7 @@ extension TaskCore {
         }
         do throws(LoadFailure) {
             let loader = try loader(type, isBuiltIn, task, cached, attempt)
-            // A task that was cancelled meanwhile does not start its loader.
+            // If the task was cancelled in the meantime, its loader is not started.
             let isWanted = state.withLock { state in
                 guard !state.life.isOver, !state.outcome.hasEnded else { return false }
                 state.load.loader = loader

@@ -2,12 +2,12 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A task behind its public object: state, the present loader, and the calls to the program.
+/// The implementation of a task: its state, its current loader, and the callbacks to the program.
 ///
-/// Messages of loaders and of the program go through the mailbox, so one thread at a time handles them, in order. No lock is held during a
-/// call to a loader or to the program.
+/// Messages from loaders and from the program go through the mailbox, so that one thread at a time handles them, in order. No lock is held
+/// while a loader or the program is called.
 final class TaskCore: Sendable {
-    /// Bytes that may wait to be taken before the loader is asked to stop.
+    /// The maximum number of bytes that wait for delivery before the loader must pause.
     static let maximumPending = 64 * 1024
 
     let identifier: Int
@@ -17,7 +17,7 @@ final class TaskCore: Sendable {
     let created = Date()
     let calls: CallList
     let state: LockedValue<TaskState>
-    /// The public object. The session holds it until the task ends.
+    /// A weak reference to the public object. The session retains the object until the task completes.
     private let object = LockedValue<WeakTask>(WeakTask())
 
     init(identifier: Int, session: URLSession, request: URLRequest?, plan: TaskPlan) {
@@ -34,13 +34,13 @@ final class TaskCore: Sendable {
         state = LockedValue(initial)
     }
 
-    /// The public object; `nil` after the program released it and the task ended.
+    /// The public object; `nil` after the task has completed and the program has released it.
     var task: URLSessionTask? { object.withLock { $0.task } }
 
-    /// Connects the core with its public object.
+    /// Sets the public object.
     func attach(_ task: URLSessionTask) { object.withLock { $0.task = task } }
 
-    /// Returns the number of body bytes, if it is known before sending.
+    /// Returns the number of body bytes if it is known before sending.
     private static func expectedToSend(_ request: URLRequest?, _ plan: TaskPlan) -> Int64 {
         switch plan.source {
         case .data(let data): return Int64(data.count)
@@ -54,7 +54,7 @@ final class TaskCore: Sendable {
             ?? NSURLSessionTransferSizeUnknown
     }
 
-    // MARK: What the program does
+    // MARK: Operations of the program
 
     func resume() {
         let now = MonotonicTime.now
@@ -81,11 +81,11 @@ final class TaskCore: Sendable {
 
     func cancel() { end(early: LoadFailure(.cancelled)) }
 
-    /// Ends the task before it is complete. Content that was not delivered is dropped.
+    /// Ends the task early. Content that has not been delivered is discarded.
     func end(early failure: LoadFailure) {
         let isCancellation = failure.cause == .cancelled
         let mustDrain = state.withLock { state in
-            // A timeout that comes after the end of the content is late. A cancellation counts until the program knows the end.
+            // A timeout after the end of the load is ignored. A cancellation takes effect until the last callback runs.
             guard isCancellation || !state.outcome.hasEnded else { return false }
             return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
         }
@@ -94,7 +94,7 @@ final class TaskCore: Sendable {
 
     // MARK: Messages
 
-    /// Takes an event of a loader. Events of earlier loaders are ignored.
+    /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         let now = MonotonicTime.now
         let mustDrain = state.withLock { state in
@@ -111,7 +111,7 @@ final class TaskCore: Sendable {
         state.withLock { $0.life.state == .running && $0.counts.pending < Self.maximumPending }
     }
 
-    /// Notes that content was taken, and asks the loader for more if it had stopped.
+    /// Records that content was delivered, and asks a paused loader for more.
     func took(_ byteCount: Int) {
         let isBelow = state.withLock { state in
             let wasFull = state.counts.pending >= Self.maximumPending
@@ -123,7 +123,7 @@ final class TaskCore: Sendable {
 
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
 
-    /// Handles messages on another thread: the caller may be the program.
+    /// Handles messages on another thread, because the caller can be the program.
     func drainLater() { session.core.work.async { [self] in drain() } }
 
     private func drain() {
@@ -140,7 +140,7 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// Holds all messages until the program has answered. The idle timeout stands still meanwhile.
+    /// Puts the mailbox on hold until the program responds. The idle timeout is paused meanwhile.
     func hold() -> Mailbox<TaskMessage>.Hold {
         state.withLock { state in
             state.clock.pause()
@@ -148,7 +148,7 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// Goes on after the program has answered. May be called from any thread; late calls have no effect.
+    /// Releases a hold after the program has responded. Can be called from any thread. A late call has no effect.
     func release(_ hold: Mailbox<TaskMessage>.Hold, _ next: @escaping @Sendable () -> Void) {
         let now = MonotonicTime.now
         let mustDrain = state.withLock { state in
@@ -166,7 +166,7 @@ private struct WeakTask: Sendable {
     weak var task: URLSessionTask?
 }
 
-/// Time since the start of the process.
+/// The time since the process started.
 enum MonotonicTime {
     private static let origin = ContinuousClock.now
 

@@ -1,20 +1,20 @@
-/// The state of a task: created suspended, running or suspended in nested fashion, cancelled or not, completed once.
+/// The life cycle of a task. A task is created suspended, suspensions can be nested, and it completes exactly once.
 struct TaskLife: Sendable {
     private enum Phase {
         case notBegun, begun, canceling, completed
     }
 
-    /// What follows from ``resume()``.
+    /// What the caller of ``resume()`` must do.
     enum Consequence: Equatable {
         case none
-        /// The task runs for the first time.
+        /// Start loading: the task runs for the first time.
         case begin
-        /// The task runs again.
+        /// Continue loading: the task runs again after a suspension.
         case goOn
     }
 
     private var phase = Phase.notBegun
-    /// Number of calls of `resume` until the task runs.
+    /// The number of `resume` calls that are needed until the task runs.
     private var suspensions = 1
 
     /// The state that programs see.
@@ -37,28 +37,28 @@ struct TaskLife: Sendable {
         return phase == .notBegun ? .begin : .goOn
     }
 
-    /// Adds a suspension. Returns whether the task ran until now.
+    /// Adds a suspension. Returns whether the task was running before.
     mutating func suspend() -> Bool {
         guard !isOver else { return false }
         suspensions += 1
         return suspensions == 1
     }
 
-    /// Begins to load. Returns whether this is the first time and the task runs.
+    /// Marks loading as started. Returns `false` if the task is not running or loading has already started.
     mutating func begin() -> Bool {
         guard phase == .notBegun, suspensions == 0 else { return false }
         phase = .begun
         return true
     }
 
-    /// Cancels the task. Returns whether this has an effect.
+    /// Cancels the task. Returns `false` if the task was already cancelled or complete.
     mutating func cancel() -> Bool {
         guard !isOver else { return false }
         phase = .canceling
         return true
     }
 
-    /// Completes the task. Returns whether it was not complete before.
+    /// Completes the task. Returns `false` if the task was already complete.
     mutating func complete() -> Bool {
         defer { phase = .completed }
         return phase != .completed

@@ -1,40 +1,40 @@
 internal import Causeway
 internal import Foundation
 
-/// What a task was created for.
+/// What a task sends and where it delivers the response.
 struct TaskPlan: Sendable {
-    /// Where the content of the request comes from.
+    /// The source of the request body.
     enum Source: Sendable {
-        /// From the request.
+        /// The body of the request.
         case request
         case data(Data)
         case file(URL)
-        /// From the delegate.
+        /// A stream that the delegate supplies.
         case stream
     }
 
-    /// Takes the content and the end of a task.
+    /// A completion handler that receives the content of the response.
     typealias DataHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
-    /// Takes the file and the end of a task.
+    /// A completion handler that receives the URL of the downloaded file.
     typealias FileHandler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
-    /// Who takes the content of the response.
+    /// Where the content of the response is delivered.
     enum Outlet: Sendable {
-        /// The delegate, piece by piece.
+        /// To the delegate, in pieces.
         case delegate
-        /// A completion handler, as a whole.
+        /// To a completion handler, as a whole.
         case handler(DataHandler)
-        /// A file, then the delegate or a completion handler.
+        /// To a file, which is then passed to a completion handler, or to the delegate if there is none.
         case file(FileHandler?)
-        /// A sequence of bytes.
+        /// To an asynchronous sequence of bytes.
         case bytes(ByteChannel)
     }
 
     var source = Source.request
     var outlet = Outlet.delegate
-    /// Set if the task cannot start.
+    /// The reason why the task cannot start; `nil` if it can start.
     var failure: LoadFailure?
-    /// Whether responses are read from the cache and stored.
+    /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         if case .file = outlet { return false }
         return true

@@ -3,29 +3,29 @@ internal import Foundation
 
 /// A message to a task.
 enum TaskMessage: Sendable {
-    /// The task may begin.
+    /// The task can start.
     case begin
-    /// A loader reports.
+    /// A loader reports an event.
     case load(LoadEvent, LoadAttempt)
-    /// The task ends before it is complete.
+    /// The task ends early.
     case end(LoadFailure)
-    /// The program has answered.
+    /// The program has responded, and the task continues with the closure.
     case run(@Sendable () -> Void)
 }
 
-/// Everything about a task that changes. Guarded by the lock of ``TaskCore``.
+/// The mutable state of a task. Guarded by the lock of ``TaskCore``.
 struct TaskState: Sendable {
-    /// Numbers of bytes.
+    /// Byte counts.
     struct Counts: Sendable {
         var received: Int64 = 0
         var sent: Int64 = 0
         var expectedToSend: Int64 = 0
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
-        /// Bytes that arrived and were not taken yet.
+        /// Bytes that have arrived but have not been delivered.
         var pending = 0
     }
 
-    /// Settings of the program.
+    /// Settings that the program can change.
     struct Options: Sendable {
         var priority = URLSessionTask.defaultPriority
         var prefersIncrementalDelivery = true
@@ -36,7 +36,7 @@ struct TaskState: Sendable {
         var delegate: DelegateViews?
     }
 
-    /// The present load.
+    /// The current load.
     struct Load: Sendable {
         var attempt: LoadAttempt?
         var loader: (any Loader)?
@@ -44,7 +44,7 @@ struct TaskState: Sendable {
         var transactions: [TransactionRecord] = []
     }
 
-    /// What was loaded.
+    /// The loaded response and content.
     struct Content: Sendable {
         var response: URLResponse?
         var collected = Data()

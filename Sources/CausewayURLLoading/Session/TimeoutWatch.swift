@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Ends the tasks of a session whose timeouts expire.
+/// Ends tasks of a session when their timeouts expire.
 ///
-/// One timer serves all tasks. It is set to the earliest deadline and looks at all tasks when it fires, because progress moves deadlines far
-/// more often than one expires.
+/// One timer serves all tasks. It is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by
+/// progress far more often than they expire.
 final class TimeoutWatch: Sendable {
     private struct State {
         var cores: [Int: TaskCore] = [:]
@@ -17,7 +17,7 @@ final class TimeoutWatch: Sendable {
     private let queue: DispatchQueue
     private let state: LockedValue<Unchecked<StateBox>>
 
-    /// Holds the state: a timer is not declared `Sendable`.
+    /// A class that stores the state, because a timer is not declared `Sendable`.
     private final class StateBox {
         var state = State()
     }
@@ -29,7 +29,7 @@ final class TimeoutWatch: Sendable {
 
     deinit { stop() }
 
-    /// Watches a task whose timeouts run. Call it again when they go on after a pause.
+    /// Starts monitoring the timeouts of a task. Call this again when the timeouts continue after a pause.
     func add(_ core: TaskCore) {
         guard let deadline = core.state.withLock({ $0.clock.deadline }) else { return }
         state.withLock { $0.value.state.cores[core.identifier] = core }
@@ -49,7 +49,7 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Sets the timer to a deadline, if that is earlier than the present one.
+    /// Sets the timer to a deadline if it is earlier than the current one.
     private func arm(_ earliest: Duration) {
         let delay = max(earliest - MonotonicTime.now, .zero)
         state.withLock { box in

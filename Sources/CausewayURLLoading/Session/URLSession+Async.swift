@@ -2,7 +2,9 @@ internal import CausewaySystem
 public import Foundation
 
 extension URLSession {
-    /// The data, upload and download tasks that have not ended. macOS 10.15, iOS 13.
+    /// The data, upload and download tasks that have not completed.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
         get async {
             await withCheckedContinuation { continuation in
@@ -11,7 +13,9 @@ extension URLSession {
         }
     }
 
-    /// All tasks that have not ended. macOS 10.15, iOS 13.
+    /// All tasks that have not completed.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public var allTasks: [URLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
@@ -20,82 +24,102 @@ extension URLSession {
         }
     }
 
-    /// Removes all cookies, stored responses and credentials. macOS 10.15, iOS 13.
+    /// Removes all cookies, cached responses and credentials.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public func reset() async {
         await withCheckedContinuation { continuation in reset { continuation.resume() } }
     }
 
-    /// Writes stored values to disk, and uses new connections from now on. macOS 10.15, iOS 13.
+    /// Waits until the delegate queue has run the completion handler of ``flush(completionHandler:)``.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public func flush() async {
         await withCheckedContinuation { continuation in flush { continuation.resume() } }
     }
 
-    /// Loads a request. macOS 12, iOS 15.
+    /// Loads a request and returns its content and response.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { dataTask(with: request, completionHandler: $0) }
     }
 
-    /// Loads a URL. macOS 12, iOS 15.
+    /// Loads a URL and returns its content and response.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { dataTask(with: url, completionHandler: $0) }
     }
 
-    /// Sends a file. macOS 12, iOS 15.
+    /// Uploads a file and returns the content of the response and the response.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
     }
 
-    /// Sends data. macOS 12, iOS 15.
+    /// Uploads data and returns the content of the response and the response.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { uploadTask(with: request, from: bodyData, completionHandler: $0) }
     }
 
-    /// Continues an upload. macOS 14, iOS 17.
+    /// Resumes an upload and returns the content of the response and the response.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     public func upload(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await run(delegate) { uploadTask(withResumeData: resumeData, completionHandler: $0) }
     }
 
-    /// Loads a request into a file, which the program removes. macOS 12, iOS 15.
+    /// Downloads the content of a request to a temporary file. The caller must remove the file.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await runDownload(delegate) { downloadTask(with: request, completionHandler: $0) }
     }
 
-    /// Loads a URL into a file, which the program removes. macOS 12, iOS 15.
+    /// Downloads the content of a URL to a temporary file. The caller must remove the file.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func download(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await runDownload(delegate) { downloadTask(with: url, completionHandler: $0) }
     }
 
-    /// Continues a download into a file, which the program removes. macOS 12, iOS 15.
+    /// Resumes a download to a temporary file. The caller must remove the file.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func download(
         resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
@@ -107,7 +131,7 @@ extension URLSession {
     ) async throws -> (URL, URLResponse) {
         try await run(delegate) { (handler: @escaping FileHandler) in
             make { location, response, error in
-                // The file is removed when this handler returns, so it gets another name first.
+                // The file is removed when this completion handler returns, so move it to another name first.
                 guard let location else { return handler(nil, response, error) }
                 let kept = FileSink.newURL()
                 do {
@@ -120,7 +144,7 @@ extension URLSession {
         }
     }
 
-    /// Creates and resumes a task with a completion handler, and waits for it.
+    /// Creates and resumes a task with a completion handler, and waits for its result.
     private func run<Content: Sendable>(
         _ delegate: (any URLSessionTaskDelegate)?,
         _ make: (@escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
@@ -144,7 +168,7 @@ extension URLSession {
     }
 }
 
-/// Connects the cancellation of a Swift task with a URL task, in whichever order they come.
+/// Cancels a `URLSessionTask` when the surrounding Swift task is cancelled. The cancellation can come before or after the URL task is set.
 final class TaskCancellation: Sendable {
     private enum State {
         case waiting
@@ -154,7 +178,7 @@ final class TaskCancellation: Sendable {
 
     private let state = LockedValue(State.waiting)
 
-    /// Resumes a task, or cancels it if the cancellation came first.
+    /// Resumes a task, or cancels it if the Swift task has already been cancelled.
     func begin(_ task: URLSessionTask) {
         let isCancelled = state.withLock { state in
             if case .cancelled = state { return true }

@@ -2,11 +2,13 @@ internal import CausewaySystem
 public import Foundation
 
 extension URLSession {
-    /// Loads a request and returns its content as a sequence of bytes, as soon as the response has arrived. macOS 12, iOS 15.
+    /// Loads a request. When the response has arrived, returns it with the content as an asynchronous sequence of bytes.
     ///
-    /// The content is read from the network as fast as the program reads the sequence.
+    /// The content is received only as fast as the program reads the sequence (back-pressure).
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
@@ -24,16 +26,18 @@ extension URLSession {
         return (AsyncBytes(task: task, reader: BytesReader(channel, task)), response)
     }
 
-    /// Loads a URL and returns its content as a sequence of bytes, as soon as the response has arrived. macOS 12, iOS 15.
+    /// Loads a URL. When the response has arrived, returns it with the content as an asynchronous sequence of bytes.
     ///
-    /// Cancellation: ends the task and throws `URLError.cancelled`.
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public func bytes(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
         try await bytes(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// The content of a response, byte by byte. It can be read once.
+    /// An asynchronous sequence of the bytes of a response. It can be iterated only once.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -46,7 +50,7 @@ extension URLSession {
         public let task: URLSessionDataTask
         let reader: BytesReader
 
-        /// Returns an iterator. All iterators read from one place.
+        /// Returns an iterator. All iterators share one read position.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
         /// Reads the content.
@@ -57,9 +61,9 @@ extension URLSession {
 
             init(reader: BytesReader) { self.reader = reader }
 
-            /// Returns the next byte; `nil` at the end.
+            /// Returns the next byte, or `nil` at the end.
             ///
-            /// Cancellation: ends the task and throws `URLError.cancelled`.
+            /// Cancellation: cancels the task and throws `URLError.cancelled`.
             @inlinable
             public mutating func next() async throws -> UInt8? {
                 if let byte = nextOfPiece() { return byte }
@@ -86,7 +90,7 @@ extension URLSession {
     }
 }
 
-/// Reads from a channel, and cancels the task when no one can read any more.
+/// Reads from a channel. Cancels the task when the last reference to the reader is released.
 final class BytesReader: Sendable {
     private let channel: ByteChannel
     private let task: URLSessionTask

@@ -1,50 +1,52 @@
-/// The number of bytes is not known.
+/// The value of a byte count that is not known.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
-/// The key of the data with which a download can continue, in the user info of an error.
+/// The user info key for the data with which a download can be resumed.
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
-/// The key of the data with which an upload can continue, in the user info of an error.
+/// The user info key for the data with which an upload can be resumed.
 public let NSURLSessionUploadTaskResumeData = "NSURLSessionUploadTaskResumeData"
-/// The name of ``NSURLSessionDownloadTaskResumeData`` in the Foundation of Linux.
+/// The name of ``NSURLSessionDownloadTaskResumeData`` in swift-corelibs-foundation.
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
 
 extension URLSession {
-    /// The answer to a delayed request.
+    /// The delegate's decision on a delayed request.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     public enum DelayedRequestDisposition: Int, Sendable {
-        /// Loads the original request.
+        /// Load the original request.
         case continueLoading = 0
-        /// Loads the new request.
+        /// Load the new request.
         case useNewRequest = 1
-        /// Cancels the task.
+        /// Cancel the task.
         case cancel = 2
     }
 
-    /// The answer to a challenge.
+    /// The delegate's decision on an authentication challenge.
     ///
     /// Counterpart: macOS 10.9, iOS 7.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// Uses the credential; without one, continues without.
+        /// Use the supplied credential. If it is `nil`, continue without a credential.
         case useCredential = 0
-        /// Does what happens without a delegate.
+        /// Handle the challenge as if there were no delegate.
         case performDefaultHandling = 1
-        /// Ends the task.
+        /// Cancel the task.
         case cancelAuthenticationChallenge = 2
-        /// Goes on to the next challenge of the response.
+        /// Reject this protection space and continue with the next challenge in the response.
         case rejectProtectionSpace = 3
     }
 
-    /// The answer to a response.
+    /// The delegate's decision on a response.
     ///
     /// Counterpart: macOS 10.9, iOS 7.
     public enum ResponseDisposition: Int, Sendable {
-        /// Ends the task.
+        /// Cancel the task.
         case cancel = 0
-        /// Takes the content.
+        /// Receive the content.
         case allow = 1
-        /// Turns the task into a download task.
+        /// Convert the task to a download task.
         case becomeDownload = 2
-        /// Turns the task into a stream task. Not supported: the task fails with `URLError.unsupportedURL`. macOS 10.11, iOS 9.
+        /// Convert the task to a stream task. Not supported: the task fails with `URLError.unsupportedURL`.
+        ///
+        /// Counterpart: macOS 10.11, iOS 9.
         case becomeStream = 3
     }
 }

@@ -10,7 +10,7 @@ extension URLSession {
         _ request: URLRequest?, _ source: TaskPlan.Source, _ outlet: TaskPlan.Outlet, failure: LoadFailure? = nil
     ) -> URLSessionUploadTask {
         var request = request
-        // The content of the request itself is ignored.
+        // A body that the request already has is ignored.
         request?.httpBody = nil
         let plan = TaskPlan(source: source, outlet: outlet, failure: failure)
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
@@ -35,7 +35,7 @@ extension URLSession {
         return announced(URLSessionWebSocketTask(core: core.makeCore(self, request, plan)))
     }
 
-    /// Adds a task to the session and tells the delegate, before the program gets the task.
+    /// Adds a task to the session and notifies the delegate, before the task is returned to the program.
     private func announced<Task: URLSessionTask>(_ task: Task) -> Task {
         core.add(task)
         if let delegate = core.delegate?.task {
@@ -45,7 +45,7 @@ extension URLSession {
     }
 }
 
-/// The data with which a download continues: a property list with the keys of Apple's.
+/// The resume data of a download: a property list with the same keys as Apple's.
 struct ResumeData {
     /// The request to send again.
     var request: URLRequest

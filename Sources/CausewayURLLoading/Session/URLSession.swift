@@ -1,27 +1,28 @@
 internal import Causeway
 public import Foundation
 
-/// Creates the tasks that load URLs, and holds what they share: settings, delegate, cache, cookies and credentials.
+/// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
 ///
-/// A session keeps its delegate until it becomes invalid: call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. Loading works
-/// for `data:` and `file:` URLs and for the ``URLProtocol`` classes of the program; other URLs fail with `URLError.unsupportedURL`.
+/// A session retains its delegate until the session becomes invalid, so call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. A
+/// session loads `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles. Other URLs fail with
+/// `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
-// SAFETY: the stored property of this class is a constant. Subclasses of programs answer for their own.
+// SAFETY: the stored property of this class is a constant. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSession: NSObject, @unchecked Sendable {
-    /// Takes the result of a data task.
+    /// A completion handler that receives the result of a data task.
     typealias DataHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
-    /// Takes the result of a download task.
+    /// A completion handler that receives the result of a download task.
     typealias FileHandler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
     private static let sharedSession = URLSession(
         core: SessionCore(URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
     let core: SessionCore
 
-    /// The session of the process: default settings, no delegate, cannot be invalidated.
+    /// The shared session of the process. It has default settings and no delegate, and cannot be invalidated.
     open class var shared: URLSession { sharedSession }
 
-    /// Creates a session with default settings. For subclasses in tests.
+    /// Creates a session with default settings, for subclasses in tests.
     public override init() {
         core = SessionCore(URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: false)
         super.init()
@@ -36,8 +37,8 @@ public import Foundation
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - delegate: Kept until the session becomes invalid.
-    ///   - queue: Where the delegate and completion handlers are called. It should be serial. `nil` creates a serial queue.
+    ///   - delegate: The delegate. The session retains it until the session becomes invalid.
+    ///   - queue: The queue on which the delegate and completion handlers are called. It should be serial. `nil` creates a serial queue.
     public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
@@ -51,28 +52,28 @@ public import Foundation
         super.init()
     }
 
-    /// Where the delegate and completion handlers are called.
+    /// The queue on which the delegate and completion handlers are called.
     open var delegateQueue: OperationQueue { core.queue }
 
-    /// The delegate; `nil` after the session became invalid.
+    /// The delegate; `nil` after the session has become invalid.
     open var delegate: (any URLSessionDelegate)? { core.delegate?.session }
 
-    /// A copy of the settings.
+    /// A copy of the configuration that the session was created with.
     open var configuration: URLSessionConfiguration { URLSessionConfiguration(core.settings) }
 
-    /// A text of the program.
+    /// An application-defined description.
     open var sessionDescription: String? {
         get { core.sessionDescription }
         set { core.sessionDescription = newValue }
     }
 
-    /// Makes the session invalid after its tasks have ended. Without effect on the shared session.
+    /// Invalidates the session after its tasks have completed. Has no effect on the shared session.
     open func finishTasksAndInvalidate() { core.invalidate(self, cancelsTasks: false) }
 
-    /// Cancels all tasks and makes the session invalid. Without effect on the shared session.
+    /// Cancels all tasks and invalidates the session. Has no effect on the shared session.
     open func invalidateAndCancel() { core.invalidate(self, cancelsTasks: true) }
 
-    /// Removes all cookies, stored responses and credentials. The handler is called on the delegate queue.
+    /// Removes all cookies, cached responses and credentials. The completion handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         let stores = core.settings.stores
         stores.cache?.removeAllCachedResponses()
@@ -81,12 +82,12 @@ public import Foundation
         core.queue.addOperation(completionHandler)
     }
 
-    /// Writes stored values to disk, and uses new connections from now on. The handler is called on the delegate queue.
+    /// Calls the completion handler on the delegate queue. There is nothing to write to disk, because all stores are in memory.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.queue.addOperation(completionHandler)
     }
 
-    /// Passes the data, upload and download tasks that have not ended to a handler, on the delegate queue.
+    /// Passes the data, upload and download tasks that have not completed to a completion handler on the delegate queue.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
@@ -99,7 +100,9 @@ public import Foundation
         }
     }
 
-    /// Passes all tasks that have not ended to a handler, on the delegate queue. macOS 10.11, iOS 9.
+    /// Passes all tasks that have not completed to a completion handler on the delegate queue.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.queue.addOperation { [core] in completionHandler(core.tasks) }
     }
@@ -112,7 +115,7 @@ public import Foundation
     /// Creates a task that loads a URL.
     open func dataTask(with url: URL) -> URLSessionDataTask { makeDataTask(URLRequest(url: url), .delegate) }
 
-    /// Creates a task that loads a request and passes the content to a handler, on the delegate queue.
+    /// Creates a task that loads a request and passes the content to a completion handler on the delegate queue.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -120,7 +123,7 @@ public import Foundation
         makeDataTask(request, .handler(completionHandler))
     }
 
-    /// Creates a task that loads a URL and passes the content to a handler, on the delegate queue.
+    /// Creates a task that loads a URL and passes the content to a completion handler on the delegate queue.
     open func dataTask(
         with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
@@ -129,27 +132,29 @@ public import Foundation
 
     // MARK: Upload tasks
 
-    /// Creates a task that sends a file.
+    /// Creates a task that uploads a file.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         makeUploadTask(request, .file(fileURL), .delegate)
     }
 
-    /// Creates a task that sends data.
+    /// Creates a task that uploads data.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         makeUploadTask(request, .data(bodyData), .delegate)
     }
 
-    /// Creates a task that continues an upload. Not supported: the task fails. macOS 14, iOS 17.
+    /// Creates a task that resumes an upload. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         makeUploadTask(nil, .request, .delegate, failure: LoadFailure(.fileNotOpened))
     }
 
-    /// Creates a task that sends a stream, which the delegate supplies.
+    /// Creates a task that uploads a stream that the delegate supplies.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         makeUploadTask(request, .stream, .delegate)
     }
 
-    /// Creates a task that sends a file and passes the content of the response to a handler, on the delegate queue.
+    /// Creates a task that uploads a file and passes the content of the response to a completion handler on the delegate queue.
     open func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -157,7 +162,7 @@ public import Foundation
         makeUploadTask(request, .file(fileURL), .handler(completionHandler))
     }
 
-    /// Creates a task that sends data and passes the content of the response to a handler, on the delegate queue.
+    /// Creates a task that uploads data and passes the content of the response to a completion handler on the delegate queue.
     open func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -165,7 +170,9 @@ public import Foundation
         makeUploadTask(request, .data(bodyData ?? Data()), .handler(completionHandler))
     }
 
-    /// Creates a task that continues an upload. Not supported: the task fails. macOS 14, iOS 17.
+    /// Creates a task that resumes an upload. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -175,19 +182,19 @@ public import Foundation
 
     // MARK: Download tasks
 
-    /// Creates a task that loads a request into a file.
+    /// Creates a task that downloads the content of a request to a file.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { makeDownloadTask(request, nil) }
 
-    /// Creates a task that loads a URL into a file.
+    /// Creates a task that downloads the content of a URL to a file.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownloadTask(URLRequest(url: url), nil) }
 
-    /// Creates a task that continues a download. It begins again if the loader cannot continue; data that is not valid gives a task that
-    /// fails.
+    /// Creates a task that resumes a download. The download restarts from the beginning if the loader cannot resume it. If the resume data
+    /// is invalid, the task fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
     }
 
-    /// Creates a task that loads a request into a file, which exists until the handler returns.
+    /// Creates a task that downloads the content of a request to a file. The file is removed when the completion handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -195,14 +202,14 @@ public import Foundation
         makeDownloadTask(request, completionHandler)
     }
 
-    /// Creates a task that loads a URL into a file, which exists until the handler returns.
+    /// Creates a task that downloads the content of a URL to a file. The file is removed when the completion handler returns.
     open func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         makeDownloadTask(URLRequest(url: url), completionHandler)
     }
 
-    /// Creates a task that continues a download into a file, which exists until the handler returns.
+    /// Creates a task that resumes a download to a file. The file is removed when the completion handler returns.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -212,19 +219,27 @@ public import Foundation
 
     // MARK: Stream and WebSocket tasks
 
-    /// Creates a task for a TCP connection. Not supported: the task fails. macOS 10.11, iOS 9.
+    /// Creates a task for a TCP connection. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask { makeStreamTask() }
 
-    /// Creates a task for a WebSocket. Not supported: the task fails. macOS 10.15, iOS 13.
+    /// Creates a task for a WebSocket. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { makeWebSocketTask(URLRequest(url: url)) }
 
-    /// Creates a task for a WebSocket with subprotocols. Not supported: the task fails. macOS 10.15, iOS 13.
+    /// Creates a task for a WebSocket with subprotocols. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
         return makeWebSocketTask(request)
     }
 
-    /// Creates a task for a WebSocket. Not supported: the task fails. macOS 10.15, iOS 13.
+    /// Creates a task for a WebSocket. Not supported: the task fails.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { makeWebSocketTask(request) }
 }

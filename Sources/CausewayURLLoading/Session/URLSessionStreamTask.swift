@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A task for a TCP connection. Not supported: its calls fail with `URLError.unsupportedURL`.
+/// A task for a TCP connection. Not supported: its operations fail with `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.11, iOS 9.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
-    /// Reads bytes.
+    /// Reads bytes and passes them to a completion handler.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
@@ -13,7 +13,9 @@ public import Foundation
         callUnsupported { completionHandler(nil, true, $0) }
     }
 
-    /// Reads bytes. Returns the bytes, and whether the peer has closed its sending side. macOS 10.15, iOS 13.
+    /// Reads bytes. Returns the bytes and whether the peer has closed its sending side.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval
     ) async throws -> (Data?, Bool) {
@@ -24,14 +26,16 @@ public import Foundation
         }
     }
 
-    /// Writes bytes.
+    /// Writes bytes to the connection.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
         callUnsupported(completionHandler)
     }
 
-    /// Writes bytes. macOS 10.15, iOS 13.
+    /// Writes bytes to the connection.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public func write(_ data: Data, timeout: TimeInterval) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             write(data, timeout: timeout) { error in
@@ -40,25 +44,25 @@ public import Foundation
         }
     }
 
-    /// Turns the task into a pair of streams, after all earlier calls.
+    /// Converts the task to a pair of streams after all earlier operations.
     open func captureStreams() {}
 
-    /// Closes the sending side, after all earlier writes.
+    /// Closes the sending side after all earlier writes.
     open func closeWrite() {}
 
     /// Closes the receiving side.
     open func closeRead() {}
 
-    /// Begins a TLS handshake, after all earlier calls.
+    /// Starts a TLS handshake after all earlier operations.
     open func startSecureConnection() {}
 
-    /// Ends TLS.
+    /// Ends TLS on the connection.
     @available(*, deprecated, message: "TLS cannot be ended on a connection that goes on.")
     open func stopSecureConnection() {}
 }
 
 extension URLSessionTask {
-    /// Calls a handler on the delegate queue with the error of the task, or with "unsupported".
+    /// Calls a completion handler on the delegate queue with the task's error, or with `URLError.unsupportedURL` if there is none.
     func callUnsupported(_ handler: @escaping @Sendable (any Error) -> Void) {
         let known = error ?? LoadFailure(.unsupportedURL).urlError(for: originalRequest?.url)
         guard let core else { return handler(known) }

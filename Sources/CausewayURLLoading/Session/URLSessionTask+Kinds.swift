@@ -1,23 +1,26 @@
 public import Foundation
 
-/// A task that delivers content in memory.
+/// A task that delivers the content in memory.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 
-/// A task that sends content.
+/// A task that uploads content.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
-    /// Cancels the upload, and passes the data with which it can continue to a handler on the delegate queue. `nil`: it cannot continue.
-    /// macOS 14, iOS 17.
+    /// Cancels the upload and passes resume data to a completion handler on the delegate queue; `nil` if the upload cannot be resumed.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         cancelWithoutResumeData(completionHandler)
     }
 
-    /// Cancels the upload, and returns the data with which it can continue. macOS 14, iOS 17.
+    /// Cancels the upload and returns resume data, or `nil` if the upload cannot be resumed.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel(byProducingResumeData: { continuation.resume(returning: $0) })
@@ -25,17 +28,19 @@ public import Foundation
     }
 }
 
-/// A task that delivers content in a file.
+/// A task that saves the content to a file.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    /// Cancels the download, and passes the data with which it can continue to a handler on the delegate queue. `nil`: it cannot continue.
+    /// Cancels the download and passes resume data to a completion handler on the delegate queue; `nil` if the download cannot be resumed.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         cancelWithoutResumeData(completionHandler)
     }
 
-    /// Cancels the download, and returns the data with which it can continue. macOS 10.15, iOS 13.
+    /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
     public func cancelByProducingResumeData() async -> Data? {
         await withCheckedContinuation { continuation in
             cancel(byProducingResumeData: { continuation.resume(returning: $0) })
@@ -44,7 +49,7 @@ public import Foundation
 }
 
 extension URLSessionTask {
-    /// Cancels a task whose loader cannot continue.
+    /// Cancels a task whose loader does not support resuming, and passes `nil` to the completion handler.
     fileprivate func cancelWithoutResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
         cancel()
         guard let core else { return handler(nil) }

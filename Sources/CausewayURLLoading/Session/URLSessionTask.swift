@@ -1,24 +1,24 @@
 public import Foundation
 
-/// The load of one URL. Created suspended: call ``resume()``.
+/// Loads one URL. A task is created suspended; call ``resume()`` to start it.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
-// SAFETY: `core` is a constant, and the values of a task without a core are behind a lock. Subclasses of programs answer for their own
-// properties.
+// SAFETY: `core` is a constant, and a lock guards the values of a task without a core. Subclasses outside this module must make their own
+// properties thread-safe.
 @preconcurrency open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
     /// The state of a task.
     public enum State: Int, Sendable {
-        /// The task loads.
+        /// The task is running.
         case running = 0
-        /// The task waits for ``URLSessionTask/resume()``.
+        /// The task is suspended until ``URLSessionTask/resume()`` is called.
         case suspended = 1
-        /// The task was cancelled and ends soon.
+        /// The task was cancelled but has not completed yet.
         case canceling = 2
-        /// The task has ended.
+        /// The task has completed.
         case completed = 3
     }
 
-    /// The core; `nil` for objects that a program creates, such as doubles in tests.
+    /// The implementation of the task; `nil` if the program created the object directly, for example as a test double.
     let core: TaskCore?
     private let detached: DetachedTask?
 
@@ -29,7 +29,7 @@ public import Foundation
     /// A high priority: 0.75.
     public class var highPriority: Float { 0.75 }
 
-    /// Creates a task without a session, for subclasses in tests. It loads nothing.
+    /// Creates a task without a session, for subclasses in tests. The task loads nothing.
     public override init() {
         core = nil
         detached = DetachedTask()
@@ -43,22 +43,24 @@ public import Foundation
         core.attach(self)
     }
 
-    /// Returns the object.
+    /// Returns this object. No copy is made.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The number of the task, unique in its session.
+    /// The identifier of the task, unique within its session.
     open var taskIdentifier: Int { core?.identifier ?? 0 }
 
     /// The request that the task was created with.
     open var originalRequest: URLRequest? { core?.originalRequest }
 
-    /// The request that is loaded now: it follows redirects.
+    /// The request that is currently loaded. It changes when a redirect is followed.
     open var currentRequest: URLRequest? { core?.state.withLock { $0.currentRequest } }
 
-    /// The response to ``currentRequest``, once it has arrived.
+    /// The response to ``currentRequest``; `nil` until it arrives.
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
-    /// The delegate of the task, which is asked before that of the session. Kept until the task ends. macOS 12, iOS 15.
+    /// The task-specific delegate. It is called before the session's delegate and is retained until the task completes.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { options.delegate?.task }
         set {
@@ -67,67 +69,79 @@ public import Foundation
         }
     }
 
-    /// The progress of the task. Cancelling, pausing and resuming it acts on the task. macOS 10.13, iOS 11.
+    /// The progress of the task. Cancelling, pausing or resuming the progress cancels, suspends or resumes the task.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     open var progress: Progress { core?.progress ?? detached?.progress ?? Progress(totalUnitCount: 1) }
 
-    /// The earliest time at which a task of a background session starts. macOS 10.13, iOS 11.
+    /// The earliest time at which a task of a background session starts.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     open var earliestBeginDate: Date? {
         get { options.earliestBeginDate }
         set { change { $0.earliestBeginDate = newValue } }
     }
 
-    /// The number of bytes that the program expects to send. macOS 10.13, iOS 11.
+    /// The number of bytes that the program expects to send.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { options.clientExpectsToSend }
         set { change { $0.clientExpectsToSend = newValue } }
     }
 
-    /// The number of bytes that the program expects to receive. macOS 10.13, iOS 11.
+    /// The number of bytes that the program expects to receive.
+    ///
+    /// Counterpart: macOS 10.13, iOS 11.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { options.clientExpectsToReceive }
         set { change { $0.clientExpectsToReceive = newValue } }
     }
 
-    /// Bytes of content that arrived.
+    /// The number of content bytes received.
     open var countOfBytesReceived: Int64 { counts.received }
 
-    /// Bytes of content that were sent.
+    /// The number of body bytes sent.
     open var countOfBytesSent: Int64 { counts.sent }
 
-    /// Bytes of content to send; -1 if the number is not known.
+    /// The number of body bytes that the task expects to send; -1 if it is not known.
     open var countOfBytesExpectedToSend: Int64 { counts.expectedToSend }
 
-    /// Bytes of content to receive; -1 if the number is not known.
+    /// The number of content bytes that the task expects to receive; -1 if it is not known.
     open var countOfBytesExpectedToReceive: Int64 { counts.expectedToReceive }
 
-    /// A text of the program.
+    /// An application-defined description.
     open var taskDescription: String? {
         get { options.description }
         set { change { $0.description = newValue } }
     }
 
-    /// Ends the task with `URLError.cancelled`.
+    /// Cancels the task. It completes with `URLError.cancelled`.
     open func cancel() { core?.cancel() }
 
-    /// The state.
+    /// The state of the task.
     open var state: State { core?.state.withLock { $0.life.state } ?? .suspended }
 
-    /// Why the task failed; `nil` before the end and after success.
+    /// The error with which the task failed; `nil` before the task completes and if it succeeded.
     open var error: (any Error)? { core?.state.withLock { $0.outcome.error } }
 
-    /// Stops the task for the moment. Each call needs a call of ``resume()``.
+    /// Suspends the task. Balance each call with a call to ``resume()``.
     open func suspend() { core?.suspend() }
 
-    /// Starts the task, or ends one suspension.
+    /// Starts the task, or undoes one call to ``suspend()``.
     open func resume() { core?.resume() }
 
-    /// The priority, from 0 to 1: a hint. macOS 10.10, iOS 8.
+    /// The priority of the task, from 0 to 1. It is only a hint.
+    ///
+    /// Counterpart: macOS 10.10, iOS 8.
     open var priority: Float {
         get { options.priority }
         set { change { $0.priority = min(max(newValue, 0), 1) } }
     }
 
-    /// Whether content should be delivered piece by piece. Default `true`. macOS 11.3, iOS 14.5.
+    /// Whether the content should be delivered incrementally. The default is `true`.
+    ///
+    /// Counterpart: macOS 11.3, iOS 14.5.
     open var prefersIncrementalDelivery: Bool {
         get { options.prefersIncrementalDelivery }
         set { change { $0.prefersIncrementalDelivery = newValue } }

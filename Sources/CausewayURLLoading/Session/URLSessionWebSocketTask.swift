@@ -1,42 +1,42 @@
 internal import CausewaySystem
 public import Foundation
 
-/// A task for a WebSocket (RFC 6455). Not supported: its calls fail with `URLError.unsupportedURL`.
+/// A task for a WebSocket (RFC 6455). Not supported: its operations fail with `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
-// SAFETY: the stored property is behind a lock; see `URLSessionTask`.
+// SAFETY: a lock guards the stored property; see `URLSessionTask`.
 @preconcurrency open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
-    /// Why a WebSocket was closed (RFC 6455 §7.4).
+    /// The status code in a close frame (RFC 6455 §7.4).
     public enum CloseCode: Int, Sendable {
-        /// The WebSocket is not closed.
+        /// The WebSocket has not been closed.
         case invalid = 0
-        /// Its purpose is fulfilled.
+        /// The WebSocket was closed normally.
         case normalClosure = 1000
-        /// The endpoint goes away.
+        /// The endpoint is going away.
         case goingAway = 1001
-        /// The peer violated the protocol.
+        /// A protocol error occurred.
         case protocolError = 1002
         /// The kind of data is not supported.
         case unsupportedData = 1003
-        /// The close frame had no code.
+        /// The close frame contained no status code.
         case noStatusReceived = 1005
         /// The connection ended without a close frame.
         case abnormalClosure = 1006
-        /// A message did not have the form of its type.
+        /// The data in a message is not consistent with the message type.
         case invalidFramePayloadData = 1007
         /// A message violated a policy.
         case policyViolation = 1008
         /// A message was too big.
         case messageTooBig = 1009
-        /// The server lacks an extension.
+        /// The server did not negotiate a required extension.
         case mandatoryExtensionMissing = 1010
-        /// The server failed.
+        /// The server encountered an unexpected condition.
         case internalServerError = 1011
         /// The TLS handshake failed.
         case tlsHandshakeFailure = 1015
     }
 
-    /// A message.
+    /// A WebSocket message.
     public enum Message: Sendable {
         /// Binary data.
         case data(Data)
@@ -70,7 +70,7 @@ public import Foundation
         }
     }
 
-    /// Sends a ping. The handler is called when the pong arrives.
+    /// Sends a ping and calls a completion handler when the pong arrives.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         callUnsupported(pongReceiveHandler)
     }
@@ -82,18 +82,18 @@ public import Foundation
         }
     }
 
-    /// Closes the WebSocket with a code and a reason, and ends the task.
+    /// Cancels the task. The close code and the reason are ignored, because WebSocket is not supported.
     open func cancel(with closeCode: CloseCode, reason: Data?) { cancel() }
 
-    /// The maximum size of a received message in bytes. Default 1 MiB.
+    /// The maximum size of a received message in bytes. The default is 1 MiB.
     open var maximumMessageSize: Int {
         get { messageLimit.withLock { $0 } }
         set { messageLimit.withLock { $0 = newValue } }
     }
 
-    /// The code with which the WebSocket was closed.
+    /// The close code of the WebSocket.
     open var closeCode: CloseCode { .invalid }
 
-    /// The reason with which the WebSocket was closed.
+    /// The close reason of the WebSocket.
     open var closeReason: Data? { nil }
 }

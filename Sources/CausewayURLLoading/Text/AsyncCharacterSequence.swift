@@ -1,4 +1,4 @@
-/// The characters of a sequence of bytes in UTF-8.
+/// An asynchronous sequence of the characters in a UTF-8 byte sequence.
 ///
 /// Counterpart: macOS 12, iOS 15.
 public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
@@ -17,12 +17,12 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
     /// Reads characters.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var base: AsyncUnicodeScalarSequence<Base>.AsyncIterator
-        /// The scalars of a character that may not be complete.
+        /// The scalars of a character that is possibly incomplete.
         private var pending = ""
 
         init(_ base: AsyncUnicodeScalarSequence<Base>.AsyncIterator) { self.base = base }
 
-        /// Returns the next character; `nil` at the end. A character ends where the next one begins.
+        /// Returns the next character, or `nil` at the end. A character is complete only when the next one starts or the sequence ends.
         public mutating func next() async rethrows -> Character? {
             while let scalar = try await base.next() {
                 pending.unicodeScalars.append(scalar)
@@ -40,12 +40,18 @@ extension AsyncCharacterSequence: Sendable where Base: Sendable {}
 extension AsyncCharacterSequence.AsyncIterator: Sendable {}
 
 extension AsyncSequence where Element == UInt8 {
-    /// The lines of the text. Empty lines are left out. macOS 12, iOS 15.
+    /// The lines of the text. Empty lines are skipped.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var lines: AsyncLineSequence<Self> { AsyncLineSequence(self) }
 
-    /// The characters of the text. macOS 12, iOS 15.
+    /// The characters of the text.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var characters: AsyncCharacterSequence<Self> { AsyncCharacterSequence(self) }
 
-    /// The Unicode scalars of the text. macOS 12, iOS 15.
+    /// The Unicode scalars of the text.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var unicodeScalars: AsyncUnicodeScalarSequence<Self> { AsyncUnicodeScalarSequence(self) }
 }

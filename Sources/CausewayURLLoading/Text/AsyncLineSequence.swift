@@ -1,10 +1,10 @@
-/// The lines of a sequence of bytes in UTF-8. Empty lines are left out.
+/// An asynchronous sequence of the lines in a UTF-8 byte sequence. Empty lines are skipped.
 ///
-/// A line ends at LF, CR LF, CR, and at U+000B, U+000C, U+0085, U+2028 and U+2029. The last line needs no end.
+/// A line ends with LF, CR LF, CR, U+000B, U+000C, U+0085, U+2028 or U+2029. The last line needs no terminator.
 ///
 /// Counterpart: macOS 12, iOS 15.
 public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
-    /// A line without its end.
+    /// A line without its terminator.
     public typealias Element = String
 
     private let base: Base
@@ -21,7 +21,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
         init(_ base: Base.AsyncIterator) { self.base = base }
 
-        /// Returns the next line that is not empty; `nil` at the end.
+        /// Returns the next non-empty line, or `nil` at the end.
         public mutating func next() async rethrows -> String? {
             while let byte = try await base.next() {
                 line.append(byte)
@@ -38,7 +38,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return String(decoding: line, as: UTF8.self)
         }
 
-        /// Returns the number of bytes of the line end at the end of `bytes`; 0 if there is none.
+        /// Returns the length in bytes of the line terminator at the end of `bytes`, or 0 if there is none.
         private static func countOfLineEnd(_ bytes: [UInt8]) -> Int {
             guard let last = bytes.last else { return 0 }
             switch last {

@@ -1,4 +1,4 @@
-/// The Unicode scalars of a sequence of bytes in UTF-8. Bytes that are not UTF-8 become U+FFFD.
+/// An asynchronous sequence of the Unicode scalars in a UTF-8 byte sequence. Invalid bytes are decoded as U+FFFD.
 ///
 /// Counterpart: macOS 12, iOS 15.
 public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
@@ -15,14 +15,14 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
     /// Reads scalars.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var base: Base.AsyncIterator
-        /// Decoded scalars, the next one last.
+        /// Decoded scalars in reverse order: the next one is the last element.
         private var decoded: [UnicodeScalar] = []
-        /// The first byte of the next scalar, if it was read already.
+        /// The first byte of the next scalar, if it has already been read.
         private var leftover: UInt8?
 
         init(_ base: Base.AsyncIterator) { self.base = base }
 
-        /// Returns the next scalar; `nil` at the end.
+        /// Returns the next scalar, or `nil` at the end.
         public mutating func next() async rethrows -> UnicodeScalar? {
             if let scalar = decoded.popLast() { return scalar }
             guard let first = try await nextByte() else { return nil }
@@ -48,7 +48,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
             return try await base.next()
         }
 
-        /// Returns the number of bytes of a scalar by its first byte (RFC 3629 §3).
+        /// Returns the length of an encoded scalar in bytes, determined by its first byte (RFC 3629 §3).
         private static func length(of first: UInt8) -> Int {
             switch first {
             case 0xC2...0xDF: 2

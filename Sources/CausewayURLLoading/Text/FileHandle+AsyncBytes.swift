@@ -3,7 +3,7 @@ internal import Dispatch
 public import Foundation
 
 extension FileHandle {
-    /// The bytes of a file, a pipe or a device from its present position on.
+    /// An asynchronous sequence of the bytes of a file, a pipe or a device, starting at the current position.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -12,7 +12,7 @@ extension FileHandle {
 
         let reader: FileHandleReader
 
-        /// Returns an iterator. All iterators read from one place.
+        /// Returns an iterator. All iterators share one read position.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 
         /// Reads the bytes.
@@ -23,9 +23,9 @@ extension FileHandle {
 
             init(reader: FileHandleReader) { self.reader = reader }
 
-            /// Returns the next byte; `nil` at the end.
+            /// Returns the next byte, or `nil` at the end.
             ///
-            /// Cancellation: takes effect at the end of a read that waits.
+            /// Cancellation: takes effect only after a pending read returns.
             public mutating func next() async throws -> UInt8? {
                 while position >= piece.endIndex {
                     try Task.checkCancellation()
@@ -39,18 +39,20 @@ extension FileHandle {
         }
     }
 
-    /// The bytes from the present position on. macOS 12, iOS 15.
+    /// The bytes from the current position, as an asynchronous sequence.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var bytes: AsyncBytes { AsyncBytes(reader: FileHandleReader(self)) }
 }
 
-/// Reads a handle on a queue: reading a pipe blocks a thread.
+/// Reads a file handle on a dispatch queue, because reading a pipe blocks the thread.
 final class FileHandleReader: Sendable {
     private let handle: FileHandle
     private let queue = DispatchQueue(label: "causeway.file-handle-bytes", target: .global())
 
     init(_ handle: FileHandle) { self.handle = handle }
 
-    /// Returns the bytes that are there, after waiting for the first; `nil` at the end.
+    /// Waits until bytes are available and returns them, or returns `nil` at the end.
     func next() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [handle] in

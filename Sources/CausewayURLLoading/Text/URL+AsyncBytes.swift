@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URL {
-    /// The content of a URL, byte by byte. The shared session loads it when the first byte is read.
+    /// An asynchronous sequence of the bytes at a URL. The shared session loads the URL when the first byte is read.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -10,7 +10,7 @@ extension URL {
 
         let url: URL
 
-        /// Returns an iterator, which loads the content again.
+        /// Returns an iterator. Each iterator loads the content again.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(url: url) }
 
         /// Reads the content.
@@ -20,9 +20,9 @@ extension URL {
 
             init(url: URL) { self.url = url }
 
-            /// Returns the next byte; `nil` at the end.
+            /// Returns the next byte, or `nil` at the end.
             ///
-            /// Cancellation: ends the load and throws `URLError.cancelled`.
+            /// Cancellation: cancels the load and throws `URLError.cancelled`.
             public mutating func next() async throws -> UInt8? {
                 var reading: URLSession.AsyncBytes.Iterator
                 if let iterator {
@@ -37,9 +37,13 @@ extension URL {
         }
     }
 
-    /// The content of the URL. macOS 12, iOS 15.
+    /// The bytes at the URL, as an asynchronous sequence.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var resourceBytes: AsyncBytes { AsyncBytes(url: self) }
 
-    /// The lines of the content. Empty lines are left out. macOS 12, iOS 15.
+    /// The lines of the content. Empty lines are skipped.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
     public var lines: AsyncLineSequence<AsyncBytes> { resourceBytes.lines }
 }
