@@ -39,7 +39,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     public static let maximumAge = Self("Max-Age")
     /// The ports to which the cookie is sent, separated by commas.
     public static let port = Self("Port")
-    /// The same-site policy, as an ``HTTPCookieStringPolicy``.
+    /// A same-site policy, as an ``HTTPCookieStringPolicy``.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public static let sameSitePolicy = Self("SameSite")
@@ -51,7 +51,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     static let httpOnly = Self("HttpOnly")
 }
 
-/// The same-site policy: which cross-site requests send a cookie.
+/// A same-site policy: which cross-site requests send a cookie.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public struct HTTPCookieStringPolicy: RawRepresentable, Equatable, Hashable, Sendable {

@@ -166,7 +166,7 @@ private struct WeakTask: Sendable {
     weak var task: URLSessionTask?
 }
 
-/// The time since the process started.
+/// A monotonic clock. Times are measured from the first use of the clock in the process.
 enum MonotonicTime {
     private static let origin = ContinuousClock.now
 

@@ -4,7 +4,7 @@ struct TaskLife: Sendable {
         case notBegun, begun, canceling, completed
     }
 
-    /// What the caller of ``resume()`` must do.
+    /// The action that the caller of ``resume()`` must take.
     enum Consequence: Equatable {
         case none
         /// Start loading: the task runs for the first time.

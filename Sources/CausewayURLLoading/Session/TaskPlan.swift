@@ -1,7 +1,7 @@
 internal import Causeway
 internal import Foundation
 
-/// What a task sends and where it delivers the response.
+/// The purpose of a task: the body that it sends and the destination of the response.
 struct TaskPlan: Sendable {
     /// The source of the request body.
     enum Source: Sendable {
