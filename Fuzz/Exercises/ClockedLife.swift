@@ -1,4 +1,4 @@
-/// A state machine under a virtual clock. Only the choices of an exercise advance the clock.
+/// A state machine with a virtual clock. Only the choices of an exercise advance the clock.
 protocol ClockedLife {
     var now: Duration { get set }
     var nextDeadline: Duration? { get }

@@ -3,8 +3,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension Exercise {
-    /// Parses bytes as certificates and keys in all file formats. A parsed certificate is printed completely, encoded to the same value,
-    /// and evaluated twice with the same result.
+    /// Parses bytes as certificates and keys in all file formats. Prints all parts of a parsed certificate, checks that it is encoded to an
+    /// equal certificate, and checks that two evaluations have the same result.
     ///
     /// Does nothing if the TLS library is missing.
     ///
@@ -26,7 +26,7 @@ extension Exercise {
         return parsed.count
     }
 
-    /// A valid example of each format. Mutations of these reach the inner structures.
+    /// A valid example of each format. Mutations of these examples also test the inner structures.
     private static let made: [[UInt8]] = {
         let template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
         guard let identity = try? template.issue() else { return [[], [], [], []] }
@@ -36,7 +36,7 @@ extension Exercise {
         return [der, certificate, certificate + key, identity.pkcs12(password: "")]
     }()
 
-    /// The textual encoding (RFC 7468 §2).
+    /// Returns the textual encoding (RFC 7468 §2).
     private static func pem(_ label: String, _ der: [UInt8]) -> [UInt8] {
         let content = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return Array("-----BEGIN \(label)-----\n\(content)\n-----END \(label)-----\n".utf8)
@@ -60,7 +60,7 @@ extension Exercise {
             precondition(texts.count == bytes.count && bytes[4].count == 32)
             _ = (one.notBefore, one.notAfter, one.isAuthority, one.mustStaple, one.alternativeNames)
         }
-        // Input that is not strict DER is encoded as DER, and stays the same from then on.
+        // Input that is not strict DER is normalized by the first encoding. Further encodings must not change it.
         let der = certificates[0].der
         precondition(
             (try? Certificate(der: der))?.der == der, "the certificate is encoded differently than it was parsed")

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewayTypes
 
 extension Exercise {
-    /// Runs a framer stage with arbitrary actions of a framer, a peer and a program. Bytes must be delivered once and in order, calls must
-    /// not overlap, and cleanup must be the last call.
+    /// Runs a framer stage with arbitrary actions of a framer, a peer and a program. Each byte must be delivered once and in order, calls
+    /// must not overlap, and cleanup must be the last call.
     ///
     /// - Returns: The number of delivered bytes.
     @discardableResult
@@ -27,7 +27,7 @@ private struct FramerSubject {
     private var cursor = 0
     private var passesInput = false
     private var hasEnd = false
-    /// The bytes that must be delivered after all input was received.
+    /// The bytes that must have been delivered after all input was received.
     private var expected: [UInt8] = []
     private(set) var delivered: [UInt8] = []
     private var sawFinal = false
@@ -60,7 +60,7 @@ private struct FramerSubject {
         check()
     }
 
-    /// Ends the stage and checks that cleanup is called once and last.
+    /// Ends the stage, and checks that cleanup is called exactly once, as the last call.
     mutating func finish() {
         answer(0, true)
         stage.abort(.aborted)

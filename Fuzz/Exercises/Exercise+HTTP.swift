@@ -2,10 +2,10 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Checks that the result of reading a head does not depend on how the input is split, and that a head is encoded so that it is read as
-    /// an equal head.
+    /// Checks that the result of reading a head does not depend on how the input is split, and that an encoded head is read as an equal
+    /// head.
     ///
-    /// - Returns: The number of kinds of heads that the bytes begin with.
+    /// - Returns: The number of head kinds for which the bytes begin with a complete head.
     @discardableResult
     public static func httpHead(_ bytes: [UInt8]) -> Int {
         var count = 0
@@ -48,7 +48,7 @@ extension Exercise {
         }
     }
 
-    /// Encodes the head of a reader, and reads it again.
+    /// Encodes the head from a reader, and checks that it is read as an equal head.
     private static func checkWriting(_ reader: inout HeadReader) {
         let kind = reader.kind
         let (request, response) = (reader.finishRequest(), reader.finishResponse())
@@ -91,10 +91,10 @@ extension Exercise {
         }
     }
 
-    /// Checks that the result of decoding chunks does not depend on how the input is split, and that it is encoded to a body with equal
-    /// content.
+    /// Checks that the result of decoding chunks does not depend on how the input is split, and that the result can be encoded to a body
+    /// with equal content.
     ///
-    /// - Returns: Whether the bytes begin with a whole body.
+    /// - Returns: Whether the bytes begin with a complete body.
     @discardableResult
     public static func httpChunks(_ bytes: [UInt8]) -> Bool {
         let whole = Chunks(bytes, pieceLength: .max)

@@ -3,10 +3,10 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Runs an HTTP/1 machine of either role with arbitrary bytes. Its events and its output must not depend on how the input is split, and
-    /// it must end once.
+    /// Runs an HTTP/1 client or server with arbitrary bytes. Its events and its output must not depend on how the input is split, and it
+    /// must end exactly once.
     ///
-    /// The first byte chooses the role and the options, the second one the split.
+    /// The first byte selects the role and the options, and the second byte selects how the input is split.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -61,7 +61,7 @@ private protocol HTTP1Subject {
     mutating func finish()
 }
 
-/// A client that sends requests as long as the connection persists.
+/// A client that sends one request.
 private struct HTTP1ClientSubject: HTTP1Subject {
     private let options: UInt8
     private var client: HTTP1Client
@@ -89,7 +89,7 @@ private struct HTTP1ClientSubject: HTTP1Subject {
             try client.sendContent([1, 2, 3])
             try client.sendEnd()
         } catch {
-            // A request without body takes no content.
+            // A request without a body accepts no content.
             precondition(method != "POST")
         }
     }
@@ -116,7 +116,7 @@ private struct HTTP1ClientSubject: HTTP1Subject {
                 precondition(!bytes.isEmpty)
                 record.content += bytes
             case .finished(let trailers, _):
-                // Whether the connection persists depends on the bytes that have arrived.
+                // Do not record the reuse of the connection, because it depends on the bytes that have arrived so far.
                 record.end("finished \(trailers)")
                 return finishEarly()
             case .upgraded(let head):
@@ -189,7 +189,7 @@ private struct HTTP1ServerSubject: HTTP1Subject {
             if options & 8 != 0 { try server.respond(HTTPResponseHead(status: 101)) }
             try server.respond(HTTPResponseHead(status: 200), body: lengths[Int(options >> 4 & 3)])
         } catch {
-            // The response was sent before, or the client did not ask for an upgrade.
+            // A response was already sent, or the client did not request an upgrade.
             try? server.respond(HTTPResponseHead(status: 200), body: lengths[Int(options >> 4 & 3)])
         }
         try? server.sendContent([1, 2, 3])

@@ -3,10 +3,10 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Decodes field blocks of HPACK. Checks that the dynamic table keeps its size, that limits hold, and that decoded fields are encoded to
-    /// a block that decodes to equal fields.
+    /// Decodes HPACK field blocks. Checks that the dynamic table does not exceed its maximum size, that limits are enforced, and that
+    /// decoded fields can be encoded to a block that decodes to equal fields.
     ///
-    /// - Parameter bytes: The blocks, each after a byte with its length.
+    /// - Parameter bytes: The blocks. Each block is preceded by one byte with its length.
     /// - Returns: The number of decoded fields.
     @discardableResult
     public static func hpack(_ bytes: [UInt8]) -> Int {
@@ -42,8 +42,8 @@ extension Exercise {
         precondition(encoder.tableSize == decoder.tableSize && encoder.tableCount == decoder.tableCount)
     }
 
-    /// Splits bytes into frames of HTTP/2. Checks that the result does not depend on how the input is split, and that frames are encoded to
-    /// equal frames.
+    /// Splits bytes into HTTP/2 frames. Checks that the result does not depend on how the input is split, and that frames can be encoded
+    /// and decoded to equal frames.
     ///
     /// - Returns: The number of frames.
     @discardableResult
@@ -103,8 +103,8 @@ extension Exercise {
         precondition(parsed == frame && again.streamID == header.streamID && again.length == header.length)
     }
 
-    /// Runs an HTTP/2 connection with arbitrary bytes after its handshake. Its events must not depend on how the input is split, each stream
-    /// and the connection must end once, and its output must be valid frames.
+    /// Runs an HTTP/2 connection with arbitrary bytes after its handshake. Its events must not depend on how the input is split, each
+    /// stream and the connection must end exactly once, and its output must consist of valid frames.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -133,20 +133,20 @@ extension Exercise {
     }
 }
 
-/// A connection with the checks that must hold for any input.
+/// A connection, and the checks that must hold for any input.
 private struct HTTP2Subject {
     private var connection: HTTP2Connection
     private var reader = HTTP2FrameReader()
     private let isClient: Bool
-    /// Whether the program answers requests, and takes and sends content.
+    /// Whether the program responds to requests, and consumes and sends content.
     private let reacts: Bool
     private var open: Set<UInt32> = []
     private var now: Duration = .zero
     private var prefaceCount = 0
-    /// The number of times that the program sent more content.
+    /// The number of times that the program has sent further content.
     private var sendCount = 0
     private var hasEnded = false
-    /// The events as text. Parts of content are joined.
+    /// The events as text. Consecutive parts of content are joined.
     private(set) var told: [String] = []
     private var content: (id: UInt32, bytes: [UInt8])?
 
@@ -246,7 +246,7 @@ private struct HTTP2Subject {
         }
     }
 
-    /// Ends the current run of content. Returns no bytes, for a new run.
+    /// Records the current run of content as an event. Returns an empty array for the next run.
     private mutating func flushed() -> [UInt8] {
         if let run = content.take() { told.append("content \(run.id) \(run.bytes)") }
         return []

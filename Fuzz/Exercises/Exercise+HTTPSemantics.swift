@@ -2,9 +2,9 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Parses lines as challenges of a server, and answers them. No answer can add a field or another parameter.
+    /// Parses lines as challenges of a server, and answers them. Checks that no answer can inject a field or a parameter.
     ///
-    /// - Returns: The number of challenges that were answered.
+    /// - Returns: The number of answered challenges.
     @discardableResult
     public static func challenges(_ bytes: [UInt8]) -> Int {
         let values = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
@@ -48,9 +48,10 @@ extension Exercise {
         precondition(sent[0].parameters.count <= 12, "parameters")
     }
 
-    /// Stores lines as `Set-Cookie` fields of several hosts. What is sent can be parsed to the same cookies, and the store is bounded.
+    /// Stores lines as `Set-Cookie` fields of several hosts. Checks that the sent fields can be parsed to the same cookies, and that the
+    /// store is bounded.
     ///
-    /// - Returns: The number of cookies that were stored.
+    /// - Returns: The number of stored cookies.
     @discardableResult
     public static func setCookies(_ bytes: [UInt8]) -> Int {
         var limits = CookieStore.Limits()

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Parses bytes as a D-Bus message. A valid message is encoded and parsed again to the same value.
+    /// Parses bytes as a D-Bus message. Encodes a valid message and parses it again. The result must equal the message.
     ///
     /// - Returns: Whether the message is valid.
     @discardableResult
@@ -17,8 +17,8 @@ extension Exercise {
         return true
     }
 
-    /// Handles bytes as messages of an authenticated bus, in one piece and in two. Both give the same result, and the number of requests is
-    /// bounded.
+    /// Handles bytes as messages of an authenticated bus, once in one piece and once in two. Checks that both results are equal, and that
+    /// the number of requests is bounded.
     ///
     /// - Returns: The number of bytes that were sent to the bus.
     @discardableResult

@@ -120,7 +120,7 @@ private struct BridgeLife: ClockedLife {
             }
         }
         for side in LinkBridge.Side.allCases {
-            // The limit: type lists and markers, two queries for each service and two for each host.
+            // The limit allows for the type lists and markers, two queries per service and two per host.
             precondition(questions[side, default: []].count <= 3 + 4 * Self.limit)
             precondition(registrations[side, default: [:]].count <= Self.limit)
         }

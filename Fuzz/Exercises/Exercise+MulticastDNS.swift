@@ -4,13 +4,13 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// Parses bytes as a DNS message. A valid message that fits is encoded and parsed again to the same value.
+    /// Parses bytes as a DNS message. Encodes a valid message and parses it again. The result must equal the message.
     ///
-    /// - Returns: Whether that was done.
+    /// - Returns: Whether the message was valid and could be encoded.
     @discardableResult
     public static func dnsMessage(_ bytes: [UInt8]) -> Bool {
         guard let message = try? DNSMessage(parsing: bytes.span) else { return false }
-        // Record data that is kept as bytes may change its meaning at another position: it may contain compression pointers.
+        // Record data that is stored as raw bytes may contain compression pointers, which have a different meaning at another position.
         guard !message.answers.contains(where: \.isBroken) else { return false }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
@@ -23,8 +23,8 @@ extension Exercise {
         return true
     }
 
-    /// Runs a multicast DNS link with arbitrary messages of any host at arbitrary times. It must send a bounded amount, and its deadlines
-    /// must be in the future.
+    /// Runs a multicast DNS link with arbitrary messages from any host at arbitrary times. It must send a bounded number of messages, and
+    /// its deadlines must be in the future.
     ///
     /// - Returns: The number of sent messages.
     @discardableResult

@@ -3,8 +3,8 @@ internal import CausewayTLS
 internal import CausewayTypes
 
 extension Exercise {
-    /// Runs a TLS or DTLS client and server with arbitrary changes to the transferred data, and calls in any order. Received data must
-    /// equal the sent data, in order and without duplicates, as far as it arrives. If the transfer is not modified, all data must arrive.
+    /// Runs a TLS or DTLS client and server with arbitrary changes to the transferred data and with calls in any order. The data that
+    /// arrives must equal the sent data, in order and without duplicates. If the transferred data is not modified, all data must arrive.
     ///
     /// Does nothing if the TLS library is missing.
     ///
@@ -129,7 +129,8 @@ private struct TLSConversation {
         }
     }
 
-    /// Sends content that can be verified: a stream has increasing bytes; each byte of a datagram is the datagram's length.
+    /// Sends content that the receiver can verify. The bytes of a stream increase, and each byte of a datagram is the length of the
+    /// datagram.
     private mutating func send(from path: WritableKeyPath<TLSConversation, Side>, _ count: Int) {
         guard self[keyPath: path].stage.outboundRoom > 0 else { return }
         let count = usesDatagrams ? min(count, 1_200) : count
@@ -188,7 +189,7 @@ private struct TLSConversation {
         while server.stage.nextEvent() != nil {}
         while let chunk = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(chunk.bytes.bytes) }
         while let chunk = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(chunk.bytes.bytes) }
-        // An empty message stands for an end, which occurs only after a close.
+        // An empty message represents the end of the stream, which occurs only after a close.
         client.arriving.removeAll { $0.isEmpty }
         server.arriving.removeAll { $0.isEmpty }
     }

@@ -3,8 +3,8 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Checks that frame headers are encoded as they were parsed, that masking twice gives the original, and that UTF-8 validation agrees
-    /// with the standard library.
+    /// Checks that parsed frame headers are encoded to the original bytes, that masking twice restores the original, and that UTF-8
+    /// validation agrees with the standard library.
     ///
     /// - Returns: The number of frames.
     @discardableResult
@@ -44,8 +44,8 @@ extension Exercise {
         precondition((accepted && pieces.isAtBoundary) == isText)
     }
 
-    /// Checks that the end of an HTTP head does not depend on how the input is split, that requests are encoded as they were parsed, and
-    /// that values of a program cannot add a field.
+    /// Checks that the end of an HTTP head does not depend on how the input is split, that parsed requests can be encoded and parsed to
+    /// equal requests, and that values from a program cannot inject a field.
     ///
     /// - Returns: Whether the bytes contain a whole head.
     @discardableResult
@@ -81,7 +81,7 @@ extension Exercise {
         }
     }
 
-    /// Uses the bytes, split at zeros, as the values of a program's request.
+    /// Splits the bytes at zeros, and uses the parts as values of a program's request.
     private static func checkWriting(_ bytes: [UInt8]) {
         let parts = bytes.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -125,7 +125,7 @@ extension Exercise {
     }
 }
 
-/// A machine with the checks that must hold for any input.
+/// A machine, and the checks that must hold for any input.
 private struct WebSocketSubject {
     private var machine: WebSocketMachine
     private var peer: WebSocketMachine

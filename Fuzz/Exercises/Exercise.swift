@@ -1,9 +1,9 @@
 /// Runs the library's state machines and parsers with arbitrary bytes.
 ///
-/// Each function stops the process at the first violated invariant. The fuzzers in the package `Fuzz` and unit tests with random bytes call
-/// them.
+/// Each function stops the process at the first violated invariant. The functions are called by the fuzzers in the package `Fuzz` and by
+/// unit tests with random bytes.
 public enum Exercise {
-    /// Converts bytes to choices, in order. After the last byte every choice is zero.
+    /// Converts bytes to choices, in order. After the last byte, every choice is 0.
     struct Choices {
         private var bytes: ArraySlice<UInt8>
 

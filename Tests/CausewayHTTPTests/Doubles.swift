@@ -32,7 +32,7 @@ final class ManualClock: HTTPClock {
     }
 }
 
-/// A transport whose peer is the test. Sends complete at once, and receives when the test delivers.
+/// A transport whose peer is the test. A send completes immediately. A receive completes when the test delivers data.
 final class FakeTransport: HTTPTransport {
     private struct State {
         var report: (@Sendable (Result<PoolFacts, NWError>) -> Void)?
@@ -81,7 +81,7 @@ final class FakeTransport: HTTPTransport {
     func deliver(_ text: String) { deliver(HTTPArrival(content: Data(text.utf8))) }
 }
 
-/// Hands out transports that the test controls.
+/// Creates transports that the test controls.
 final class FakeDialer: HTTPDialer {
     private let made = LockedValue<[FakeTransport]>([])
 

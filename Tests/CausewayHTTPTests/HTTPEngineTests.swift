@@ -50,7 +50,7 @@ struct HTTPEngineTests {
         #expect(delivered == 64 << 10)
         _ = try await exchange.awaitPiece(at: clock.now).get()
         #expect(transport.wanted != nil)
-        // The reader's pause does not count as idle time.
+        // Time while the reader's buffer is full does not count as idle time.
         #expect(exchange.nextLimit(at: .seconds(50))?.time ?? .zero >= .seconds(60))
     }
 
@@ -101,7 +101,7 @@ struct HTTPEngineTests {
         transport.connect()
         clock.advance(by: .seconds(1))
         guard hasDeadline else {
-            // Sending the request was progress.
+            // Sending the request counted as progress.
             #expect(!transport.isClosed)
             clock.advance(by: .seconds(1))
             guard case .failure(.timedOut) = await exchange.awaitHead() else {

@@ -18,7 +18,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.reportFailed(failure))
     }
 
-    /// Handles the failure of an established transport. A pending receive reports it too; content that arrived before comes first.
+    /// Handles the failure of an established transport. If a receive is pending, that receive ends the input instead, so that content which
+    /// arrived before the failure is delivered first.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
         guard !isReceiving else { return }
@@ -109,7 +110,7 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Sends what the machine has, handles its events, and reads if the reader has room.
+    /// Sends the output of the machine, handles its events, and starts a receive if the reader has room.
     mutating func pump() {
         guard phase == .open else { return }
         flush()
@@ -120,7 +121,7 @@ extension HTTP1ConnectionDriver.State {
             handle(event)
         }
         guard phase == .open else { return }
-        // An interim response may have released held content.
+        // An interim response with status 100 may have released a held request body.
         flush()
         pull()
         if !isReceiving, exchange == nil || room > 0 {
@@ -159,7 +160,8 @@ extension HTTP1ConnectionDriver.State {
         }
     }
 
-    /// Returns the connection to the pool before the reader continues, so that its next request finds it.
+    /// Ends the exchange. Returns the connection to the pool before it resumes the reader, so that the reader's next request can reuse the
+    /// connection.
     private mutating func finish(_ trailers: FieldSection, _ reuse: HTTP1Client.Reuse) {
         guard let ended = exchange.take() else { return }
         stopSource()
@@ -188,7 +190,7 @@ extension HTTP1ConnectionDriver.State {
 }
 
 extension HTTPRequestBody {
-    /// The length as HTTP/1 frames it.
+    /// The framing of the body in HTTP/1.
     fileprivate var length: HTTP1BodyLength {
         switch self {
         case .none: .none

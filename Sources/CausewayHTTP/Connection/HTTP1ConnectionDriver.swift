@@ -6,10 +6,10 @@ internal import FoundationEssentials
 
 /// Moves bytes between a transport and an ``HTTP1Client``.
 ///
-/// Transitions happen under one lock. One thread at a time performs their actions, in order and without the lock, so that a completion
-/// that comes inside an action does not recurse.
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock. A
+/// completion that is called from within an action therefore does not recurse.
 final class HTTP1ConnectionDriver: HTTPConnection {
-    /// The number of bytes that wait for the transport, from which no further content is requested from a source.
+    /// The number of unsent bytes at which the driver stops requesting content from the source.
     static let outputLimit = 64 << 10
 
     enum Phase {
@@ -41,11 +41,11 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var phase = Phase.connecting
         var machine: HTTP1Client
         var exchange: HTTPExchange?
-        /// The source of the current request's content, until its end.
+        /// The source of the current request's content; `nil` after the end of the content.
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
-        /// Number of bytes that the transport has not taken.
+        /// Number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
         var error: NWError?
         var line = ActionLine<Action>()
@@ -151,7 +151,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
-    /// Sends content that waited for status 100.
+    /// Sends a held body if the timeout for status 100 has passed.
     private func advance() {
         let now = clock.now
         transition { state in

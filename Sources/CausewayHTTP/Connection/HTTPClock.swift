@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// The time and the timers of an engine.
+/// A source of time and timers for an engine.
 package protocol HTTPClock: Sendable {
     /// The time since a fixed origin.
     var now: Duration { get }
@@ -9,7 +9,7 @@ package protocol HTTPClock: Sendable {
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void)
 }
 
-/// The monotonic clock, with the timers of one event loop.
+/// The monotonic clock. Its timers run on one event loop.
 struct LoopClock: HTTPClock {
     private let loop = Engine.nextLoop()
 

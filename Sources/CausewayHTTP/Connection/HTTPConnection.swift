@@ -2,30 +2,31 @@ internal import CausewayProtocols
 internal import CausewayTypes
 internal import CausewayWire
 
-/// One connection of an engine, of any version of HTTP. All methods may be called from any thread.
+/// A connection of an engine, for any HTTP version. All methods may be called from any thread.
 protocol HTTPConnection: AnyObject, Sendable {
     /// Starts to establish the connection. The observer is retained until the connection is closed.
     func open()
-    /// Sends a request and delivers its response. For each call, either ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or
-    /// ``HTTPConnectionObserver/closed(_:)`` is called.
+    /// Sends a request and delivers its response. The end of the exchange is reported with either
+    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``.
     func perform(_ exchange: HTTPExchange)
-    /// Continues to read after ``HTTPExchange/room()`` was 0.
+    /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)
-    /// Stops an exchange that has ended.
+    /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
+    /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Closes the connection, or stops establishing it.
+    /// Closes the connection, or cancels the attempt to establish it.
     func close()
 }
 
-/// Gets the events of connections, in order for each connection, without a lock.
+/// Receives the events of connections. The events of one connection arrive in order. No lock of the connection is held during a call.
 protocol HTTPConnectionObserver: AnyObject, Sendable {
-    /// The time, for timeouts.
+    /// The current time, for timeouts.
     var now: Duration { get }
     func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts)
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
-    /// An exchange ended. The connection can carry the next one if `isReusable`.
+    /// An exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
-    /// The connection is closed, and gets no further request.
+    /// The connection is closed and must not be used for further requests.
     func closed(_ id: PoolConnectionID)
     /// The connection ended before the response to an exchange was complete.
     func interrupted(_ exchange: HTTPExchange, _ failure: HTTP1Failure?, _ error: NWError?)

@@ -5,15 +5,15 @@ internal import CausewayWire
 internal import DequeModule
 internal import FoundationEssentials
 
-/// One request and its response: the meeting point of a connection, which reports, and a reader, which waits.
+/// One request and its response. A connection reports the progress of the response, and a reader waits for it.
 ///
-/// The connection delivers content only while ``room`` is positive, so that at most ``unreadLimit`` bytes wait for the reader.
+/// The connection delivers content only while ``room`` is positive, so at most ``unreadLimit`` bytes are buffered for the reader.
 final class HTTPExchange: Sendable {
-    /// The maximum number of bytes of content that wait for the reader.
+    /// The maximum number of content bytes that are buffered for the reader.
     static let unreadLimit = 64 << 10
 
     fileprivate enum Phase {
-        /// The final head has not come.
+        /// The final head has not arrived.
         case waiting
         case body
         case finished(FieldSection)
@@ -31,7 +31,7 @@ final class HTTPExchange: Sendable {
         var informational: [HTTPResponseHead] = []
         var pieces = Deque<Data>()
         var unread = 0
-        /// Whether the connection stopped reading because there was no room.
+        /// Whether the connection stopped reading because the buffer was full.
         var isStarved = false
         var waiter: Waiter?
         var connection: (any HTTPConnection)?
@@ -58,7 +58,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Connection
 
-    /// Attaches the connection that sends the request. Returns `false` if the request has ended already.
+    /// Attaches the connection that sends the request. Returns `false` if the request has already ended.
     func attach(_ connection: (any HTTPConnection)?, isReused: Bool) -> Bool {
         state.withLock { state in
             guard case .waiting = state.phase else { return false }
@@ -68,7 +68,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Records that the connection starts to send the request. Returns `false` if the request has ended already.
+    /// Records that the connection starts to send the request. Returns `false` if the request has already ended.
     func beginSending() -> Bool {
         state.withLock { state in
             guard case .waiting = state.phase else { return false }
@@ -77,7 +77,8 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// The number of bytes of content that the reader has room for. At 0 the reader calls ``HTTPConnection/readerHasRoom(_:)`` later.
+    /// Returns the number of content bytes that still fit into the reader's buffer. If the result is 0,
+    /// ``HTTPConnection/readerHasRoom(_:)`` is called after the reader has taken enough of the content.
     func room() -> Int {
         state.withLock { state in
             let room = max(0, Self.unreadLimit - state.unread)
@@ -118,7 +119,7 @@ final class HTTPExchange: Sendable {
         if case .piece(let continuation) = waiter { continuation.resume(returning: .success(piece)) }
     }
 
-    /// Counts content before ``received(_:at:)`` delivers it, so that ``room()`` is right in between.
+    /// Counts content as buffered before ``received(_:at:)`` delivers it, so that ``room()`` is correct in the meantime.
     func reserve(_ count: Int) { state.withLock { state in state.unread += count } }
 
     func finished(_ trailers: FieldSection) {
@@ -131,7 +132,8 @@ final class HTTPExchange: Sendable {
         if case .piece(let continuation) = waiter { continuation.resume(returning: .success(nil)) }
     }
 
-    /// Ends the exchange. Returns the connection that has to abandon it, if any; `nil` if the exchange had ended already.
+    /// Ends the exchange with a failure. Returns the connection that must abandon the exchange; `nil` if there is none or the exchange had
+    /// already ended.
     @discardableResult
     func fail(_ failure: HTTPFailure) -> (any HTTPConnection)? {
         let (waiter, connection) = state.withLock { state -> (Waiter?, (any HTTPConnection)?) in
@@ -154,7 +156,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Sending again
 
-    /// The facts that decide whether the request is sent again; `nil` if the response has begun or the request has ended.
+    /// Returns the facts that decide whether the request can be retried; `nil` if the response has begun or the request has ended.
     func retryContext() -> RetryContext? {
         state.withLock { state in
             guard case .waiting = state.phase else { return nil }
@@ -170,7 +172,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Prepares for another connection. Returns `false` if the request has ended.
+    /// Prepares to send the request again. Returns `false` if the request has ended.
     func beginRetry() -> Bool {
         state.withLock { state in
             guard case .waiting = state.phase else { return false }
@@ -184,7 +186,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Time
 
-    /// Returns the time at which the exchange fails unless something happens before, and the failure.
+    /// Returns the time of the next timeout and the failure that it causes; `nil` if the exchange has ended or has no timeout.
     func nextLimit(at now: Duration) -> (time: Duration, failure: HTTPFailure)? {
         state.withLock { state in
             switch state.phase {
@@ -192,7 +194,7 @@ final class HTTPExchange: Sendable {
             case .finished, .failed: return nil
             }
             let total = request.deadline.map { start + $0 }
-            // A reader that takes nothing makes the connection idle. The peer is not to blame.
+            // While the reader takes no content, the connection cannot read. This time does not count as idle time of the peer.
             let idle = request.idleTimeout.map { (state.isStarved ? now : state.lastProgress) + $0 }
             if let total, total <= idle ?? total { return (total, .deadlineExceeded) }
             return idle.map { ($0, .timedOut) }
@@ -207,7 +209,7 @@ final class HTTPExchange: Sendable {
     /// The interim responses so far (RFC 9110 §15.2).
     var informational: [HTTPResponseHead] { state.withLock { state in state.informational } }
 
-    /// The trailer fields of the response; `nil` before the reader has taken the body.
+    /// The trailer fields of the response; `nil` before the reader has taken the whole body.
     var trailers: FieldSection? {
         state.withLock { state in
             guard case .finished(let trailers) = state.phase, state.pieces.isEmpty else { return nil }
@@ -228,7 +230,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Waits for the next piece of the body; `nil` at its end.
+    /// Waits for the next piece of the body. Returns `nil` at the end of the body.
     func awaitPiece(at now: Duration) async -> Result<Data?, HTTPFailure> {
         let (known, starved) = take(at: now)
         starved?.readerHasRoom(self)
@@ -255,7 +257,7 @@ final class HTTPExchange: Sendable {
 }
 
 extension HTTPExchange.State {
-    /// Removes what the reader gets next; `nil` if it has to wait.
+    /// Removes and returns the next result for the reader; `nil` if the reader has to wait.
     fileprivate mutating func takePiece() -> Result<Data?, HTTPFailure>? {
         if let piece = pieces.popFirst() {
             unread -= piece.count

@@ -3,19 +3,20 @@ internal import CausewayRuntime
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The byte stream below a connection. Callbacks may come on any thread, also before the call returns.
+/// The byte stream that carries a connection. Callbacks may run on any thread, even before the method that they were passed to returns.
 protocol HTTPTransport: Sendable {
-    /// Starts, and reports that the stream is ready, or the reason why it is not. Later reports are about the same transport.
+    /// Starts the transport. Calls `report` when the stream is ready or when it fails, and again for each later change, such as a failure
+    /// of the established stream.
     func start(_ report: @escaping @Sendable (Result<PoolFacts, NWError>) -> Void)
     /// Receives at least one byte.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
-    /// Sends bytes. The completion comes when the transport has taken them.
+    /// Sends bytes. Calls the completion when the transport has processed them.
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void)
-    /// Closes the stream. With a reset if it is interrupted.
+    /// Closes the stream. Aborts it if `isInterrupted` is `true`.
     func close(isInterrupted: Bool)
 }
 
-/// The facts of an established transport.
+/// Properties of an established transport.
 struct PoolFacts: Sendable {
     /// The protocol that TLS negotiated (RFC 7301); `nil` for none.
     var applicationProtocol: String?

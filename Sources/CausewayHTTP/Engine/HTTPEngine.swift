@@ -4,7 +4,7 @@ internal import CausewayTypes
 
 /// Sends HTTP requests over a pool of connections.
 ///
-/// Connections close when the engine and all responses from it are released, or with ``shutDown()``.
+/// The engine closes its connections in ``shutDown()``, or when the engine and all of its responses are released.
 package final class HTTPEngine: Sendable {
     package struct Configuration: Sendable {
         package var limits = PoolLimits()
@@ -28,19 +28,19 @@ package final class HTTPEngine: Sendable {
 
     deinit { core.shutDown() }
 
-    /// The number of connections, those that are being established included.
+    /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
     package func shutDown() { core.shutDown() }
 
-    /// Sends a request, and waits for the head of the response.
+    /// Sends a request and waits for the head of the response.
     ///
-    /// Cancellation: the request fails with ``HTTPFailure/cancelled``. Its connection is closed if the request was sent.
+    /// Cancellation: the request fails with ``HTTPFailure/cancelled``. If sending had begun, the connection is closed.
     package func execute(
         _ request: HTTPRequestValue, body: HTTPRequestBody = .none
     ) async throws(HTTPFailure) -> HTTPResponseStream {
-        // Both change the meaning of the connection, which this interface cannot hand over.
+        // CONNECT and Upgrade turn the connection into a tunnel or switch its protocol. This interface cannot hand over such a connection.
         if request.method == "CONNECT" { throw .invalidRequest(.misuse("method CONNECT")) }
         if request.fields.contains("Upgrade") { throw .invalidRequest(.misuse("field Upgrade")) }
         if Task.isCancelled { throw .cancelled }

@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Drives a ``ConnectionPool``: performs its actions, and reports the events of connections to it.
+/// Drives a ``ConnectionPool``: performs the pool's actions, and reports connection events to the pool.
 ///
-/// Transitions happen under one lock. One thread at a time performs their actions, in order and without the lock, so that a connection is
-/// never closed before it is opened.
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock. A
+/// connection is therefore never closed before it is opened.
 final class HTTPEngineCore: HTTPConnectionObserver {
     private enum Action: Sendable {
         case pool(PoolAction)
@@ -21,7 +21,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
         var lastID: UInt64 = 0
         var isClosed = false
-        /// The time of the earliest timer that is set.
+        /// The time of the earliest pending timer.
         var timer: Duration?
         var line = ActionLine<Action>()
     }
@@ -40,7 +40,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
 
     var now: Duration { clock.now }
 
-    /// The number of connections, those that are being established included.
+    /// The number of connections, including those that are being established.
     var connectionCount: Int { state.withLock { state in state.pool.connectionCount } }
 
     // MARK: Requests
@@ -66,14 +66,14 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         return exchange
     }
 
-    /// Ends a request. Without effect after its end.
+    /// Ends a request with a failure. Has no effect if the request has already ended.
     func end(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
         let connection = exchange.fail(failure)
         remove(exchange)
         connection?.abandon(exchange)
     }
 
-    /// Forgets an exchange that has ended.
+    /// Removes an exchange that has ended.
     func remove(_ exchange: HTTPExchange) {
         let now = clock.now
         transition { state in
@@ -111,7 +111,8 @@ final class HTTPEngineCore: HTTPConnectionObserver {
 
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive) {
         let now = clock.now
-        // The server closes the connection at about that time. A request that is sent a second earlier arrives in time.
+        // The server closes an idle connection after about this time. Stop reusing it one second earlier, so that a request still reaches
+        // the server in time.
         let idle = keepAlive.timeout.map { Duration.seconds(max(0, min($0, 1 << 20) - 1)) }
         transition { state in state.pool.finished(id, isReusable: isReusable, idleTimeout: idle, at: now) }
     }
@@ -212,7 +213,8 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         clock.schedule(after: max(.zero, due - now)) { [weak self] in self?.advance(due) }
     }
 
-    /// Ends what is overdue, and sets the next timer. A timer that was replaced by an earlier one is harmless.
+    /// Ends the exchanges whose time limit has passed, advances the pool, and sets the next timer. An additional call by a replaced timer
+    /// is harmless.
     private func advance(_ due: Duration) {
         let now = clock.now
         let exchanges = state.withLock { state in
@@ -234,7 +236,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
 }
 
 extension HTTPExchange {
-    /// The request to the pool, with the restrictions of a second attempt.
+    /// Returns the pool request for this exchange, with the restrictions that apply to a retry.
     fileprivate func poolRequest(_ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
             switch route {

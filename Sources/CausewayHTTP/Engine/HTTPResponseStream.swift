@@ -3,10 +3,10 @@ package import FoundationEssentials
 
 /// A response whose body arrives while it is read.
 ///
-/// At most 64 KiB of the body wait for the reader; then the server has to wait. Releasing the stream before the end of the body cancels
-/// the request.
+/// At most 64 KiB of the body are buffered. When the buffer is full, the connection stops reading. Releasing the stream before the end of
+/// the body cancels the request.
 package final class HTTPResponseStream: Sendable {
-    /// The final head.
+    /// The head of the final response.
     package let head: HTTPResponseHead
     private let exchange: HTTPExchange
     private let engine: HTTPEngine
@@ -25,10 +25,10 @@ package final class HTTPResponseStream: Sendable {
     /// The trailer fields (RFC 9110 §6.5); `nil` before the end of the body.
     package var trailers: FieldSection? { exchange.trailers }
 
-    /// The pieces of the body. One task at a time may read them.
+    /// The body as a sequence of pieces. Only one task at a time may read it.
     package var body: Body { Body(stream: self) }
 
-    /// Cancels the request. Without effect after the end of the body.
+    /// Cancels the request. Has no effect after the end of the body.
     package func cancel() { engine.core.end(exchange, .cancelled) }
 
     /// Reads the next piece of the body. Returns `nil` at its end.

@@ -5,29 +5,29 @@ package import CausewayTypes
 package enum HTTPFailure: Error, Sendable {
     /// No connection could be established.
     case cannotConnect(NWError)
-    /// The connection ended before the response was complete: after `received` bytes of content. `expected` is `nil` if the server did not
-    /// state a length. The error of the transport is `nil` if the server closed the connection.
+    /// The connection ended after `received` bytes of content, before the response was complete. `expected` is the announced length; `nil`
+    /// if the server announced none. The transport error is `nil` if the server closed the connection.
     case connectionLost(received: Int, expected: Int?, NWError?)
     /// The server closed the connection without a response.
     case noResponse(NWError?)
     /// The server sent a message that is not valid HTTP.
     case invalidResponse(HTTP1Failure)
-    /// The request cannot be sent as it is.
+    /// The request cannot be sent, for example because it is not valid HTTP or its body does not have the stated length.
     case invalidRequest(HTTP1Failure)
     /// The response was not complete at the deadline of the request.
     case deadlineExceeded
-    /// There was no progress for the idle timeout.
+    /// The request made no progress during the idle timeout.
     case timedOut
-    /// The task was cancelled, or the reader of the response was released.
+    /// The task was cancelled, or the response stream was cancelled or released.
     case cancelled
     /// The source of the request's content failed.
     case contentFailed(any Error)
-    /// The body is longer than the reader permits.
+    /// The response body is longer than the limit of the reader.
     case tooLarge(limit: Int)
     /// The engine was shut down.
     case closed
 
-    /// Translates the failure of a connection.
+    /// Creates the failure of a request from the failure of its connection.
     init(_ failure: HTTP1Failure?, _ transport: NWError?) {
         switch failure {
         case nil, .endedWithoutResponse: self = .noResponse(transport)

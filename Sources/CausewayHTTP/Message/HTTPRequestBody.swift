@@ -6,22 +6,23 @@ package enum HTTPRequestBody: Sendable {
     case none
     /// Data, which can be sent again on another connection.
     case data(Data)
-    /// Pieces that are produced while they are sent. Without a length the content is chunked (RFC 9112 §7.1).
+    /// Content that is produced piece by piece during transmission. Without a length, it is sent with the chunked transfer coding
+    /// (RFC 9112 §7.1).
     case stream(any HTTPBodySource, length: Int?)
 }
 
-/// One step of a source of content.
+/// One result of a content source.
 package enum HTTPBodyPiece: Sendable {
     case content(Data)
-    /// The end, with the trailer fields of chunked content.
+    /// The end of the content, with the trailer fields of chunked content.
     case end(FieldSection)
     case failure(any Error)
 }
 
 /// Produces the content of one request.
 package protocol HTTPBodySource: AnyObject, Sendable {
-    /// Delivers the next piece. The next call comes after the transport has taken most of the earlier ones.
+    /// Delivers the next piece. The next call follows when the transport has processed most of the earlier pieces.
     func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void)
-    /// Stops the source: the rest of the content is not needed.
+    /// Stops the source, because the rest of the content is not needed.
     func stop()
 }

@@ -3,19 +3,19 @@ package import CausewayWire
 
 /// A request without its content.
 package struct HTTPRequestValue: Sendable {
-    /// The method. Case is significant (RFC 9110 §9.1).
+    /// The method, which is case-sensitive (RFC 9110 §9.1).
     package var method: String
     /// The server to connect to.
     package var origin: HTTPOrigin
-    /// The request target as it is on the wire (RFC 9112 §3.2).
+    /// The request target in the form in which it is sent (RFC 9112 §3.2).
     package var target: String
-    /// The fields. The engine adds `Host` if it is missing, and the fields that frame the content.
+    /// The fields. The engine adds `Host` if it is missing, and `Content-Length` or `Transfer-Encoding`.
     package var fields: FieldSection
-    /// The priority from 0 to 1 while the request waits for a connection.
+    /// The priority from 0 to 1. It applies while the request waits for a connection.
     package var priority: Float = 0.5
     /// The maximum time from the start of the request to the end of the response; `nil` for no limit.
     package var deadline: Duration?
-    /// The maximum time without progress; `nil` for no limit. Time in which the reader does not take the body does not count.
+    /// The maximum time without progress; `nil` for no limit. The time while the reader's buffer is full does not count.
     package var idleTimeout: Duration? = .seconds(60)
 
     package init(
@@ -27,7 +27,7 @@ package struct HTTPRequestValue: Sendable {
         self.fields = fields
     }
 
-    /// Creates a request for an absolute URI. User information and fragment are not sent (RFC 9110 §4.2.4).
+    /// Creates a request for an absolute URI. The user information and the fragment are not sent (RFC 9110 §4.2.4).
     ///
     /// - Returns: `nil` unless the scheme is `http` or `https` and the host and the port are valid.
     package init?(method: String = "GET", uri text: String, fields: FieldSection = FieldSection()) {
@@ -35,7 +35,7 @@ package struct HTTPRequestValue: Sendable {
         self.init(method: method, origin: origin, target: uri.originForm, fields: fields)
     }
 
-    /// The value of `Host` (RFC 9110 §7.2): without the zone of an IPv6 address (RFC 6874 §4), and without the default port.
+    /// The value of `Host` (RFC 9110 §7.2). It contains neither the zone of an IPv6 address (RFC 6874 §4) nor a default port.
     var hostField: String {
         var host = origin.host
         if host.hasPrefix("["), let zone = host.firstIndex(of: "%") { host = host[..<zone] + "]" }

@@ -4,12 +4,12 @@ package import FoundationEssentials
 
 /// Sends the elements of an asynchronous sequence as the content of a request.
 ///
-/// One task iterates over the sequence for the life of the source, because a response can begin, and `execute` return, before the content
-/// is sent. It ends with the request.
+/// A separate task iterates over the sequence, because the response can begin, and `execute` can return, before all content is sent. The
+/// task ends with the request.
 package final class SequenceBodySource: HTTPBodySource {
     private struct State {
         var isStopped = false
-        /// The request for the next piece, while the sequence has none.
+        /// The completion for the next piece, while the sequence has not produced it.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
         /// Resumes the iteration when a piece is requested.
         var producer: CheckedContinuation<Bool, Never>?

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// How the length of a message body is determined (RFC 9112 §6).
+/// The way in which the length of a message body is determined (RFC 9112 §6).
 package enum HTTP1BodyLength: Equatable, Sendable {
     /// The message has no body.
     case none
@@ -8,15 +8,15 @@ package enum HTTP1BodyLength: Equatable, Sendable {
     case length(Int)
     /// The body has the chunked transfer coding.
     case chunked
-    /// The body ends with the connection. Only for responses.
+    /// The end of the connection delimits the body. Only for responses.
     case untilEnd
 }
 
 extension HTTP1BodyLength {
     /// Determines the length of a request's body (RFC 9112 §6.3).
     ///
-    /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must not interpret further bytes of the
-    ///   connection then.
+    /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must then not interpret further bytes of
+    ///   the connection.
     static func ofRequest(_ head: HTTPRequestHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard head.fields.contains("Transfer-Encoding") else {
@@ -52,8 +52,8 @@ extension HTTP1BodyLength {
 
     /// Returns the value of `Content-Length`; `nil` if the field is missing.
     ///
-    /// Several equal values count as one, and different ones are an error (RFC 9110 §8.6). They are compared as text, because
-    /// implementations differ in how they read numbers.
+    /// Several equal values are treated as one. Different values are an error (RFC 9110 §8.6). Values are compared as text, because
+    /// implementations parse numbers differently.
     static func contentLength(_ fields: FieldSection) throws(HTTP1Failure) -> Int? {
         guard let first = fields.index(of: "Content-Length") else { return nil }
         let value = fields[first].value
@@ -81,8 +81,8 @@ extension HTTP1BodyLength {
         return number
     }
 
-    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice (RFC 9112
-    /// §6.1).
+    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice
+    /// (RFC 9112 §6.1).
     private static func checkCodings(_ fields: FieldSection) throws(HTTP1Failure) {
         var count = 0
         var chunkedCount = 0
@@ -108,7 +108,7 @@ enum HTTP1Persistence {
     }
 }
 
-/// The methods that change how the response is framed.
+/// The method of a request, as far as it changes the framing of the response.
 enum HTTP1Method: Sendable {
     case head
     case connect

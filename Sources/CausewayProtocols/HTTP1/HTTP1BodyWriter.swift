@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// Writes the body of one message, and checks that its length is the stated one.
+/// Writes the body of one message and checks that it has the stated length.
 struct HTTP1BodyWriter: Sendable {
     let length: HTTP1BodyLength
     private var sent = 0
     private(set) var hasEnded: Bool
 
-    /// Creates a writer for the body after a head. A message without body has ended.
+    /// Creates a writer for the body after a head. If the message has no body, the writer has already ended.
     init(_ length: HTTP1BodyLength) {
         self.length = length
         hasEnded = length == .none
@@ -48,7 +48,7 @@ struct HTTP1BodyWriter: Sendable {
     }
 }
 
-/// The fields of a head that state how its body is framed. The machines write them, so that they cannot contradict the body.
+/// The header fields that determine the framing of a body. The state machines write these fields, so that they always match the body.
 enum HTTP1FramingFields {
     /// Checks that the program's fields agree with the body.
     static func check(_ fields: FieldSection, _ length: HTTP1BodyLength) throws(HTTP1Failure) {
@@ -67,7 +67,7 @@ enum HTTP1FramingFields {
         head.append(contentsOf: "\r\n\r\n".utf8)
     }
 
-    /// Appends the field that states the length, unless the program's fields do.
+    /// Appends the field that states the body length, unless the program's fields already contain it.
     static func append(_ length: HTTP1BodyLength, _ fields: FieldSection, toHead head: inout [UInt8]) {
         switch length {
         case .none, .untilEnd: break

@@ -5,15 +5,15 @@ extension HTTP1Client {
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // The owner has the stream after an upgrade, and may still take the input of the machine.
+        // After an upgrade the owner uses the stream, but can still take input from the machine.
         case .idle, .head, .body, .upgraded: input.append(bytes)
         }
     }
 
     /// Records the end of the stream. Take events afterwards.
     ///
-    /// - Parameter isClean: Whether the server ended the stream: `false` after a reset, and over TLS without a closure alert. A body that
-    ///   ends with the connection is incomplete then (RFC 9112 §9.8).
+    /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a closure alert. A
+    ///   body whose end is the end of the connection is then incomplete (RFC 9112 §9.8).
     package mutating func inputEnded(isClean: Bool = true) { input.end(isClean: isClean) }
 
     /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)``.
@@ -21,9 +21,9 @@ extension HTTP1Client {
         phase == .upgraded ? input.removeAll() : ByteChain()
     }
 
-    /// Decodes input until there is an event.
+    /// Decodes input until an event occurs. Returns `nil` if more input is needed.
     ///
-    /// - Parameter limit: The maximum number of content bytes in the event. At 0 the method returns only events without content.
+    /// - Parameter limit: The maximum number of content bytes in the event. If it is 0, the method returns only events without content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         switch phase {
         case .idle: watchIdle()
@@ -38,7 +38,7 @@ extension HTTP1Client {
         return .ended(failure)
     }
 
-    /// Ends an idle connection if the server closed it or sent something.
+    /// Ends an idle connection if the server closed it or sent unexpected bytes.
     private mutating func watchIdle() {
         if !input.isEmpty {
             close(.unexpectedBytes)
@@ -84,14 +84,13 @@ extension HTTP1Client {
 
     private mutating func length(of response: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         guard HTTP1BodyLength.hasBody(status: response.status, toHead: exchange.method == .head) else {
-            // Contradictory fields, and fields that state a body with status 204, come from a server that may send a body.
+            // If the fields are contradictory or state a body for status 204, the server might send a body nevertheless.
             let stated = try? HTTP1BodyLength.ofResponse(response)
             if stated == nil || response.status == 204 && stated != .untilEnd { exchange.persists = false }
             return .none
         }
         let length = try HTTP1BodyLength.ofResponse(response)
-        // HTTP/1.0 does not know transfer codings, so that the message may have passed an implementation that ignored the coding (RFC 9112
-        // §6.1).
+        // HTTP/1.0 has no transfer codings, so an intermediary that ignored the coding may have forwarded the message (RFC 9112 §6.1).
         if length == .chunked, response.version < .http11 { exchange.persists = false }
         return length
     }

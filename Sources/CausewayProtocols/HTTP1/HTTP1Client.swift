@@ -1,9 +1,10 @@
 package import CausewayWire
 
-/// The client's side of an HTTP/1.1 connection (RFC 9112): one request after the other.
+/// The client's side of an HTTP/1.1 connection (RFC 9112): one request at a time.
 ///
-/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the owner takes events;
-/// otherwise ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)`` comes exactly once, as the last event.
+/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the owner takes events.
+/// If the owner takes none, ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)`` is reported exactly once, as the last
+/// event.
 package struct HTTP1Client: Sendable {
     package struct Configuration: Sendable {
         /// The limits of response heads and trailer sections.
@@ -18,14 +19,14 @@ package struct HTTP1Client: Sendable {
 
     /// Whether the connection can carry another request.
     package enum Reuse: Equatable, Sendable {
-        /// It can, within the limits that the server states.
+        /// The connection can be reused within the limits that the server states.
         case permitted(KeepAlive)
-        /// It cannot. ``Event/ended(_:)`` follows.
+        /// The connection cannot be reused. ``Event/ended(_:)`` follows.
         case refused
     }
 
     package enum Event: Equatable, Sendable {
-        /// An interim response (RFC 9110 §15.2). The response follows.
+        /// An interim response (RFC 9110 §15.2). Further responses follow.
         case informational(HTTPResponseHead)
         /// The head of the response, and the length of its body.
         case responded(HTTPResponseHead, HTTP1BodyLength)
@@ -33,10 +34,10 @@ package struct HTTP1Client: Sendable {
         case content(ArraySlice<UInt8>)
         /// The end of the response, with its trailer fields.
         case finished(trailers: FieldSection, Reuse)
-        /// The server switched to another protocol with status 101, or opened the tunnel that CONNECT asked for. The last event: the owner
-        /// takes the bytes that follow with ``takeRemainingInput()``.
+        /// The server switched to another protocol with status 101, or opened the tunnel that CONNECT requested. This is the last event.
+        /// The owner takes the remaining bytes with ``takeRemainingInput()``.
         case upgraded(HTTPResponseHead)
-        /// The last event. Close the transport. The failure is `nil` if no response was interrupted.
+        /// The connection ended. This is the last event. Close the transport. The failure is `nil` if no response was interrupted.
         case ended(HTTP1Failure?)
     }
 
@@ -53,9 +54,9 @@ package struct HTTP1Client: Sendable {
     struct Exchange {
         var method = HTTP1Method.other
         var upgrades = false
-        /// Whether the messages so far permit that the connection persists.
+        /// Whether the messages so far permit a persistent connection.
         var persists = true
-        /// Whether the rest of the request's body is discarded, because the server responded without it.
+        /// Whether the rest of the request's body is discarded, because the server responded without waiting for it.
         var dropsBody = false
         var keepAlive = KeepAlive(FieldSection())
         var informationalCount = 0
@@ -63,7 +64,7 @@ package struct HTTP1Client: Sendable {
         var holdDeadline: Duration?
     }
 
-    /// The number of undecoded bytes from which ``inputRoom`` is 0.
+    /// The number of undecoded bytes at which ``inputRoom`` becomes 0.
     package static let inputLimit = 256 << 10
 
     let configuration: Configuration
@@ -85,17 +86,17 @@ package struct HTTP1Client: Sendable {
 
     /// Whether the connection waits for a request.
     package var isIdle: Bool { phase == .idle && !input.hasEnded && input.isEmpty }
-    /// Whether the last event was taken.
+    /// Whether the owner has taken the last event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
-    /// Whether the body of the request is completely in the output.
+    /// Whether the whole body of the request has been added to the output.
     package var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !exchange.dropsBody }
-    /// Whether the body waits for status 100. Content is accepted, but is not in the output.
+    /// Whether the body waits for status 100. New content is accepted, but is not yet added to the output.
     package var isBodyHeld: Bool { exchange.holdDeadline != nil }
     /// The time at which to call ``advance(to:)``; `nil` if there is none.
     package var deadline: Duration? { exchange.holdDeadline }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
-    /// The number of bytes to send, with those of a held body.
+    /// The number of bytes to send, including those of a held body.
     package var outputCount: Int { output.count + held.count }
     /// The number of content bytes of the response that were delivered.
     package var receivedCount: Int { body.received }
@@ -105,12 +106,12 @@ package struct HTTP1Client: Sendable {
     /// Sends the head of a request. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`. With `Expect: 100-continue` in the head, it holds the body until the
-    /// server asks for it, at most for ``Configuration/continueTimeout``.
+    /// server asks for it, for at most ``Configuration/continueTimeout``.
     ///
     /// - Parameters:
     ///   - length: The length of the body.
     ///   - now: The current time.
-    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection is unchanged then.
+    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The state of the connection is then unchanged.
     package mutating func send(
         _ request: HTTPRequestHead, body length: HTTP1BodyLength = .none, at now: Duration
     ) throws(HTTP1Failure) {
@@ -143,9 +144,9 @@ package struct HTTP1Client: Sendable {
         phase = .head
     }
 
-    /// Sends a part of the body. After the server responded, and did not wait for the body, the part is discarded.
+    /// Sends a part of the body. If the server has responded without waiting for the body, the part is discarded.
     ///
-    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body gets longer than stated. End the connection then.
+    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body becomes longer than stated. The connection must then be ended.
     package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
         guard phase == .head || phase == .body, !exchange.dropsBody else { return }
         if isBodyHeld { try writer.append(piece, to: &held) } else { try writer.append(piece, to: &output) }
@@ -155,7 +156,7 @@ package struct HTTP1Client: Sendable {
     ///
     /// - Parameter trailers: The trailer fields of a chunked body.
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
-    ///   cannot be written. End the connection then.
+    ///   cannot be written. The connection must then be ended.
     package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
         guard phase == .head || phase == .body, !exchange.dropsBody else { return }
         if isBodyHeld { try writer.end(trailers, to: &held) } else { try writer.end(trailers, to: &output) }
@@ -167,7 +168,7 @@ package struct HTTP1Client: Sendable {
         return output
     }
 
-    /// Sends a held body whose time has come. Calling early, late or twice is harmless.
+    /// Sends a held body if its deadline has passed. Calling early, late or twice is harmless.
     package mutating func advance(to now: Duration) {
         guard let deadline = exchange.holdDeadline, now >= deadline else { return }
         releaseBody()
@@ -181,8 +182,8 @@ package struct HTTP1Client: Sendable {
         held = ByteChain()
     }
 
-    /// Drops a held body, because the server responded without it. The connection cannot be reused, because the server may take the next
-    /// request for the body (RFC 9110 §10.1.1).
+    /// Discards a held body, because the server responded without waiting for it. The connection cannot be reused, because the server might
+    /// interpret the next request as the body (RFC 9110 §10.1.1).
     mutating func dropHeldBody() {
         guard isBodyHeld else { return }
         exchange.holdDeadline = nil
@@ -197,7 +198,7 @@ package struct HTTP1Client: Sendable {
         close(.aborted)
     }
 
-    /// Enters the state before the last event. All endings except an upgrade call this method.
+    /// Enters the closing state, in which the last event follows. Every end of the connection except an upgrade uses this method.
     mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return

@@ -11,21 +11,21 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
     case unsupportedCoding
     /// The peer sent a request that HTTP/1.1 forbids. The text names the part.
     case invalidRequest(String)
-    /// The stream ended inside a message: after `received` bytes of content. `expected` is `nil` if the message does not state its length,
-    /// or if its head is incomplete.
+    /// The stream ended inside a message, after `received` bytes of content. `expected` is the stated length; `nil` if the message does not
+    /// state its length or its head is incomplete.
     case endedEarly(received: Int, expected: Int?)
     /// The stream ended after a request, before the first byte of a response. An idempotent request can be repeated on another connection
     /// (RFC 9110 §9.2.2).
     case endedWithoutResponse
     /// The server sent more interim responses to one request than this limit.
     case tooManyInformationalResponses(limit: Int)
-    /// The server sent bytes without a request.
+    /// The server sent bytes although no request was in progress.
     case unexpectedBytes
-    /// The server switched to another protocol without a request to do so.
+    /// The server switched to another protocol although the request did not ask for it.
     case unexpectedUpgrade
     /// A value from the program cannot be sent.
     case unwritable(HTTPSyntaxError)
-    /// The program called a method in a state that does not permit it. The text names the contradiction.
+    /// The program called a method in a state that does not permit it. The text names the mistake.
     case misuse(String)
     /// The program ended the connection.
     case aborted

@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// Received bytes that are not yet decoded. Keeps the slices that it was given.
+/// Received bytes that are not yet decoded. Keeps the received slices without copying them.
 struct HTTP1Input: Sendable {
     private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
     private(set) var count = 0
     /// Whether the peer ended the stream.
     private(set) var hasEnded = false
-    /// Whether the end is known to be the peer's: not a reset, and for TLS not without a closure alert.
+    /// Whether the peer ended the stream properly: without a reset and, over TLS, with a closure alert.
     private(set) var endIsClean = false
 
     var isEmpty: Bool { count == 0 }

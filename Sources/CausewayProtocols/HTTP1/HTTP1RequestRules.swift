@@ -5,7 +5,8 @@ enum HTTP1RequestRules {
     /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server responds with status 400.
     static func check(_ request: HTTPRequestHead) throws(HTTP1Failure) {
         guard isValidTarget(request) else { throw .invalidRequest("target") }
-        // Intermediaries and servers that choose among several hosts in different ways would see different requests (RFC 9112 §3.2).
+        // If a request names several hosts, intermediaries and servers may choose different ones and thereby interpret the request
+        // differently (RFC 9112 §3.2).
         if let first = request.fields.index(of: "Host") {
             guard request.fields.index(of: "Host", from: first + 1) == nil, isHost(request.fields[first].value) else {
                 throw .invalidRequest("Host")
@@ -15,7 +16,7 @@ enum HTTP1RequestRules {
         }
     }
 
-    /// Returns whether the target has the form that belongs to the method (RFC 9112 §3.2).
+    /// Returns whether the target has a form that is valid for the method (RFC 9112 §3.2).
     private static func isValidTarget(_ request: HTTPRequestHead) -> Bool {
         let target = request.target.utf8
         if request.method == "CONNECT" {

@@ -5,12 +5,12 @@ extension HTTP1Server {
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // The owner has the stream after an upgrade, and may still take the input of the machine.
+        // After an upgrade the owner uses the stream, but can still take input from the machine.
         case .head, .body, .waiting, .draining, .upgrading, .upgraded: input.append(bytes)
         }
     }
 
-    /// Records the end of the stream. Take events afterwards. Complete requests before the end are still served.
+    /// Records the end of the stream. Take events afterwards. Complete requests that arrived before the end are still served.
     package mutating func inputEnded() { input.end(isClean: true) }
 
     /// Removes and returns the bytes that follow the request, after ``Event/upgraded``.
@@ -18,9 +18,9 @@ extension HTTP1Server {
         phase == .upgraded ? input.removeAll() : ByteChain()
     }
 
-    /// Decodes input until there is an event.
+    /// Decodes input until an event occurs. Returns `nil` if more input is needed.
     ///
-    /// - Parameter limit: The maximum number of content bytes in the event. At 0 the method returns only events without content.
+    /// - Parameter limit: The maximum number of content bytes in the event. If it is 0, the method returns only events without content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         if phase == .draining { drain() }
         switch phase {
@@ -117,7 +117,7 @@ extension HTTP1Server {
         phase = .head
     }
 
-    /// Refuses a request, with a response unless there is one already, and ends the connection.
+    /// Rejects a request and ends the connection. Sends an error response unless a response has already begun.
     private mutating func refuse(_ failure: HTTP1Failure) {
         let canRespond = exchange.answer != .sending
         if canRespond, let status = Self.status(for: failure) {
@@ -127,7 +127,7 @@ extension HTTP1Server {
         close(failure)
     }
 
-    /// Returns the status line of the response to a malformed request; `nil` if the client is gone.
+    /// Returns the status line of the response to a malformed request; `nil` if the client has closed the connection.
     private static func status(for failure: HTTP1Failure) -> String? {
         switch failure {
         case .syntax(.limitExceeded): "431 Request Header Fields Too Large"

@@ -1,7 +1,8 @@
 package import CausewayWire
 
 extension HTTP1Server {
-    /// Sends an interim response (RFC 9110 §15.2), such as status 100 or 103. Has no effect for HTTP/1.0 clients, which do not know them.
+    /// Sends an interim response (RFC 9110 §15.2), such as status 100 or 103. Has no effect for HTTP/1.0 clients, which do not support
+    /// interim responses.
     ///
     /// - Throws: ``HTTP1Failure/unwritable(_:)``, or ``HTTP1Failure/misuse(_:)`` if no request waits for a response.
     package mutating func inform(_ response: HTTPResponseHead) throws(HTTP1Failure) {
@@ -18,9 +19,10 @@ extension HTTP1Server {
     /// Sends the head of the response. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. It discards the content of responses that have no body
-    /// (RFC 9110 §6.4.1), so that HEAD is served as GET. A client of HTTP/1.0 gets a body that ends with the connection instead of chunks.
+    /// (RFC 9110 §6.4.1), so a program can handle HEAD like GET. For an HTTP/1.0 client, the end of the connection delimits the body,
+    /// instead of the chunked coding.
     ///
-    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection is unchanged then.
+    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The state of the connection is then unchanged.
     package mutating func respond(
         _ response: HTTPResponseHead, body length: HTTP1BodyLength = .none
     ) throws(HTTP1Failure) {
@@ -48,7 +50,7 @@ extension HTTP1Server {
 
     /// Sends a part of the body.
     ///
-    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body gets longer than stated. End the connection then.
+    /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body becomes longer than stated. The connection must then be ended.
     package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
         guard exchange.answer == .sending, isServing, !exchange.dropsContent else { return }
         try writer.append(piece, to: &output)
@@ -58,19 +60,19 @@ extension HTTP1Server {
     ///
     /// - Parameter trailers: The trailer fields of a chunked body.
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
-    ///   cannot be written. End the connection then.
+    ///   cannot be written. The connection must then be ended.
     package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
         guard exchange.answer == .sending, isServing else { return }
         try writer.end(trailers, to: &output)
         finishResponse()
     }
 
-    /// Whether there is a request that can be answered.
+    /// Whether a request is waiting for a response.
     private var isServing: Bool { phase == .body || phase == .waiting }
 
     private mutating func finishResponse() {
         guard phase == .body else { return beginNext() }
-        // A client that still waits for status 100 may send the body or not, so that the next bytes are ambiguous.
+        // A client that still waits for status 100 may or may not send the body, so the meaning of the next bytes is ambiguous.
         guard exchange.persists, !exchange.awaitsContinue else { return close(nil) }
         phase = .draining
     }
@@ -84,7 +86,7 @@ extension HTTP1Server {
         phase = .upgrading
     }
 
-    /// Returns how the body is framed.
+    /// Returns the framing of the response body.
     private func framing(
         _ status: Int, _ fields: FieldSection, _ length: HTTP1BodyLength, hasBody: Bool
     ) throws(HTTP1Failure) -> HTTP1BodyLength {

@@ -1,11 +1,11 @@
 package import CausewayWire
 
-/// The server's side of an HTTP/1.1 connection (RFC 9112). It decodes the next request after the response to the previous one, so that
-/// pipelined requests wait in the input.
+/// The server's side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous one is complete.
+/// Pipelined requests remain in the input until then.
 ///
-/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes
-/// events; otherwise ``inputRoom`` falls to 0. The machine itself responds to malformed requests. ``Event/ended(_:)`` or
-/// ``Event/upgraded`` comes exactly once, as the last event.
+/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes events.
+/// If the owner takes none, ``inputRoom`` falls to 0. The machine responds to malformed requests itself. ``Event/ended(_:)`` or
+/// ``Event/upgraded`` is reported exactly once, as the last event.
 package struct HTTP1Server: Sendable {
     package struct Configuration: Sendable {
         /// The limits of request heads and trailer sections.
@@ -17,25 +17,26 @@ package struct HTTP1Server: Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// A request, and the length of its body. Call ``respond(_:body:)`` now or later.
+        /// A request, and the length of its body. The owner can call ``respond(_:body:)`` at once or later.
         case requested(HTTPRequestHead, HTTP1BodyLength)
         /// A part of the body, never empty.
         case content(ArraySlice<UInt8>)
-        /// The end of the request, with its trailer fields. Does not come if the response ends first.
+        /// The end of the request, with its trailer fields. Not reported if the response ends first.
         case finished(trailers: FieldSection)
-        /// The response switched to another protocol or opened a tunnel. The last event: the owner takes the bytes that follow with
+        /// The response switched to another protocol or opened a tunnel. This is the last event. The owner takes the remaining bytes with
         /// ``takeRemainingInput()``.
         case upgraded
-        /// The last event. Close the transport after the output is sent. The failure is `nil` if no request was interrupted.
+        /// The connection ended. This is the last event. Close the transport after the output is sent. The failure is `nil` if no request
+        /// was interrupted.
         case ended(HTTP1Failure?)
     }
 
     enum Phase: Equatable {
         case head
         case body
-        /// The request is complete, the response is not.
+        /// The request is complete, but the response is not.
         case waiting
-        /// The response is complete, the request is not.
+        /// The response is complete, but the request is not.
         case draining
         case upgrading
         case closing(HTTP1Failure?)
@@ -55,13 +56,13 @@ package struct HTTP1Server: Sendable {
         var answer = Answer.none
         var upgrades = false
         var awaitsContinue = false
-        /// Whether the messages so far permit that the connection persists.
+        /// Whether the messages so far permit a persistent connection.
         var persists = true
         /// Whether the content of the response is discarded, because the response has no body.
         var dropsContent = false
     }
 
-    /// The number of undecoded bytes from which ``inputRoom`` is 0.
+    /// The number of undecoded bytes at which ``inputRoom`` becomes 0.
     package static let inputLimit = 256 << 10
 
     let configuration: Configuration
@@ -81,11 +82,11 @@ package struct HTTP1Server: Sendable {
 
     /// Whether the connection waits for the first byte of a request.
     package var isIdle: Bool { phase == .head && !head.hasBegun && input.isEmpty && !input.hasEnded }
-    /// Whether the last event was taken.
+    /// Whether the owner has taken the last event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1). Call ``inform(_:)`` with that status.
     package var awaitsContinue: Bool { exchange.awaitsContinue }
-    /// Whether the connection persists after the current response, as far as is known.
+    /// Whether the connection persists after the current response, as far as known.
     package var persists: Bool { exchange.persists }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
@@ -110,7 +111,7 @@ package struct HTTP1Server: Sendable {
         close(.aborted)
     }
 
-    /// Enters the state before the last event. All endings except an upgrade call this method.
+    /// Enters the closing state, in which the last event follows. Every end of the connection except an upgrade uses this method.
     mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return

@@ -13,7 +13,7 @@ extension HTTP2Connection {
         if endsStream { endReceiving(id) }
     }
 
-    /// Accounts for a whole frame and checks that it may occur (RFC 9113 §5.1, §6.9).
+    /// Accounts for a whole frame and checks that it is valid in the current state (RFC 9113 §5.1, §6.9).
     private mutating func beginFrame(_ piece: HTTP2DataPiece, at now: Duration) throws(HTTP2Violation) {
         let id = piece.streamID
         guard receiveWindow.receive(piece.flowControlledCount) else {
@@ -37,7 +37,7 @@ extension HTTP2Connection {
     /// Handles a DATA frame on a closed stream (RFC 9113 §5.1).
     private mutating func receivedLate(_ piece: HTTP2DataPiece, at now: Duration) throws(HTTP2Violation) {
         switch streams.closing(of: piece.streamID) {
-        // The peer may not know yet that this side reset the stream.
+        // The peer may not have received this side's reset yet.
         case .byReset: break
         case .byPeer: throw HTTP2Violation(.streamClosed, "DATA frame on closed stream \(piece.streamID)")
         case nil:
@@ -47,13 +47,13 @@ extension HTTP2Connection {
         }
     }
 
-    /// Gives the content of a stream that is not delivered back to the window of the connection.
+    /// Discards content that is not delivered, and returns its size to the connection window.
     private mutating func discard(_ piece: HTTP2DataPiece) { creditConnection(piece.bytes.count + piece.paddingCount) }
 
-    /// Opens the peer's windows, because the program has taken content.
+    /// Gives the peer new flow-control credit after the program has consumed content.
     ///
-    /// - Parameter count: The number of bytes. Every byte of a ``Event/content(_:_:endsStream:)`` event counts once, also after the stream
-    ///   is closed.
+    /// - Parameter count: The number of bytes. Every byte of a ``Event/content(_:_:endsStream:)`` event must be reported once, even after
+    ///   the stream is closed.
     package mutating func took(_ count: Int, of id: HTTP2StreamID) {
         guard phase != .ended, count > 0 else { return }
         credit(count, of: id)

@@ -7,10 +7,10 @@ extension HTTP2Connection {
         _ id: HTTP2StreamID, _ code: HTTP2ErrorCode, at now: Duration
     ) throws(HTTP2Violation) {
         guard !isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
-        // A client only sends what its program requests, so resets cost it nothing.
+        // Resets are harmless to a client, because all of its streams were requested by its own program.
         if role == .server || !streams.contains(id) { try chargeReset(at: now) }
         guard let stream = streams[id] else { return }
-        // A server may end a request early after its complete response (RFC 9113 §8.1).
+        // After a complete response, a server may reset the stream before the request is complete (RFC 9113 §8.1).
         let isComplete = role == .client && stream.receiving == .ended && code == .noError
         let failure: HTTP2StreamFailure? =
             isComplete ? nil : role == .client && code == .refusedStream ? .unprocessed : .reset(code)
@@ -77,7 +77,7 @@ extension HTTP2Connection {
         events.append(.pingAnswered(data))
     }
 
-    /// Queues an answer. Fails if a peer demands answers and does not read them.
+    /// Queues an acknowledgment. Throws if too many are queued because the peer does not read them.
     private mutating func reply(_ frame: HTTP2Frame) throws(HTTP2Violation) {
         output.reply(frame)
         guard output.replyCount <= HTTP2Output.maximumReplyCount else {
@@ -136,7 +136,7 @@ extension HTTP2Connection {
         changePriority(id, priority)
     }
 
-    /// Moves a stream to its place in the schedule by a new priority.
+    /// Changes the priority of a stream and its position in the schedule.
     mutating func changePriority(_ id: HTTP2StreamID, _ priority: HTTPPriority) {
         guard let stream = streams[id], stream.priority != priority else { return }
         if stream.isScheduled { schedule.remove(id, stream.priority) }

@@ -1,13 +1,13 @@
 package import CausewayWire
 
 extension HTTP2Connection {
-    /// The next time at which ``advance(to:)`` has something to do.
+    /// The next time at which ``advance(to:)`` has work to do.
     package var deadline: Duration? {
         guard phase != .ended else { return nil }
         return [own.settingsDeadline, own.shutdownDeadline].compactMap(\.self).min()
     }
 
-    /// Handles the timeouts that are due. Calling early, late or twice is harmless.
+    /// Handles expired timeouts. Calling early, late or twice is harmless.
     package mutating func advance(to now: Duration) {
         guard phase != .ended else { return }
         if let deadline = own.settingsDeadline, now >= deadline {
@@ -16,7 +16,7 @@ extension HTTP2Connection {
         if let deadline = own.shutdownDeadline, now >= deadline { finishShutdown() }
     }
 
-    /// Records that the peer ended the stream of bytes.
+    /// Records that the peer ended the byte stream.
     package mutating func inputEnded() {
         guard phase != .ended else { return }
         if let goAway = peer.goAway, goAway.code != .noError {
@@ -26,9 +26,10 @@ extension HTTP2Connection {
         end(isClean ? nil : .endedEarly)
     }
 
-    /// Ends the connection gracefully: accepts no new streams, and ends when those that are open are closed (RFC 9113 §6.8).
+    /// Shuts the connection down gracefully: it accepts no new streams, and ends when all open streams are closed (RFC 9113 §6.8).
     ///
-    /// A server first announces the end without a limit, and names the last stream when the requests in flight have arrived.
+    /// A server first sends GOAWAY with the largest stream identifier. After the requests in flight have arrived, it sends GOAWAY with the
+    /// actual last stream identifier.
     package mutating func shutDown(at now: Duration) {
         guard phase != .ended, own.goAway == nil else { return }
         if role == .server, phase == .open {
@@ -43,7 +44,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Names the last stream of a graceful end.
+    /// Sends the final GOAWAY frame of a graceful shutdown, with the actual last stream identifier.
     mutating func finishShutdown() {
         guard own.shutdownDeadline.take() != nil else { return }
         own.goAway = peer.lastStreamID
@@ -51,7 +52,7 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Ends the connection at once, with a GOAWAY frame. Streams that are open fail.
+    /// Ends the connection at once, with a GOAWAY frame. Open streams fail.
     package mutating func abort(_ code: HTTP2ErrorCode = .noError) {
         guard phase != .ended else { return }
         output.append(.goAway(lastStreamID: peer.lastStreamID, code))
@@ -81,7 +82,7 @@ extension HTTP2Connection {
         endIfClosed(id)
     }
 
-    /// Records the end of the own message.
+    /// Records the end of this side's message.
     mutating func endSending(_ id: HTTP2StreamID) {
         _ = streams.update(id) { $0.sending = .ended }
         endIfClosed(id)
@@ -92,7 +93,7 @@ extension HTTP2Connection {
         if streams[id]?.isClosed == true { close(id, .byPeer, nil) }
     }
 
-    /// Closes a stream and reports it. All ends of streams that the program knows call this method.
+    /// Closes a stream and reports it. Every end of a stream that was reported to the program uses this method.
     mutating func close(_ id: HTTP2StreamID, _ closing: HTTP2StreamTable.Closing, _ failure: HTTP2StreamFailure?) {
         guard let stream = streams.close(id, closing) else { return }
         if stream.isScheduled { schedule.remove(id, stream.priority) }
@@ -101,7 +102,7 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Ends a connection that accepts no new streams, after its last stream.
+    /// Ends the connection if it is shutting down and its last stream has closed.
     mutating func endIfDone() {
         guard phase != .ended, streams.isEmpty, own.shutdownDeadline == nil else { return }
         if own.goAway != nil { return end(nil) }
@@ -110,7 +111,7 @@ extension HTTP2Connection {
         end(goAway.code == .noError ? nil : .goAway(goAway.code, debugData: goAway.debugData))
     }
 
-    /// Enters the final state and queues the last events. All ends of the connection call this method.
+    /// Enters the final state and queues the last events. Every end of the connection uses this method.
     private mutating func end(_ failure: HTTP2ConnectionFailure?) {
         guard phase != .ended else { return }
         phase = .ended

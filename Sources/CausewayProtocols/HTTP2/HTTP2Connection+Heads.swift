@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// The maximum length of an encoded field block. It is hardly longer than the fields, which are limited, too.
+    /// The maximum length of an encoded field block. An encoded block is hardly longer than its decoded fields, whose size is also limited.
     private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
 
     mutating func receivedHeaders(
@@ -44,7 +44,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Decodes a whole field block, which always changes the state of HPACK, and gives it to its stream.
+    /// Decodes a complete field block and passes it to its stream. Every block must be decoded, because it can change the HPACK state.
     private mutating func receivedBlock(
         _ bytes: Span<UInt8>, _ id: HTTP2StreamID, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
@@ -125,7 +125,8 @@ extension HTTP2Connection {
         _ id: HTTP2StreamID, _ block: HPACKFieldBlock, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
         peer.lastStreamID = id
-        // Requests after the announced end are ignored: the client sends them again on another connection (RFC 9113 §6.8).
+        // Requests above the last stream identifier of GOAWAY are ignored. The client can send them again on another connection
+        // (RFC 9113 §6.8).
         if let last = own.goAway, id > last { return streams.remember(id, .byReset) }
         guard streams.count < configuration.settings.maxConcurrentStreams ?? .max else {
             try chargeReset(at: now)
@@ -155,7 +156,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Resets a stream that the program does not know.
+    /// Resets a stream that was not reported to the program.
     private mutating func failUnannounced(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
         guard case .stream(let id) = violation.scope else { return }
         try chargeReset(at: now)
@@ -169,7 +170,7 @@ extension HTTP2Connection {
         return HTTPPriority(parsing: fields[place].value)
     }
 
-    /// Answers a request whose fields exceed the limits with status 431 (RFC 9113 §10.5.1).
+    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1).
     private mutating func answerTooLarge(_ id: HTTP2StreamID, endsStream: Bool) {
         output.appendBlock(on: id, endsStream: true) { encoder, bytes in
             HTTP2ResponseHead(status: 431).encode(with: &encoder, to: &bytes)

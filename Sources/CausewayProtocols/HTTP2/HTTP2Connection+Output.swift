@@ -1,17 +1,17 @@
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// The largest payload of a DATA frame. Larger frames, which a peer may permit, would let one stream delay the others for longer.
+    /// The largest payload of a DATA frame. The peer may permit larger frames, but with them one stream would delay the others for longer.
     private static let largestContent = HTTP2FrameReader.defaultMaximumFrameSize
 
-    /// Removes and returns the next bytes to send: at most `limit` bytes of content besides the other frames.
+    /// Removes and returns the next bytes to send: all pending control frames and at most `limit` bytes of content.
     package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
         guard limit > 0 else { return nil }
         var chunk = ByteChain(output.takeControl())
         while chunk.count < limit, output.window > 0, let id = schedule.first {
             appendContent(of: id, to: &chunk, atMost: limit - chunk.count)
         }
-        // The end of a stream may have followed its content.
+        // The content may have been followed by the end of its stream, which is queued as a control frame.
         if !output.control.isEmpty, chunk.count < limit { chunk.append(output.takeControl()) }
         return chunk.isEmpty ? nil : chunk
     }
@@ -32,7 +32,7 @@ extension HTTP2Connection {
         guard let sent else { return schedule.removeAll() }
         if sent.isSendable { schedule.sentPart(sent.priority) } else { schedule.remove(id, sent.priority) }
         output.window -= content.count
-        // The peer announces credit for about every frame.
+        // The peer usually responds to a DATA frame with WINDOW_UPDATE frames for the stream and the connection. Make up for their cost.
         floods.chores.restore(2)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(HTTP2FrameHeader.byteCount + min(content.count, ByteChain.coalescedLength))

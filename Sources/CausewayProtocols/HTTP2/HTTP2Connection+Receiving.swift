@@ -19,7 +19,7 @@ extension HTTP2Connection {
         while let piece = bytes.popPiece() { received(piece, at: now) }
     }
 
-    /// Returns the next item of the reader. Handles its stream errors.
+    /// Returns the next item of the frame reader, and handles stream errors of the reader.
     private mutating func nextItem(at now: Duration) throws(HTTP2Violation) -> HTTP2FrameReader.Item? {
         while true {
             do {
@@ -30,8 +30,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Handles a frame whose payload is wrong. A stream error on a stream that is not open, or instead of a required frame, is a connection
-    /// error.
+    /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or the peer had to send a
+    /// different frame, such as SETTINGS or CONTINUATION.
     private mutating func handleReaderError(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
         guard case .stream(let id) = violation.scope, phase == .open, assembly == nil else {
             throw HTTP2Violation(violation.code, violation.reason)
@@ -93,7 +93,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Counts a frame that changes nothing for a message.
+    /// Counts a frame that does not advance a message.
     mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
         guard floods.chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
     }
@@ -103,7 +103,7 @@ extension HTTP2Connection {
         guard floods.resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
     }
 
-    /// Whether a stream was never opened (RFC 9113 §5.1).
+    /// Returns whether a stream is idle (RFC 9113 §5.1).
     func isIdle(_ id: HTTP2StreamID) -> Bool {
         switch role {
         case .client: id % 2 == 0 || id >= own.nextStreamID || streams[id]?.isWaiting == true

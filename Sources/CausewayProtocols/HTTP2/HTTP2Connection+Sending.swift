@@ -2,10 +2,11 @@ package import CausewayWire
 internal import DequeModule
 
 extension HTTP2Connection {
-    /// The number of concurrent requests before the server's settings are known. RFC 9113 §6.5.2 recommends servers to permit at least that.
+    /// The number of concurrent requests before the server's settings are known. RFC 9113 §6.5.2 recommends that servers permit at least
+    /// this number.
     private static let assumedConcurrentStreams = 100
 
-    /// Sends a request, or queues it until the server permits another stream. Permitted before the server's settings arrive.
+    /// Sends a request, or queues it until the server permits another stream. Can be called before the server's settings arrive.
     ///
     /// - Returns: The identifier of the stream.
     package mutating func request(
@@ -43,7 +44,7 @@ extension HTTP2Connection {
         return streams.count - own.waiting.count < peer.settings.maxConcurrentStreams ?? assumed
     }
 
-    /// Sends the requests that wait, as far as the server permits.
+    /// Sends as many waiting requests as the server permits.
     mutating func startWaiting() {
         while permitsStream, let id = own.waiting.popFirst() {
             guard let request = streams[id]?.request else { continue }
@@ -86,14 +87,15 @@ extension HTTP2Connection {
         if endsStream { endSending(id) }
     }
 
-    /// Sends content. It waits in the stream's queue for the peer's windows; ``Event/drained(_:)`` reports that the queue is empty.
+    /// Queues content of a stream. It is sent as the peer's flow-control windows permit. ``Event/drained(_:)`` reports that the queue is
+    /// empty.
     package mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, endsStream: Bool = false
     ) throws(HTTP2Refusal) {
         try queue(id, bytes, endsStream ? .endOfStream : .none)
     }
 
-    /// Sends the trailer section, which ends the message, after all content.
+    /// Sends the trailer section after all content, and thereby ends the message.
     package mutating func sendTrailers(_ id: HTTP2StreamID, _ fields: FieldSection) throws(HTTP2Refusal) {
         if let mistake = fields.mistakeInSending { throw .invalid(mistake) }
         try queue(id, ByteChain(), .trailers(fields))
@@ -111,7 +113,7 @@ extension HTTP2Connection {
         if stream.sending == .content { sendQueued(id) }
     }
 
-    /// Schedules the queued content of a stream, or sends its end if there is none.
+    /// Schedules the queued content of a stream. If there is none, sends the end of the message.
     private mutating func sendQueued(_ id: HTTP2StreamID) {
         guard let stream = streams[id], stream.sending == .content else {
             return endIfClosed(id)
@@ -119,7 +121,8 @@ extension HTTP2Connection {
         if stream.queue.isEmpty { sendEnding(id) } else { reschedule(id) }
     }
 
-    /// Sends what follows the content of a stream. Returns whether there was something.
+    /// Ends the message after its content, with an empty DATA frame or the trailer section. Returns `false` if the program has not ended
+    /// the message.
     @discardableResult
     mutating func sendEnding(_ id: HTTP2StreamID) -> Bool {
         guard let stream = streams[id], stream.sending == .content else { return true }
@@ -137,7 +140,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Resets a stream. Content that is not sent is discarded. A request that waits is removed without a trace.
+    /// Resets a stream and discards its unsent content. A waiting request is removed without sending a frame.
     package mutating func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode = .cancel) {
         guard phase != .ended, let stream = streams[id] else { return }
         if stream.isWaiting {
@@ -148,7 +151,7 @@ extension HTTP2Connection {
         close(id, .byReset, .cancelled)
     }
 
-    /// Changes the priority of a stream. A client also tells the server (RFC 9218 §7).
+    /// Changes the priority of a stream. A client also notifies the server (RFC 9218 §7).
     package mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority) {
         guard phase != .ended, let stream = streams[id], stream.priority != priority else { return }
         if role == .client {
@@ -158,7 +161,7 @@ extension HTTP2Connection {
         changePriority(id, priority)
     }
 
-    /// Sends a ping. ``Event/pingAnswered(_:)`` reports the answer. Returns whether the ping was sent: not if too many are pending.
+    /// Sends a ping. ``Event/pingAnswered(_:)`` reports its acknowledgment. Returns `false` without sending if too many pings are pending.
     @discardableResult
     package mutating func sendPing(_ token: UInt64) -> Bool {
         guard phase != .ended, own.pings.count < HTTP2OwnState.maximumPingCount else { return false }
@@ -167,10 +170,10 @@ extension HTTP2Connection {
         return true
     }
 
-    /// The number of content bytes of a stream that wait to be taken from ``nextOutput(atMost:)``.
+    /// Returns the number of a stream's content bytes that ``nextOutput(atMost:)`` has not yet returned.
     package func queuedByteCount(of id: HTTP2StreamID) -> Int { streams[id]?.queue.count ?? 0 }
 
-    /// Adds a stream to the schedule, if it can send, or removes it.
+    /// Adds a stream to the schedule if it can send content. Otherwise removes it.
     mutating func reschedule(_ id: HTTP2StreamID) {
         guard let stream = streams[id], stream.isSendable != stream.isScheduled else { return }
         if stream.isSendable {

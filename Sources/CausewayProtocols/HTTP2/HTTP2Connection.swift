@@ -3,9 +3,10 @@ internal import DequeModule
 
 /// One side of an HTTP/2 connection (RFC 9113), over any byte stream.
 ///
-/// The owner passes in received bytes and the time, takes events, and takes bytes to send. Every byte of a ``Event/content(_:_:endsStream:)``
-/// event has to be reported with ``took(_:of:)`` when the program has taken it, which opens the peer's windows again. For any
-/// input, each stream has exactly one ``Event/closed(_:_:)`` as its last event, and the connection one ``Event/ended(_:)`` as its last.
+/// The owner passes in received bytes and the time, takes events, and takes bytes to send. When the program has consumed the bytes of a
+/// ``Event/content(_:_:endsStream:)`` event, the owner must report them with ``took(_:of:)``, which gives the peer new flow-control credit.
+/// For any input, the last event of each stream is exactly one ``Event/closed(_:_:)``, and the last event of the connection is exactly one
+/// ``Event/ended(_:)``.
 package struct HTTP2Connection: Sendable {
     package enum Role: Sendable {
         case client
@@ -13,7 +14,7 @@ package struct HTTP2Connection: Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// The peer's settings, after each SETTINGS frame. The first one makes the connection usable.
+        /// The peer's settings. Reported after each SETTINGS frame of the peer. The first such event makes the connection usable.
         case settings(HTTP2Settings)
         /// Server only: a request on a new stream.
         case request(HTTP2StreamID, HTTP2RequestHead, endsStream: Bool)
@@ -25,11 +26,11 @@ package struct HTTP2Connection: Sendable {
         case content(HTTP2StreamID, ArraySlice<UInt8>, endsStream: Bool)
         /// The trailer section, which ends the peer's message.
         case trailers(HTTP2StreamID, FieldSection)
-        /// All queued content of the stream is taken, and its message is not at its end: the program can send more.
+        /// All queued content of the stream was taken for sending, but its message has not ended. The program can send more content.
         case drained(HTTP2StreamID)
         /// The last event of a stream. The failure is `nil` if both messages are complete.
         case closed(HTTP2StreamID, HTTP2StreamFailure?)
-        /// The peer answered the ping with this token.
+        /// The peer acknowledged the ping with this token.
         case pingAnswered(UInt64)
         /// The peer accepts no new streams.
         case goAway(HTTP2ErrorCode, lastStreamID: HTTP2StreamID, debugData: [UInt8])
@@ -37,11 +38,11 @@ package struct HTTP2Connection: Sendable {
         case ended(HTTP2ConnectionFailure?)
     }
 
-    /// The phase of the connection as a receiver.
+    /// The phase of the receiving side.
     enum Phase: Equatable {
-        /// The peer's preface is incomplete: this number of bytes has arrived. Server only.
+        /// The client's preface is incomplete. The value is the number of bytes that have arrived. Server only.
         case preface(Int)
-        /// The peer's first SETTINGS frame is still to come (RFC 9113 §3.4).
+        /// The peer's first SETTINGS frame has not arrived (RFC 9113 §3.4).
         case firstSettings
         case open
         case ended
@@ -75,13 +76,13 @@ package struct HTTP2Connection: Sendable {
     }
 
     package var hasEnded: Bool { phase == .ended }
-    /// Whether the connection has ended and all output is taken.
+    /// Whether the connection has ended and all output was taken.
     package var isFinished: Bool { hasEnded && output.control.isEmpty }
-    /// The number of streams that are not closed, with those that wait.
+    /// The number of streams that are not closed, including waiting requests.
     package var streamCount: Int { streams.count }
-    /// The settings of the peer that are in force.
+    /// The peer's settings that currently apply.
     package var peerSettings: HTTP2Settings { peer.settings }
-    /// Whether the connection takes new requests.
+    /// Whether the connection accepts new requests.
     package var acceptsRequests: Bool { role == .client && phase != .ended && !peer.isGoingAway && own.goAway == nil }
 
     /// Removes and returns the next event.

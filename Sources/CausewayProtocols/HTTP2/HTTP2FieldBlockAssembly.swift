@@ -1,8 +1,8 @@
 internal import CausewayWire
 
-/// A field block whose END_HEADERS flag is still to come (RFC 9113 §4.3).
+/// A field block that has not yet ended with the END_HEADERS flag (RFC 9113 §4.3).
 struct HTTP2FieldBlockAssembly: Sendable {
-    /// The maximum number of CONTINUATION frames of a block. Larger blocks fit into fewer frames.
+    /// The maximum number of CONTINUATION frames of a block. Even large blocks fit into fewer frames.
     static let maximumContinuationCount = 32
 
     let streamID: HTTP2StreamID
@@ -18,8 +18,8 @@ struct HTTP2FieldBlockAssembly: Sendable {
 
     /// Adds the fragment of a CONTINUATION frame.
     ///
-    /// - Throws: A connection error if the block is longer than `limit`, or in too many frames: without the whole block, the state of HPACK
-    ///   is lost.
+    /// - Throws: A connection error if the block is longer than `limit`, or consists of too many frames, because the HPACK state is lost
+    ///   without the whole block.
     mutating func append(_ fragment: ArraySlice<UInt8>, limit: Int) throws(HTTP2Violation) {
         continuationCount += 1
         guard continuationCount <= Self.maximumContinuationCount else {

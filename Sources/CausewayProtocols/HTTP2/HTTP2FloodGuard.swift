@@ -1,6 +1,6 @@
-/// Limits the work that a peer may cause without a request: resets, pings, settings, empty frames.
+/// Limits the work that a peer can cause without useful messages: resets, pings, settings and empty frames.
 ///
-/// Each budget refills over time, so that normal use over a long life never exhausts it. RFC 9113 §10.5 lists the attacks.
+/// Each budget refills over time, so that normal use of a long-lived connection does not exhaust it. RFC 9113 §10.5 lists the attacks.
 struct HTTP2FloodGuard: Sendable {
     struct Budget: Sendable {
         /// The maximum number of units.
@@ -23,7 +23,7 @@ struct HTTP2FloodGuard: Sendable {
             return true
         }
 
-        /// Restores units, for frames of this side that the peer answers.
+        /// Restores units, to make up for frames that the peer sends in response to frames of this side.
         mutating func restore(_ count: Int) { left = min(burst, left + count) }
 
         private mutating func refill(at now: Duration) {
@@ -37,7 +37,7 @@ struct HTTP2FloodGuard: Sendable {
 
     /// Streams that the peer reset, or that it made this side reset.
     var resets: Budget
-    /// Frames that change nothing for a message.
+    /// Frames that do not advance a message.
     var chores: Budget
 
     init(burst: Int, perSecond: Int) {

@@ -2,13 +2,14 @@ internal import CausewayWire
 
 /// The flow control of received content, for one stream or for the connection (RFC 9113 §6.9.1).
 ///
-/// The window grows by what the program takes, so a program that stops taking content stops the peer.
+/// The peer receives credit only for content that the program has consumed. If the program stops consuming content, the peer must stop
+/// sending.
 struct HTTP2ReceiveWindow: Sendable {
-    /// The size of the window while no content is waiting for the program.
+    /// The size of the window when the program has consumed all content.
     private(set) var size: Int
     /// The number of bytes that the peer may still send. Negative after the size was reduced.
     private(set) var available: Int
-    /// The number of bytes that were taken and not yet announced to the peer.
+    /// The number of consumed bytes for which the peer has not yet received credit.
     private var unannounced = 0
 
     init(size: Int) {
@@ -23,10 +24,10 @@ struct HTTP2ReceiveWindow: Sendable {
         return true
     }
 
-    /// Accounts for taken bytes. Returns the increment to announce, when at least half the window is free again. Smaller increments would
-    /// cost a frame for little content (RFC 9113 §6.9.1).
+    /// Accounts for consumed bytes. Returns the increment for a WINDOW_UPDATE frame if it is at least half of the window. Smaller
+    /// increments would cost a frame for little content (RFC 9113 §6.9.1).
     mutating func credit(_ count: Int) -> Int? {
-        // The credit is limited to the received bytes, also if the program counts wrongly.
+        // Never give credit for more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)
         guard unannounced > 0, unannounced >= size / 2 else { return nil }
         defer { unannounced = 0 }
@@ -34,13 +35,13 @@ struct HTTP2ReceiveWindow: Sendable {
         return unannounced
     }
 
-    /// Changes the size by a setting that the peer knows (RFC 9113 §6.9.2).
+    /// Changes the size, and the number of bytes that the peer may send, by the same amount (RFC 9113 §6.9.2).
     mutating func resize(by difference: Int) {
         size += difference
         available += difference
     }
 
-    /// Changes the size by a WINDOW_UPDATE frame. Returns the increment.
+    /// Increases the size. Returns the increment for the WINDOW_UPDATE frame.
     mutating func grow(to newSize: Int) -> Int? {
         guard newSize > size else { return nil }
         let increment = newSize - size

@@ -1,17 +1,18 @@
 internal import CausewayWire
 
-/// The bytes to send that are not content: frames in the order in which they were made.
+/// The frames to send other than DATA frames with content, in order of creation.
 struct HTTP2Output: Sendable {
-    /// The maximum number of bytes of answers to PING and SETTINGS frames that wait for a peer that does not read.
+    /// The maximum number of bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory that a peer that does not read can
+    /// use.
     static let maximumReplyCount = 64 << 10
 
     private(set) var control: [UInt8] = []
     private var encoder = HPACKEncoder()
-    /// The number of bytes of answers in ``control``.
+    /// The number of bytes of acknowledgments in ``control``.
     private(set) var replyCount = 0
-    /// The largest payload to send, which every peer accepts.
+    /// The largest payload to send. Every peer accepts this size.
     private static let maximumFrameSize = HTTP2FrameReader.defaultMaximumFrameSize
-    /// The number of content bytes that the peer permits for all streams.
+    /// The connection window: the number of content bytes that the peer permits on all streams together.
     var window = 65535
 
     mutating func append(raw bytes: some Sequence<UInt8>) { control.append(contentsOf: bytes) }
@@ -20,7 +21,7 @@ struct HTTP2Output: Sendable {
         frame.serialize(streamID: streamID, into: &control)
     }
 
-    /// Appends an answer to a frame of the peer.
+    /// Appends an acknowledgment of a frame from the peer.
     mutating func reply(_ frame: HTTP2Frame) {
         let start = control.count
         append(frame)
@@ -34,7 +35,7 @@ struct HTTP2Output: Sendable {
         on streamID: HTTP2StreamID, endsStream: Bool, _ encode: (inout HPACKEncoder, inout [UInt8]) -> Void
     ) {
         let start = control.count
-        // The length is not known yet, so the header is written again below.
+        // The length is not yet known, so the header is overwritten below.
         var header = HTTP2FrameHeader(
             length: 0, type: .headers, flags: endsStream ? [.endHeaders, .endStream] : .endHeaders, streamID: streamID)
         header.serialize(into: &control)

@@ -1,26 +1,26 @@
 internal import CausewayWire
 
-/// One stream that is not closed (RFC 9113 §5.1).
+/// A stream that is not closed (RFC 9113 §5.1).
 struct HTTP2Stream: Sendable {
-    /// The state of the direction to the peer.
+    /// The state of sending.
     enum Sending: Sendable {
         /// The request waits until the peer permits another stream.
         case waiting
-        /// The final head is still to be sent.
+        /// The final head has not been sent.
         case head
         case content
         case ended
     }
 
-    /// The state of the direction from the peer.
+    /// The state of receiving.
     enum Receiving: Sendable {
-        /// The final head is still to come.
+        /// The final head has not arrived.
         case head
         case content
         case ended
     }
 
-    /// The event after the last queued content.
+    /// The end of the message after the last queued content.
     enum Ending: Equatable, Sendable {
         case none
         case endOfStream
@@ -30,11 +30,12 @@ struct HTTP2Stream: Sendable {
     let id: HTTP2StreamID
     var sending: Sending
     var receiving: Receiving
-    /// The flow control of the peer's content.
+    /// The flow-control window for content from the peer.
     var receiveWindow: HTTP2ReceiveWindow
-    /// The number of bytes that the peer permits. Negative after the peer reduced its initial window (RFC 9113 §6.9.2).
+    /// The number of bytes that the peer permits this side to send. It can become negative when the peer reduces its initial window
+    /// (RFC 9113 §6.9.2).
     var sendWindow: Int
-    /// Content that waits for the window or for its turn.
+    /// Content that waits for window space or for its turn in the schedule.
     var queue = ByteChain()
     var ending = Ending.none
     var length = HTTP2ContentLength()
@@ -42,19 +43,19 @@ struct HTTP2Stream: Sendable {
     /// Whether the stream is in the schedule.
     var isScheduled = false
     var method = HTTP2MethodKind.other
-    /// The request while it waits; `nil` afterwards.
+    /// The waiting request; `nil` after it was sent.
     var request: HTTP2WaitingRequest?
 
-    /// Whether the stream is still idle and does not count for the limit of concurrent streams (RFC 9113 §5.1.2).
+    /// Whether the stream is still idle and does not count toward the limit of concurrent streams (RFC 9113 §5.1.2).
     var isWaiting: Bool { sending == .waiting }
     var isClosed: Bool { sending == .ended && receiving == .ended }
-    /// Whether content can be sent, apart from the window of the connection.
+    /// Whether content can be sent, if the connection window permits.
     var isSendable: Bool { sending == .content && !queue.isEmpty && sendWindow > 0 }
 }
 
 extension HTTP2Stream {
-    /// Accounts for a whole DATA frame, at its first piece, so that the result does not depend on how the frame arrives. Returns the
-    /// violation, if there is one (RFC 9113 §6.9.1, §8.1.1).
+    /// Accounts for a whole DATA frame when its first piece arrives, so that the result does not depend on how the frame is split. Returns
+    /// the violation; `nil` if there is none (RFC 9113 §6.9.1, §8.1.1).
     mutating func mistake(in piece: HTTP2DataPiece) -> HTTP2Violation? {
         guard receiveWindow.receive(piece.flowControlledCount) else {
             return HTTP2Violation(.flowControlError, stream: id, "content beyond the window")
@@ -80,12 +81,12 @@ final class HTTP2WaitingRequest: Sendable {
     }
 }
 
-/// The part of a request's method that changes how its response is read.
+/// The method of a request, as far as it affects how the response is interpreted.
 enum HTTP2MethodKind: Sendable {
     case head
     /// The stream becomes a tunnel when the response succeeds (RFC 9113 §8.5).
     case connect
-    /// The stream is a tunnel: only DATA frames follow.
+    /// The stream is a tunnel and carries only DATA frames.
     case tunnel
     case other
 
@@ -103,11 +104,12 @@ enum HTTP2MethodKind: Sendable {
 struct HTTP2ContentLength: Sendable {
     /// The announced length; `nil` if there is none.
     var expected: Int?
-    /// Whether the message has no content, independent of its fields: answers to HEAD, and with status 204 or 304.
+    /// Whether the message has no content regardless of its fields. This applies to responses to HEAD and to responses with status 204 or
+    /// 304.
     var isEmptyByDefinition = false
     private(set) var received = 0
 
-    /// Accounts for content. Returns `false` if it is more than announced.
+    /// Accounts for content. Returns `false` if the content exceeds the announced length.
     mutating func receive(_ count: Int) -> Bool {
         received += count
         if isEmptyByDefinition { return received == 0 }

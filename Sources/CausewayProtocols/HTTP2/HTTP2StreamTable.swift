@@ -1,20 +1,20 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// The streams that are not closed, by identifier, and a memory of those that closed last.
+/// The streams that are not closed, by identifier, and a record of the most recently closed streams.
 ///
-/// Identifiers of one initiator differ by two and are near each other, so half the identifier is a good hash, and the table finds a stream
-/// with about one comparison.
+/// The identifiers of one endpoint's streams increase in steps of two, so half the identifier is a good hash, and a lookup takes about one
+/// comparison.
 struct HTTP2StreamTable: Sendable {
-    /// How a stream was closed, which decides about frames that still arrive on it (RFC 9113 §5.1).
+    /// The way in which a stream was closed. It determines how frames that still arrive on the stream are handled (RFC 9113 §5.1).
     enum Closing: Sendable {
         /// Both sides ended the stream, or the peer reset it. The peer must not send on it.
         case byPeer
-        /// This side reset the stream. The peer may not know yet.
+        /// This side reset the stream. The peer may not have received the reset yet.
         case byReset
     }
 
-    /// The number of closed streams to remember. More streams than that are hardly in flight.
+    /// The number of closed streams to remember. It is unlikely that frames of more closed streams are still in flight.
     private static let memory = 256
 
     private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
@@ -23,7 +23,7 @@ struct HTTP2StreamTable: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Returns the place of a stream; `nil` if it is not in the table.
+    /// Returns the slot of a stream; `nil` if it is not in the table.
     func place(of id: HTTP2StreamID) -> Int? {
         let mask = slots.count - 1
         var place = Int(id >> 1) & mask
@@ -68,7 +68,7 @@ struct HTTP2StreamTable: Sendable {
         return stream
     }
 
-    /// Remembers that a stream is closed that never was in the table.
+    /// Records as closed a stream that was never in the table.
     mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
         if closed.count == Self.memory { closed.removeFirst() }
         closed.append((id, closing))
@@ -84,7 +84,7 @@ struct HTTP2StreamTable: Sendable {
         return place
     }
 
-    /// Empties a place and moves the streams after it that would not be found any more.
+    /// Empties a slot, and moves those following streams that a lookup would no longer find.
     private mutating func remove(at removed: Int) {
         let mask = slots.count - 1
         var hole = removed
@@ -92,7 +92,7 @@ struct HTTP2StreamTable: Sendable {
         var place = (hole + 1) & mask
         while let id = slots[place]?.id {
             let home = Int(id >> 1) & mask
-            // Move the stream if the hole is between its home and its place.
+            // Move the stream if the empty slot lies between its preferred slot and its current one.
             if (place - home) & mask >= (place - hole) & mask {
                 slots.swapAt(hole, place)
                 hole = place

@@ -1,23 +1,23 @@
 /// A decoded field block.
 package struct HPACKFieldBlock: Sendable, Equatable {
-    /// The fields at the start of the block whose names begin with a colon: the pseudo-header fields of HTTP (RFC 9113 §8.3).
+    /// The fields at the start of the block whose names begin with a colon, which are the HTTP pseudo-header fields (RFC 9113 §8.3).
     package var controlData = FieldSection()
     /// The other fields in order. Both sections are empty if the block exceeds a limit.
     package var fields = FieldSection()
-    /// Whether the fields exceed a limit of the decoder. The dynamic table is up to date nevertheless, so only this message is lost.
+    /// Whether the fields exceed a limit of the decoder. The dynamic table was updated nevertheless, so only this message is lost.
     package var exceedsLimit = false
 
     package init() {}
 }
 
-/// Decodes field blocks of one direction of a connection (RFC 7541 §3).
+/// Decodes the field blocks of one direction of a connection (RFC 7541 §3).
 ///
-/// Blocks must be decoded in the order in which they arrive, because each changes the dynamic table. After an error the table is not usable
-/// any more, and the connection has to end (RFC 9113 §4.3).
+/// Blocks must be decoded in the order in which they arrive, because each can change the dynamic table. After an error the table is no
+/// longer usable, and the connection must be ended (RFC 9113 §4.3).
 package struct HPACKDecoder: Sendable {
     /// The limits of one decoded block.
     package struct Limits: Sendable {
-        /// The maximum sum of the sizes of the fields in bytes, 32 more for each field (RFC 9113 §6.5.2).
+        /// The maximum size of all fields in bytes. Each field counts with an overhead of 32 bytes (RFC 9113 §6.5.2).
         package var listSize = 64 << 10
         package var fieldCount = 1000
 
@@ -31,9 +31,9 @@ package struct HPACKDecoder: Sendable {
     private var table = HPACKDynamicTable(capacity: defaultTableSize)
     /// The maximum table size that the encoder may choose.
     private var maximumTableSize = defaultTableSize
-    /// Whether the next block has to start with a size update, because the maximum fell below the size in use.
+    /// Whether the next block must start with a size update, because the maximum was reduced below the table size in use.
     private var expectsSizeUpdate = false
-    /// The decoded form of one Huffman code.
+    /// A buffer for one decoded Huffman string.
     private var scratch: [UInt8] = []
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -43,13 +43,13 @@ package struct HPACKDecoder: Sendable {
     /// The sum of the sizes of the entries in the dynamic table (RFC 7541 §4.1).
     package var tableSize: Int { table.size }
 
-    /// Sets the maximum size of the dynamic table, when the peer has acknowledged the setting (RFC 7541 §4.2).
+    /// Sets the maximum size of the dynamic table. Call this method when the peer has acknowledged the setting (RFC 7541 §4.2).
     package mutating func setMaximumTableSize(_ size: Int) {
         maximumTableSize = max(0, size)
         expectsSizeUpdate = maximumTableSize < table.capacity
     }
 
-    /// Decodes one whole block.
+    /// Decodes one complete field block.
     ///
     /// - Throws: ``WireError`` with the position in the block. It is a connection error (RFC 9113 §4.3).
     package mutating func decode(_ bytes: Span<UInt8>) throws(WireError) -> HPACKFieldBlock {
@@ -163,8 +163,8 @@ extension HPACKDecoder {
         var listSize = 0
         var exceedsLimit = false
 
-        /// Ends the field whose bytes are at the end of the block. Drops the field if it exceeds a limit, so that a small block with many
-        /// references to one large entry takes no memory.
+        /// Ends the field whose bytes are at the end of the output. Discards the field if a limit is exceeded, so that a small block with
+        /// many references to a large entry does not consume memory.
         mutating func endField(start: Int, nameCount: Int, _ limits: Limits) {
             listSize += block.count - start + HPACKDynamicTable.overhead
             exceedsLimit =

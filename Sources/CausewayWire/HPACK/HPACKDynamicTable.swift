@@ -1,13 +1,13 @@
-/// The dynamic table (RFC 7541 §2.3.2): the latest fields, of limited size.
+/// The dynamic table (RFC 7541 §2.3.2): the most recently added fields, up to a maximum size.
 ///
-/// Descriptions of the entries are in a ring, and their bytes follow each other in one array, the oldest first. The bytes of evicted
-/// entries are removed when they take more than half of the array, so that each byte is moved about once.
+/// Entry records are stored in a ring buffer. The bytes of all entries are stored contiguously in one array, the oldest first. The bytes of
+/// evicted entries are removed when they occupy more than half of the array, so each byte is moved about once.
 struct HPACKDynamicTable: Sendable {
     /// The size of an entry beyond its name and its value (RFC 7541 §4.1).
     static let overhead = 32
 
     struct Entry: Sendable {
-        /// The position of the name, counted from the first byte that the table ever held. The value follows the name.
+        /// The position of the name, counted from the first byte that was ever added to the table. The value follows the name.
         var start: Int
         var nameCount: Int
         var valueCount: Int
@@ -19,16 +19,16 @@ struct HPACKDynamicTable: Sendable {
     }
 
     private var ring: [Entry] = []
-    /// The place of the newest entry in the ring.
+    /// The index of the newest entry in the ring buffer.
     private var newest = 0
     private(set) var count = 0
-    /// The bytes of the entries, after those of entries that were evicted.
+    /// The bytes of evicted entries that were not yet removed, followed by the bytes of the current entries.
     private(set) var bytes: [UInt8] = []
     /// The position of the first byte of ``bytes``.
     private var base = 0
     /// The sum of the sizes of the entries.
     private(set) var size = 0
-    /// The maximum size. Entries are evicted when it falls.
+    /// The maximum size. Entries are evicted when it is reduced.
     private(set) var capacity: Int
 
     init(capacity: Int) { self.capacity = capacity }
@@ -39,19 +39,20 @@ struct HPACKDynamicTable: Sendable {
         return ring[(newest - index) & (ring.count - 1)]
     }
 
-    /// Returns the place of the bytes of an entry in ``bytes``.
+    /// Returns the range of an entry's bytes in ``bytes``.
     func range(of entry: Entry) -> Range<Int> {
         let start = entry.start - base
         return start..<(start + entry.nameCount + entry.valueCount)
     }
 
-    /// Changes the capacity and evicts the oldest entries above it (RFC 7541 §4.3).
+    /// Changes the capacity, and evicts the oldest entries that no longer fit (RFC 7541 §4.3).
     mutating func setCapacity(_ capacity: Int) {
         self.capacity = capacity
         evict(downTo: capacity)
     }
 
-    /// Adds a field, and evicts the oldest entries that no longer fit. A field above the capacity empties the table (RFC 7541 §4.4).
+    /// Adds a field, and evicts the oldest entries that no longer fit. A field that is larger than the capacity empties the table
+    /// (RFC 7541 §4.4).
     mutating func insert(
         _ field: ArraySlice<UInt8>, nameCount: Int, nameHash: UInt32 = 0, fieldHash: UInt32 = 0
     ) {

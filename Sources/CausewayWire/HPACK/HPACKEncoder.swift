@@ -1,4 +1,4 @@
-/// Encodes field blocks of one direction of a connection (RFC 7541 §3).
+/// Encodes the field blocks of one direction of a connection (RFC 7541 §3).
 ///
 /// Blocks must be sent in the order in which they were encoded.
 package struct HPACKEncoder: Sendable {
@@ -6,9 +6,9 @@ package struct HPACKEncoder: Sendable {
     package static let largestTableSize = 4096
 
     private var table = HPACKDynamicTable(capacity: HPACKDecoder.defaultTableSize)
-    /// The smallest and the last table size since the last block; `nil` if the size did not change.
+    /// The smallest and the most recent table size since the previous block; `nil` if the size did not change.
     private var sizeUpdate: (smallest: Int, last: Int)?
-    /// Whether strings are Huffman-coded where that makes them shorter.
+    /// Whether strings are Huffman-coded if this makes them shorter.
     package var usesHuffman = true
     private var scratch: [UInt8] = []
 
@@ -79,7 +79,7 @@ package struct HPACKEncoder: Sendable {
         table.insert(scratch[...], nameCount: name.count, nameHash: nameHash, fieldHash: fieldHash)
     }
 
-    /// Returns the indices of an entry of the dynamic table with this name and value, and of one with this name.
+    /// Returns the index of a dynamic table entry with this name and value, and the index of one with this name.
     private func find(
         name: Span<UInt8>, nameHash: UInt32, value: Span<UInt8>, fieldHash: UInt32
     ) -> (field: Int?, name: Int?) {
@@ -110,7 +110,7 @@ package struct HPACKEncoder: Sendable {
         appendString(value, to: &bytes)
     }
 
-    /// Appends a string in the shorter of its two forms (RFC 7541 §5.2).
+    /// Appends a string in the shorter of its two encodings (RFC 7541 §5.2).
     private func appendString(_ string: Span<UInt8>, to bytes: inout [UInt8]) {
         let code = HuffmanCode.shared
         let count = usesHuffman ? code.encodedCount(string) : string.count

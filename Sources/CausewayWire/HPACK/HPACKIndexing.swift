@@ -1,19 +1,19 @@
-/// The form of a literal field (RFC 7541 §6.2). The raw value is the pattern of its first byte.
+/// The representation of a literal field (RFC 7541 §6.2). The raw value is the bit pattern of its first byte.
 enum HPACKIndexing: UInt8 {
     /// The field enters the dynamic table.
     case incremental = 0x40
     /// The field does not enter the table.
     case without = 0x00
-    /// The field does not enter the table, and intermediaries must not put it into one (RFC 7541 §7.1.3).
+    /// The field does not enter the table, and intermediaries must not index it either (RFC 7541 §7.1.3).
     case never = 0x10
 
-    /// The length in bytes from which the value of a cookie is long enough that it cannot be guessed piece by piece through the table
+    /// The minimum length in bytes of a cookie value that is indexed. Shorter values could be guessed by observing the compression
     /// (RFC 7541 §7.1).
     private static let guardedCookieCount = 20
 
-    /// Chooses the form of a field from its name.
+    /// Chooses the representation of a field by its name.
     ///
-    /// Credentials are never indexed. Fields whose values are rarely repeated do not enter the table, because they would evict others.
+    /// Credentials are never indexed. Fields whose values are rarely repeated are not indexed, because they would evict other entries.
     init(_ name: Span<UInt8>, staticIndex: Int?, valueCount: Int) {
         self =
             switch staticIndex {

@@ -1,9 +1,10 @@
-/// Integers with a prefix of 1 to 8 bits (RFC 7541 §5.1).
+/// Coding of integers with a prefix of 1 to 8 bits (RFC 7541 §5.1).
 ///
-/// A value that fits in the prefix takes one byte. A larger value fills the prefix with ones, and seven bits of the rest follow in each
-/// further byte, the lowest bits first.
+/// A value that fits in the prefix takes one byte. For a larger value, the prefix is all ones. The remainder follows in groups of seven
+/// bits, one per byte, least significant group first.
 enum HPACKInteger {
-    /// The largest value to accept. Lengths, indices and table sizes are far below it, so that no computation with them overflows.
+    /// The largest value to accept. Valid lengths, indices and table sizes are far smaller, and computations with this value cannot
+    /// overflow.
     static let maximum = 1 << 28
 
     /// Appends an integer.
@@ -23,7 +24,7 @@ enum HPACKInteger {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Reads an integer at `offset` and moves `offset` after it.
+    /// Reads an integer at `offset`, and advances `offset` past it.
     ///
     /// - Throws: ``WireError``: `truncated` if the block ends inside the integer, `invalid` for a value above ``maximum`` or with more
     ///   bytes than any such value needs.
@@ -39,7 +40,7 @@ enum HPACKInteger {
             guard offset < bytes.count else { throw .truncated(needed: 1, available: 0, at: offset) }
             let byte = bytes[offset]
             offset += 1
-            // Five bytes hold 35 bits. A sender that pads with zero bits beyond that only wastes the time of the receiver.
+            // Five bytes hold 35 bits. Longer encodings could only add zero bits and would waste the receiver's time.
             guard shift <= 28 else { throw .invalid("integer", at: start) }
             value += Int(byte & 0x7F) << shift
             guard value <= maximum else { throw .invalid("integer", at: start) }

@@ -3,7 +3,7 @@ struct HPACKStaticTable: Sendable {
     static let shared = HPACKStaticTable()
     static let count = 61
 
-    /// The place of a field in ``bytes``: the value follows the name.
+    /// The position of a field in ``bytes``. The value follows the name.
     struct Entry: Sendable {
         var start: Int
         var nameCount: Int
@@ -14,7 +14,8 @@ struct HPACKStaticTable: Sendable {
 
     let bytes: [UInt8]
     let entries: [Entry]
-    /// The index of the first field with a name, at the place that the hash of the name determines or after it. 0 for a free place.
+    /// A hash table from names to the index of the first field with the name. A name is stored in the bucket of its hash or a later one. 0
+    /// marks a free bucket.
     private let buckets: [UInt8]
 
     private static let bucketMask = 127
@@ -85,7 +86,7 @@ struct HPACKStaticTable: Sendable {
 
 /// Hashes and comparisons of names and values.
 enum HPACKHash {
-    /// Returns a hash of bytes. Collisions cost time, never correctness: every match is compared.
+    /// Returns a hash of bytes. Collisions only cost time, because the bytes of every match are compared.
     static func of(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
         var hash = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
         // A UInt8 is one initialized byte, and the loop's condition keeps the loads in bounds.
@@ -110,7 +111,7 @@ enum HPACKHash {
         return product ^ product >> 32
     }
 
-    /// Returns whether `bytes` equal the `count` bytes of `other` from `start` on.
+    /// Returns whether `bytes` equals the `count` bytes of `other` that begin at `start`.
     static func areEqual(_ bytes: Span<UInt8>, _ other: Span<UInt8>, from start: Int, count: Int) -> Bool {
         guard bytes.count == count, start >= 0, count >= 0, start <= other.count - count else { return false }
         for index in 0..<count where bytes[index] != other[start + index] { return false }

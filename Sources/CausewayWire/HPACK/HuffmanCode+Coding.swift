@@ -1,5 +1,5 @@
 extension HuffmanCode {
-    /// Returns the number of bytes that `bytes` take when encoded.
+    /// Returns the encoded size of `bytes` in bytes.
     func encodedCount(_ bytes: Span<UInt8>) -> Int {
         let lengths = lengths.span
         var bits = 0
@@ -17,7 +17,7 @@ extension HuffmanCode {
             let symbol = Int(bytes[index])
             pending = pending << UInt64(lengths[symbol]) | UInt64(codes[symbol])
             pendingBits += Int(lengths[symbol])
-            // At most 7 bits remain from before and a code has at most 30, so 64 bits suffice.
+            // At most 7 bits remain from the previous symbol, and a code has at most 30 bits, so 64 bits suffice.
             while pendingBits >= 8 {
                 pendingBits -= 8
                 output.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingBits)))
@@ -28,13 +28,13 @@ extension HuffmanCode {
         output.append(UInt8(truncatingIfNeeded: pending << UInt64(padding) | (1 << UInt64(padding) - 1)))
     }
 
-    /// The maximum number of bytes that `count` encoded bytes decode to: the shortest codes have 5 bits.
+    /// Returns the maximum decoded size of `count` encoded bytes. The shortest codes have 5 bits.
     static func maximumDecodedCount(_ count: Int) -> Int { count * 8 / 5 }
 
     /// Decodes a part of a block into the start of `output`.
     ///
     /// - Parameters:
-    ///   - range: The encoded bytes. They are inside `bytes`.
+    ///   - range: The range of the encoded bytes in `bytes`.
     ///   - output: At least ``maximumDecodedCount(_:)`` bytes.
     /// - Returns: The number of decoded bytes.
     /// - Throws: ``WireError`` if the padding has more than 7 bits or a zero bit, or the end symbol occurs (RFC 7541 §5.2).
@@ -57,7 +57,7 @@ extension HuffmanCode {
             var length = Int(entry & 0xF)
             var symbol = Int(entry >> 4)
             if length == 0 { (symbol, length) = longCode(Self.front(pending, bits, width: Self.maximumLength)) }
-            // The code goes on after the last bit, which only padding may do.
+            // The code extends beyond the last bit, which is valid only for padding.
             guard length <= bits else { break }
             guard symbol != Self.endSymbol, count < output.count else {
                 throw .invalid("Huffman code", at: position - 1)
@@ -71,7 +71,7 @@ extension HuffmanCode {
         return count
     }
 
-    /// Returns the next `width` of the pending bits, continued with ones after the end.
+    /// Returns the next `width` pending bits, filled up with ones after the end.
     @inline(__always)
     private static func front(_ pending: UInt64, _ bits: Int, width: Int) -> UInt64 {
         let mask: UInt64 = 1 << UInt64(width) - 1

@@ -1,23 +1,23 @@
 /// The Huffman code of HPACK (RFC 7541 §5.2, Appendix B).
 ///
 /// The code is canonical: codes of equal length are consecutive numbers in the order of their symbols, and the first code of a length
-/// follows the last code of the lengths below. So the lengths determine all codes.
+/// follows the last code of the shorter lengths. The code lengths therefore determine all codes.
 struct HuffmanCode: Sendable {
     static let shared = HuffmanCode()
 
-    /// The number of bits that one lookup decodes. The codes of all letters, digits and common punctuation are shorter.
+    /// The number of bits that index the lookup table. The codes of all letters, digits and common punctuation are shorter.
     static let lookupBits = 10
     /// The length of the longest code in bits.
     static let maximumLength = 30
-    /// The symbol that marks the end of a string. It never occurs; its first bits are the padding of the last byte.
+    /// The symbol that marks the end of a string. It must not be encoded. Its first bits are used as padding of the last byte.
     static let endSymbol = 256
 
     /// The code of each symbol, in the low bits.
     let codes: [UInt32]
     /// The length of the code of each symbol in bits.
     let lengths: [UInt8]
-    /// The symbol of the code at the start of each combination of ``lookupBits`` bits, shifted left by 4, and the length of the code. 0 for
-    /// codes that are longer.
+    /// For each combination of ``lookupBits`` bits, the symbol whose code it begins with, shifted left by 4, combined with the length of
+    /// the code. 0 if the code is longer.
     let lookup: [UInt16]
     /// The symbols in the order of their codes.
     let ordered: [UInt16]
@@ -68,14 +68,14 @@ struct HuffmanCode: Sendable {
         // Control characters.
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
         28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
-        // From the space.
+        // From the space on.
         6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
-        // From the digit 0.
+        // From the digit 0 on.
         5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
-        // From the commercial at and the upper-case letters.
+        // From the at sign on, with the upper-case letters.
         13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
         7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
-        // From the grave accent and the lower-case letters.
+        // From the grave accent on, with the lower-case letters.
         15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
         6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
         // Bytes that are not ASCII.

@@ -1,14 +1,14 @@
-/// One range of the `Range` field in bytes (RFC 9110 §14.1.2). Positions count from 0 and include the last byte.
+/// A byte range of the `Range` field (RFC 9110 §14.1.2). Positions start at 0, and the last position is inclusive.
 package enum ByteRange: Equatable, Sendable {
-    /// From the first position to the last one, or to the end if `last` is `nil`.
+    /// The bytes from the first position through the last one, or to the end of the content if the last position is `nil`.
     case from(Int, through: Int?)
-    /// The last bytes of the content.
+    /// The given number of bytes at the end of the content.
     case suffix(Int)
 
     /// The maximum number of ranges in one field. RFC 9110 §14.2 asks servers to ignore requests for many small ranges.
     package static let maximumCount = 64
 
-    /// Returns the value of `Range` for ranges in bytes.
+    /// Returns the value of `Range` for byte ranges.
     package static func text(_ ranges: [ByteRange]) -> String {
         "bytes=" + ranges.map(\.text).joined(separator: ",")
     }
@@ -20,7 +20,7 @@ package enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// Parses the value of `Range`. Returns `nil` if the unit is not bytes or a range is malformed; a server ignores the field then.
+    /// Parses the value of `Range`. Returns `nil` if the unit is not bytes or a range is malformed. A server then ignores the field.
     package static func parse(_ value: ArraySlice<UInt8>) -> [ByteRange]? {
         var reader = FieldValueReader(value)
         reader.skipSpace()
@@ -51,7 +51,7 @@ package enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// Returns the positions of the range in content of this length; `nil` if it cannot be satisfied (RFC 9110 §14.1.1).
+    /// Returns the positions that the range selects in content of this length; `nil` if the range is not satisfiable (RFC 9110 §14.1.1).
     package func positions(in length: Int) -> Range<Int>? {
         guard length > 0 else { return nil }
         switch self {
@@ -63,7 +63,7 @@ package enum ByteRange: Equatable, Sendable {
     }
 }
 
-/// The value of `Content-Range` in bytes (RFC 9110 §14.4).
+/// A `Content-Range` value with the unit bytes (RFC 9110 §14.4).
 package struct ContentRange: Equatable, Sendable {
     /// The positions that the content covers; `nil` in a response with status 416.
     package var positions: Range<Int>?

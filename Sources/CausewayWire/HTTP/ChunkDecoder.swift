@@ -1,13 +1,13 @@
 /// Decodes the chunked transfer coding (RFC 9112 §7.1) from pieces of any size.
 ///
-/// Content is returned as slices of the input, without a copy. Chunk extensions are skipped. The decoder keeps nothing but counters and
-/// the trailer section.
+/// Content is returned as slices of the input, without a copy. Chunk extensions are skipped. The decoder stores only counters and the
+/// trailer section.
 package struct ChunkDecoder: Sendable {
     /// A part of the decoded body.
     package enum Element: Equatable, Sendable {
         /// Content, never empty.
         case content(ArraySlice<UInt8>)
-        /// The end of the body, with the trailer fields. Nothing follows.
+        /// The end of the body, with the trailer fields. This is the last element.
         case end(FieldSection)
     }
 
@@ -28,14 +28,15 @@ package struct ChunkDecoder: Sendable {
 
     /// Maximum length of the extensions of one chunk in bytes.
     package static let maximumExtensionCount = 4 << 10
-    /// Maximum number of bytes in extensions beyond the number of content bytes. Without this limit, a peer that sends one byte of content
-    /// per chunk makes each byte cost thousands.
+    /// Maximum number by which the extension bytes of a body may exceed its content bytes. Without this limit, a peer could send thousands
+    /// of extension bytes for each byte of content.
     package static let maximumExtensionExcess = 16 << 10
-    /// A size has at most 15 significant digits, so that it fits into `Int`; some servers pad it with zeros.
+    /// The maximum number of digits in a chunk size. At most 15 of them are significant, so that the size fits into `Int`. Some servers add
+    /// leading zeros.
     private static let maximumDigitCount = 16
 
     private var phase = Phase.size(digits: 0)
-    /// The size of the current chunk; in the content, the number of bytes that are still to come.
+    /// The size of the current chunk; while its content is decoded, the number of remaining bytes.
     private var left = 0
     private var extensionCount = 0
     private var extensionExcess = 0
@@ -46,7 +47,7 @@ package struct ChunkDecoder: Sendable {
     /// - Parameter limits: The limits of the trailer section.
     package init(limits: HeadReader.Limits = HeadReader.Limits()) {
         var limits = limits
-        // A chunked body is newer than servers with wrong line ends, and tolerance would permit request smuggling.
+        // Servers that send bare line feeds predate the chunked coding. Accepting bare line feeds here would permit request smuggling.
         limits.allowsBareLineFeed = false
         trailers = HeadReader(.trailers, limits: limits)
     }
@@ -56,8 +57,8 @@ package struct ChunkDecoder: Sendable {
 
     /// Decodes the next element, and removes the consumed bytes from `input`.
     ///
-    /// - Returns: `nil` if `input` is consumed, or after the end.
-    /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. Do not use the decoder afterwards.
+    /// - Returns: `nil` if all of `input` is consumed, or after the end of the body.
+    /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. The decoder must not be used afterwards.
     package mutating func next(_ input: inout ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Element? {
         while !input.isEmpty {
             switch phase {

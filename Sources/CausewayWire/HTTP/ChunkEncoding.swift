@@ -5,7 +5,7 @@ package enum ChunkEncoding {
 
     /// Appends the bytes before the content of a chunk: the end of the previous chunk and the size of this one.
     ///
-    /// The two are one piece, so that a chunk costs one piece besides its content.
+    /// Both are written together, so that each chunk needs only one piece of output in addition to its content.
     ///
     /// - Parameters:
     ///   - count: Length of the content. An empty chunk would end the body, so nothing is appended for it.
@@ -24,9 +24,8 @@ package enum ChunkEncoding {
 
     /// Appends the end of the body with its trailer fields.
     ///
-    /// - Parameter isFirst: Whether the body has no chunk.
-    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a trailer field has characters that a field must not have. `output` is unchanged
-    ///   then.
+    /// - Parameter isFirst: Whether the body has no chunks.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a trailer field contains invalid characters. `output` is then unchanged.
     package static func appendEnd(
         _ trailers: FieldSection = FieldSection(), isFirst: Bool, to output: inout [UInt8]
     ) throws(HTTPSyntaxError) {

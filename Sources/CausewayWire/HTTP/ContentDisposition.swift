@@ -1,6 +1,6 @@
 /// The value of `Content-Disposition` (RFC 6266).
 package struct ContentDisposition: Equatable, Sendable {
-    /// The type in lower case: `attachment` or `inline`; empty if the value begins with a parameter, as some servers send it.
+    /// The type in lower case: `attachment` or `inline`; empty if the value begins with a parameter, because some servers omit the type.
     package var type: String
     package var parameters: FieldParameters
 
@@ -23,13 +23,14 @@ package struct ContentDisposition: Equatable, Sendable {
 
     /// The file name that the server suggests, without folders and control characters; `nil` if there is none.
     ///
-    /// `filename*` precedes `filename` (RFC 6266 §4.3). The name cannot lead out of a folder: `..` and `.` are refused.
+    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3). The names `..` and `.` are rejected, so that the name cannot refer to
+    /// another folder.
     package var filename: String? {
         let extended = parameters["filename*"].flatMap(ExtendedValue.text)
         return (extended ?? parameters["filename"].map(Self.text)).flatMap(Self.lastComponent)
     }
 
-    /// Returns bytes as UTF-8 or, if they are not, as ISO-8859-1, which RFC 9110 §5.5 names as the former encoding of field values.
+    /// Decodes bytes as UTF-8 or, if they are not valid UTF-8, as ISO-8859-1, the former encoding of field values (RFC 9110 §5.5).
     private static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self) ?? ExtendedValue.latin1(bytes)
     }
@@ -75,7 +76,7 @@ package enum ExtendedValue {
         return String(text)
     }
 
-    /// Whether `byte` may occur without encoding (RFC 8187 §3.2.1): a token character except `*`, `'` and `%`.
+    /// Returns whether `byte` may occur without percent-encoding (RFC 8187 §3.2.1): a token character except `*`, `'` and `%`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         HTTPCharacters.isToken(byte) && !"*'%".utf8.contains(byte)
     }

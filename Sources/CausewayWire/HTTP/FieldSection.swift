@@ -1,16 +1,16 @@
 /// Fields in order (RFC 9110 §5): the header section or trailer section of a message of any HTTP version.
 ///
-/// All names and values are in one block of bytes with an index, so that a section of many fields costs two allocations. Names keep the
-/// case in which they arrived and compare without case (RFC 9110 §5.1). A section does not check its content: decoders check before
-/// they append, and encoders check before they write.
+/// All names and values are stored in one block of bytes with an index, so a section with many fields needs only two allocations. Names
+/// keep their original case and are compared case-insensitively (RFC 9110 §5.1). The section does not validate its content. Decoders
+/// validate fields before they append them, and encoders before they write them.
 package struct FieldSection: Sendable {
-    /// One field line: a name and its value. Both refer to the block of the section.
+    /// A field line: a name and its value. Both are slices of the section's block.
     package struct Field: Sendable, Equatable {
         package var name: ArraySlice<UInt8>
         package var value: ArraySlice<UInt8>
     }
 
-    /// The place of one field in the block.
+    /// The position of one field in the block.
     struct Entry: Equatable, Sendable {
         var nameStart: UInt32
         var nameCount: UInt32
@@ -32,7 +32,7 @@ package struct FieldSection: Sendable {
 
     /// Creates a section whose names and values are parts of `block`, without copying them.
     ///
-    /// - Parameter entries: The fields. Their places are inside `block`.
+    /// - Parameter entries: The positions of the fields. They must be inside `block`.
     init(block: [UInt8], entries: [Entry]) {
         self.block = block
         self.entries = entries
@@ -108,7 +108,7 @@ package struct FieldSection: Sendable {
         return (start..<entries.count).first { isName(name, at: $0) }
     }
 
-    /// Returns whether the field line at `index` has this name. Compares without case.
+    /// Returns whether the field line at `index` has this name, ignoring case.
     package func isName(_ name: String, at index: Int) -> Bool {
         let entry = entries[index]
         let wanted = name.utf8.span
@@ -163,7 +163,7 @@ extension FieldSection {
 }
 
 extension FieldSection: Equatable {
-    /// Compares two sections line by line: names without case, values byte by byte.
+    /// Compares two sections line by line. Names are compared case-insensitively, values byte by byte.
     package static func == (one: FieldSection, other: FieldSection) -> Bool {
         guard one.count == other.count, one.byteCount == other.byteCount else { return false }
         return zip(one, other).allSatisfy { mine, theirs in

@@ -2,7 +2,7 @@
 ///
 /// Each read consumes the bytes that it returns, or returns `nil` and consumes nothing.
 package struct FieldValueReader {
-    /// The bytes that are not read yet.
+    /// The bytes that have not been read.
     package private(set) var rest: ArraySlice<UInt8>
 
     package init(_ value: ArraySlice<UInt8>) { rest = value }
@@ -14,7 +14,7 @@ package struct FieldValueReader {
     /// Skips spaces and tabs (RFC 9110 §5.6.3).
     package mutating func skipSpace() { rest = rest.drop(while: HTTPCharacters.isSpace) }
 
-    /// Skips one character, if it is the next one.
+    /// Skips one character if it is the next one. Returns whether it was skipped.
     package mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard let first = rest.first, UInt32(first) == character.value else { return false }
         rest = rest.dropFirst()
@@ -55,7 +55,7 @@ package struct FieldValueReader {
         rest.first == HTTPCharacters.quote ? quotedString() : token().map { Array($0) }
     }
 
-    /// Reads a decimal number. A number that does not fit becomes `Int.max` (RFC 9111 §1.2.2).
+    /// Reads a decimal number. A number that is too large becomes `Int.max` (RFC 9111 §1.2.2).
     package mutating func number() -> Int? {
         let digits = rest.prefix(while: HTTPCharacters.isDigit)
         guard !digits.isEmpty else { return nil }
@@ -93,9 +93,9 @@ package struct FieldValueReader {
         return HTTPCharacters.trimmed(text)
     }
 
-    /// Returns `text` as a token if it is one, else as a quoted string.
+    /// Returns `text` unchanged if it is a token, otherwise as a quoted string.
     ///
-    /// - Returns: `nil` if the text has control characters, which no field value may have.
+    /// - Returns: `nil` if the text contains control characters, which are not valid in field values.
     package static func quoted(_ text: String) -> String? {
         if HTTPCharacters.isToken(text.utf8) { return text }
         guard text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else { return nil }

@@ -1,10 +1,11 @@
 extension HTTPDate {
     /// Parses a date in one of the three formats that recipients must accept: IMF-fixdate, RFC 850, asctime.
     ///
-    /// The day of the week has to be a name of a day, but may be the wrong one, as some servers send it.
+    /// The day of the week must be a valid name, but need not match the date, because some servers send a wrong day.
     ///
-    /// - Parameter now: The current time, in seconds since 1970. A date with a two-digit year is at most 50 years after it.
-    /// - Returns: Seconds since 1970; `nil` for other text and for dates that do not exist.
+    /// - Parameter now: The current time, in seconds since 1970. A date with a two-digit year is interpreted as at most 50 years after this
+    ///   time.
+    /// - Returns: Seconds since 1970; `nil` if the text has none of these formats or the date does not exist.
     package static func seconds(parsing bytes: ArraySlice<UInt8>, now: Int) -> Int? {
         var reader = DateReader(rest: HTTPCharacters.trimmed(bytes))
         if reader.takeName(longWeekdays) != nil, reader.take(",") {
@@ -42,7 +43,7 @@ private struct DateReader {
         var full = current - current % 100 + year
         if full < current - 49 { full += 100 }
         guard var result = seconds(full, month + 1, day, time) else { return nil }
-        // A date that appears to be more than 50 years in the future is in the past (RFC 9110 §5.6.7).
+        // A two-digit year that would be more than 50 years in the future belongs to the past (RFC 9110 §5.6.7).
         let limit = HTTPDate.civil(now / HTTPDate.secondsPerDay)
         let latest = HTTPDate.days(year: limit.year + 50, month: limit.month, day: limit.day) * HTTPDate.secondsPerDay
         if result > latest + now % HTTPDate.secondsPerDay {
@@ -60,7 +61,7 @@ private struct DateReader {
         return seconds(year, month + 1, day, time)
     }
 
-    /// Reads `08:49:37`. Returns seconds. A leap second counts as the first second of the next minute.
+    /// Reads `08:49:37`. Returns the seconds since midnight. A leap second counts as the first second of the next minute.
     private mutating func time() -> Int? {
         guard let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
@@ -79,7 +80,7 @@ private struct DateReader {
         return true
     }
 
-    /// Reads one of the names, in any case. Returns its index.
+    /// Reads one of the names, ignoring case. Returns the index of the name.
     mutating func takeName(_ names: [String]) -> Int? {
         for (index, name) in names.enumerated()
         where HTTPCharacters.areEqual(rest.prefix(name.utf8.count), name) {

@@ -1,16 +1,16 @@
-/// Dates of HTTP (RFC 9110 §5.6.7), as seconds since 1970-01-01 00:00:00 UTC.
+/// Parsing and formatting of HTTP dates (RFC 9110 §5.6.7), as seconds since 1970-01-01 00:00:00 UTC.
 package enum HTTPDate {
     static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     static let longWeekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let secondsPerDay = 86_400
 
-    /// The times that have a four-digit year.
+    /// The times whose year has at most four digits.
     private static let writable =
         days(year: 0, month: 1, day: 1) * secondsPerDay..<days(year: 10_000, month: 1, day: 1) * secondsPerDay
 
-    /// Returns the date as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 become the nearest one that
-    /// can be written.
+    /// Returns the date as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 are replaced by the nearest
+    /// time in this range.
     package static func text(_ seconds: Int) -> String {
         let seconds = clamped(seconds)
         let (day, time) = floorDivide(seconds, by: secondsPerDay)

@@ -2,7 +2,7 @@ extension HTTPRequestHead {
     /// Appends the encoded head to `output` (RFC 9112 §3).
     ///
     /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the meaning of the message, such as a
-    ///   line end. `output` is unchanged then.
+    ///   line end. `output` is then unchanged.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
         guard version.isWritable else { throw .unwritable("version") }
         guard HTTPCharacters.isToken(method.utf8) else { throw .unwritable("method") }
@@ -45,7 +45,7 @@ extension HTTPResponseHead {
 }
 
 extension HTTPVersion {
-    /// Whether the version has this format of heads. HTTP/2 and HTTP/3 have other ones.
+    /// Whether heads of this version have the HTTP/1 format. HTTP/2 and HTTP/3 use other formats.
     fileprivate var isWritable: Bool { major == 1 && minor < 10 }
 
     fileprivate func encode(into output: inout [UInt8]) {
@@ -57,7 +57,7 @@ extension HTTPVersion {
 }
 
 extension FieldSection {
-    /// Number of bytes of the section in a head, with the empty line at the end.
+    /// Size of the encoded section in bytes, including the empty line at the end.
     package var encodedCount: Int { byteCount + 4 * count + 2 }
 
     /// Checks that every name is a token and no value has line ends, zero bytes or other control characters (RFC 9110 §5.1, §5.5).

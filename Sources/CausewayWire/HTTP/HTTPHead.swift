@@ -22,9 +22,9 @@ extension HTTPVersion: Comparable {
 
 /// The head of a request: the request line and the fields (RFC 9112 §3).
 package struct HTTPRequestHead: Equatable, Sendable {
-    /// The method. Case is significant (RFC 9110 §9.1).
+    /// The method, which is case-sensitive (RFC 9110 §9.1).
     package var method: String
-    /// The request target as it is on the wire (RFC 9112 §3.2).
+    /// The request target in the form in which it is sent (RFC 9112 §3.2).
     package var target: String
     package var version: HTTPVersion
     package var fields: FieldSection

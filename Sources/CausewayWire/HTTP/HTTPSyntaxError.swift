@@ -2,7 +2,7 @@
 ///
 /// Positions are in bytes, from the start of the head or of the chunked body.
 package enum HTTPSyntaxError: Error, Equatable, Sendable {
-    /// The text names the malformed element.
+    /// An element is malformed. The text names the element.
     case invalid(String, at: Int)
     /// The peer sent more than a limit permits. The text names the limit.
     case limitExceeded(String, limit: Int)

@@ -11,7 +11,7 @@ extension HeadReader {
             ? try requestLine(block, from: start, to: end) : try statusLine(block, from: start, to: end)
     }
 
-    /// Parses a status line (RFC 9112 §4). Accepts a line that ends after the status code, which many servers send.
+    /// Parses a status line (RFC 9112 §4). Also accepts a line that ends after the status code, because many servers send such lines.
     private static func statusLine(
         _ block: borrowing Span<UInt8>, from start: Int, to end: Int
     ) throws(HTTPSyntaxError) -> StartLine {
@@ -37,7 +37,7 @@ extension HeadReader {
         return .response(status: status, reasonStart: afterStatus + 1, end: end, version: version)
     }
 
-    /// Parses a request line (RFC 9112 §3): exactly one space between its parts.
+    /// Parses a request line (RFC 9112 §3). Its parts must be separated by exactly one space.
     private static func requestLine(
         _ block: borrowing Span<UInt8>, from start: Int, to end: Int
     ) throws(HTTPSyntaxError) -> StartLine {
@@ -57,8 +57,8 @@ extension HeadReader {
         return .request(targetStart: targetStart, targetEnd: targetEnd, version: version)
     }
 
-    /// Parses the name and version of the protocol (RFC 9112 §2.3). Accepts every version 1.x, because a minor version adds nothing that
-    /// changes the parsing (RFC 9110 §2.5).
+    /// Parses the name and version of the protocol (RFC 9112 §2.3). Accepts every version 1.x, because a minor version does not change the
+    /// syntax of messages (RFC 9110 §2.5).
     private static func version(
         _ block: borrowing Span<UInt8>, at start: Int, end: Int
     ) throws(HTTPSyntaxError) -> HTTPVersion {

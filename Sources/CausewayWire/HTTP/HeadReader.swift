@@ -1,18 +1,18 @@
 /// Reads the head of a message, or a trailer section, from pieces of any size (RFC 9112 §2.2, §5).
 ///
-/// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader refuses input that other implementations
-/// interpret in different ways: folded lines, white space before a colon, a carriage return without line feed, control characters.
+/// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that implementations interpret
+/// differently: folded lines, white space before a colon, a carriage return without a line feed, and control characters.
 package struct HeadReader: Equatable, Sendable {
     /// The kind of section to read.
     package enum Kind: Sendable { case request, response, trailers }
 
-    /// Limits, and the tolerance for wrong line ends.
+    /// Limits, and whether bare line feeds are accepted as line ends.
     package struct Limits: Equatable, Sendable {
-        /// Maximum length of a head in bytes, with line ends.
+        /// Maximum length of a head in bytes, including line ends.
         package var byteCount = 64 << 10
         /// Maximum number of field lines.
         package var fieldCount = 1_000
-        /// Whether a line may end with a line feed alone (RFC 9112 §2.2). Some old servers send such heads.
+        /// Whether a line may end with a line feed alone (RFC 9112 §2.2). Some old servers send such line ends.
         package var allowsBareLineFeed = false
 
         package init() {}
@@ -25,7 +25,7 @@ package struct HeadReader: Equatable, Sendable {
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
     }
 
-    /// Memory to reserve at the start. Most heads are shorter, so that they cost two allocations.
+    /// The initial capacity of the block in bytes. Most heads are shorter, so they need only two allocations.
     private static let usualByteCount = 1024
     private static let usualFieldCount = 16
     /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
@@ -46,7 +46,7 @@ package struct HeadReader: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// Whether the reader has bytes of a section.
+    /// Whether the reader has read any bytes of a section.
     package var hasBegun: Bool { !block.isEmpty }
 
     /// Number of bytes read so far.
@@ -55,7 +55,7 @@ package struct HeadReader: Equatable, Sendable {
     /// Consumes bytes up to the end of the section.
     ///
     /// - Returns: The number of bytes consumed; less than the size of `bytes` only if the section is complete.
-    /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. Do not use the reader afterwards.
+    /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. The reader must not be used afterwards.
     package mutating func take(_ bytes: ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Int {
         if block.isEmpty, !bytes.isEmpty, !isComplete { reserve(bytes.count) }
         var start = bytes.startIndex
@@ -109,7 +109,7 @@ package struct HeadReader: Equatable, Sendable {
         lineStart = 0
     }
 
-    /// Detects another protocol before its first line ends.
+    /// Detects a different protocol before the end of the first line.
     private func checkProtocolName() throws(HTTPSyntaxError) {
         guard kind == .response, case .none = startLine else { return }
         guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }

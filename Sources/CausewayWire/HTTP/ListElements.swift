@@ -1,5 +1,5 @@
 /// The elements of a comma-separated list in one field value (RFC 9110 §5.6.1), without white space around them. Empty elements are
-/// skipped. A comma in a quoted string does not separate.
+/// skipped. A comma inside a quoted string is not a separator.
 package struct ListElements: Sequence, IteratorProtocol {
     private var reader: FieldValueReader
 
@@ -37,7 +37,7 @@ extension FieldSection {
         return elements
     }
 
-    /// Returns whether a list has this element. Compares without case.
+    /// Returns whether a list contains this element, ignoring case.
     package func hasElement(_ element: String, in name: String) -> Bool {
         var isFound = false
         forEachElement(of: name) {
@@ -47,14 +47,14 @@ extension FieldSection {
         return isFound
     }
 
-    /// Returns the value of a field that occurs exactly once, else `nil`.
+    /// Returns the value of a field if it occurs exactly once; otherwise `nil`.
     package func onlyValue(of name: String) -> String? {
         guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
         return String(decoding: self[first].value, as: UTF8.self)
     }
 
-    /// Returns all values with this name as one list (RFC 9110 §5.3), or `nil` if there is none. Not for `Set-Cookie`, whose values
-    /// contain commas.
+    /// Returns all values with this name as one list (RFC 9110 §5.3), or `nil` if there is none. Do not use this method for `Set-Cookie`,
+    /// whose values can contain commas.
     package func combinedValue(of name: String) -> String? {
         let all = values(of: name)
         return all.isEmpty ? nil : all.joined(separator: ", ")

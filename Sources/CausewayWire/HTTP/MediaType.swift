@@ -21,10 +21,10 @@ package struct MediaType: Equatable, Sendable {
     /// Parses a field value. Returns `nil` if it has no type and subtype.
     package init?(parsing text: String) { self.init(parsing: Array(text.utf8)[...]) }
 
-    /// The type without parameters: `text/html`.
+    /// The type and subtype without parameters: `text/html`.
     package var essence: String { type + "/" + subtype }
 
-    /// The name of the character encoding, in lower case; `nil` if the type does not state it.
+    /// The name of the character encoding, in lower case; `nil` if there is no such parameter.
     package var charset: String? {
         guard let value = parameters["charset"], !value.isEmpty else { return nil }
         return HTTPCharacters.lowercased(value)

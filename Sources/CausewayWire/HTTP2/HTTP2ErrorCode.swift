@@ -1,4 +1,4 @@
-/// The reason for the end of a stream or of a connection (RFC 9113 §7).
+/// The error code of a stream or of a connection (RFC 9113 §7).
 package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt32
 

@@ -1,6 +1,6 @@
 /// The rules for names and values of fields in HTTP/2 (RFC 9113 §8.2).
 enum HTTP2FieldRules {
-    /// Whether each byte may occur in a name: the characters of a token except upper-case letters.
+    /// For each byte, whether it may occur in a name. Names consist of token characters except upper-case letters.
     private static let isNameByte: [Bool] = (0...255).map { (byte: UInt8) -> Bool in
         switch byte {
         case 0x30...0x39, 0x61...0x7A, 0x5E...0x60, 0x7C, 0x7E: true
@@ -65,7 +65,7 @@ enum HTTP2FieldRules {
 }
 
 extension FieldSection {
-    /// The value of `content-length` (RFC 9110 §8.6); `nil` without the field.
+    /// The value of `content-length` (RFC 9110 §8.6); `nil` if the field is missing.
     ///
     /// - Returns: A failure if the value is not a number or several values differ.
     package var contentLength: Result<Int, HTTP2ContentLengthError>? {
@@ -87,7 +87,7 @@ extension FieldSection {
     }
 }
 
-/// The reason why the length of a message's content is not known.
+/// The reason why `content-length` is invalid.
 package enum HTTP2ContentLengthError: Error, Equatable, Sendable {
     case invalid
 }

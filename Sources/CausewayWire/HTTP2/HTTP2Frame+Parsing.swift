@@ -4,7 +4,7 @@ extension HTTP2Frame {
     /// - Parameters:
     ///   - header: The header of the frame.
     ///   - payload: The whole payload.
-    /// - Throws: The violation with the scope that RFC 9113 §6 gives to it.
+    /// - Throws: The violation, with the scope that RFC 9113 §6 defines for it.
     package init(_ header: HTTP2FrameHeader, payload: ArraySlice<UInt8>) throws(HTTP2Violation) {
         try header.check()
         guard payload.count == header.length else {
@@ -59,7 +59,7 @@ extension HTTP2Frame {
             throw HTTP2Violation(.frameSizeError, "length \(header.length) of a PUSH_PROMISE frame")
         }
         let promised = content.integer(at: 0) & .largestStream
-        // Only a server pushes, so the identifier is even (RFC 9113 §5.1.1).
+        // Only a server pushes, so the promised stream identifier must be even (RFC 9113 §5.1.1).
         guard promised != 0, promised % 2 == 0 else {
             throw HTTP2Violation(.protocolError, "promised stream \(promised)")
         }

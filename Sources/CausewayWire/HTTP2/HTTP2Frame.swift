@@ -1,6 +1,6 @@
 /// A frame without its stream identifier (RFC 9113 §6).
 package enum HTTP2Frame: Equatable, Sendable {
-    /// Content (RFC 9113 §6.1). `padding` is the number of padding bytes, `nil` without the field for it.
+    /// Content (RFC 9113 §6.1). `padding` is the number of padding bytes; `nil` if the frame has no Pad Length field.
     case data(ArraySlice<UInt8>, padding: UInt8? = nil, endsStream: Bool = false)
     /// The first part of a field block (RFC 9113 §6.2).
     case headers(HTTP2HeadersFrame)
@@ -8,21 +8,21 @@ package enum HTTP2Frame: Equatable, Sendable {
     case priority(HTTP2Dependency)
     /// The end of a stream (RFC 9113 §6.4).
     case resetStream(HTTP2ErrorCode)
-    /// Settings of the sender, in the order in which they apply (RFC 9113 §6.5).
+    /// The settings of the sender, in the order in which they must be applied (RFC 9113 §6.5).
     case settings([HTTP2Setting])
     case settingsAcknowledgment
-    /// A request that the server predicts (RFC 9113 §6.6).
+    /// A request that the server promises to answer with a pushed response (RFC 9113 §6.6).
     case pushPromise(HTTP2StreamID, ArraySlice<UInt8>, padding: UInt8? = nil, endsHeaders: Bool = true)
     case ping(UInt64, isAcknowledgment: Bool = false)
-    /// The end of the connection for new streams (RFC 9113 §6.8).
+    /// The sender will not process new streams on the connection (RFC 9113 §6.8).
     case goAway(lastStreamID: HTTP2StreamID, HTTP2ErrorCode, debugData: ArraySlice<UInt8> = [])
-    /// Credit for flow control in bytes (RFC 9113 §6.9).
+    /// An increment of a flow-control window in bytes (RFC 9113 §6.9).
     case windowUpdate(UInt32)
     /// A further part of a field block (RFC 9113 §6.10).
     case continuation(ArraySlice<UInt8>, endsHeaders: Bool = true)
     /// The priority of a stream (RFC 9218 §7.1): the value of the field `priority`.
     case priorityUpdate(HTTP2StreamID, ArraySlice<UInt8>)
-    /// A frame of a type that is not known. Its payload is skipped (RFC 9113 §5.5).
+    /// A frame of an unknown type. Its payload is skipped (RFC 9113 §5.5).
     case unknown(HTTP2FrameType)
 }
 
@@ -46,11 +46,11 @@ package struct HTTP2HeadersFrame: Equatable, Sendable {
     }
 }
 
-/// The deprecated priority fields (RFC 9113 §6.3). They are parsed and have no effect.
+/// The deprecated priority fields (RFC 9113 §6.3). They are parsed but have no effect.
 package struct HTTP2Dependency: Equatable, Sendable {
     package var isExclusive: Bool
     package var streamID: HTTP2StreamID
-    /// The weight as on the wire, one less than its meaning in RFC 7540 §5.3.2.
+    /// The weight as transmitted, which is one less than the weight that RFC 7540 §5.3.2 defines.
     package var weight: UInt8
 
     package init(isExclusive: Bool, streamID: HTTP2StreamID, weight: UInt8) {

@@ -23,15 +23,15 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The last frame of a stream: DATA and HEADERS.
+    /// The frame is the last one of its stream. For DATA and HEADERS.
     package static let endStream = HTTP2FrameFlags(rawValue: 0x01)
-    /// The acknowledgment of a frame of the peer: SETTINGS and PING.
+    /// The frame acknowledges a frame of the peer. For SETTINGS and PING.
     package static let acknowledgment = HTTP2FrameFlags(rawValue: 0x01)
-    /// The last frame of a field block: HEADERS, PUSH_PROMISE and CONTINUATION.
+    /// The frame is the last one of its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
     package static let endHeaders = HTTP2FrameFlags(rawValue: 0x04)
-    /// The frame has padding: DATA, HEADERS and PUSH_PROMISE.
+    /// The frame has padding. For DATA, HEADERS and PUSH_PROMISE.
     package static let padded = HTTP2FrameFlags(rawValue: 0x08)
-    /// The frame has priority fields: HEADERS.
+    /// The frame has priority fields. For HEADERS.
     package static let priority = HTTP2FrameFlags(rawValue: 0x20)
 }
 
@@ -84,7 +84,7 @@ package struct HTTP2FrameHeader: Equatable, Sendable {
         bytes.append(bigEndian: streamID)
     }
 
-    /// Checks the rules that need the header alone, so that no payload is stored for an invalid frame (RFC 9113 §4.2, §6).
+    /// Checks the rules that depend only on the header, so that the payload of an invalid frame is never buffered (RFC 9113 §4.2, §6).
     package func check() throws(HTTP2Violation) {
         switch type {
         case .data, .headers, .priority, .resetStream, .pushPromise, .continuation:

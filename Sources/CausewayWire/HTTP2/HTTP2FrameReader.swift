@@ -2,9 +2,10 @@
 package struct HTTP2DataPiece: Equatable, Sendable {
     package var streamID: HTTP2StreamID
     package var bytes: ArraySlice<UInt8>
-    /// Size of the frame's whole payload in bytes, with padding, which counts for flow control (RFC 9113 §6.1). 0 except in the first piece.
+    /// Size of the frame's whole payload in bytes, including padding, which is subject to flow control (RFC 9113 §6.1). 0 except in the
+    /// first piece.
     package var flowControlledCount = 0
-    /// Number of bytes of the payload that are not content; 0 except in the first piece.
+    /// Number of payload bytes that are not content. 0 except in the first piece.
     package var paddingCount = 0
     /// Whether the piece is the first of its frame.
     package var isFirst = true
@@ -14,10 +15,10 @@ package struct HTTP2DataPiece: Equatable, Sendable {
     package var endsStream = false
 }
 
-/// Splits a stream of bytes into frames (RFC 9113 §4).
+/// Splits a byte stream into frames (RFC 9113 §4).
 ///
-/// The content of DATA frames is delivered in pieces without a copy. Every other payload is collected first, up to
-/// ``maximumFrameSize``, except those of unknown types, which are skipped.
+/// The content of DATA frames is delivered in pieces without a copy. The payload of any other frame is buffered up to ``maximumFrameSize``.
+/// Payloads of unknown frame types are skipped.
 package struct HTTP2FrameReader: Sendable {
     package enum Item: Equatable, Sendable {
         case data(HTTP2DataPiece)
@@ -44,19 +45,20 @@ package struct HTTP2FrameReader: Sendable {
 
     /// The number of bytes that are not yet decoded.
     package var bufferedByteCount: Int { buffer.count }
-    /// Whether the bytes so far end at the end of a frame.
+    /// Whether the received bytes end at a frame boundary.
     package var isBetweenFrames: Bool {
         if case .header = state { buffer.isEmpty } else { false }
     }
 
-    /// Adds bytes. Keeps them without a copy if all earlier ones are decoded.
+    /// Adds received bytes. They are not copied if all earlier bytes were decoded.
     package mutating func append(_ bytes: ArraySlice<UInt8>) {
         if buffer.isEmpty { buffer = bytes } else { buffer.append(contentsOf: bytes) }
     }
 
     /// Returns the next frame or piece of content; `nil` if more bytes are needed.
     ///
-    /// - Throws: The violation. After a stream error the reader is at the next frame; after a connection error it must not be used.
+    /// - Throws: The violation. After a stream error the reader continues with the next frame. After a connection error the reader must not
+    ///   be used.
     package mutating func next() throws(HTTP2Violation) -> Item? {
         while true {
             switch state {

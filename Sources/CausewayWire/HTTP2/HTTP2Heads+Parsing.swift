@@ -89,7 +89,7 @@ extension HTTP2RequestHead {
         return lower.hasSuffix(port) ? String(lower.dropLast(port.utf8.count)) : lower
     }
 
-    /// Joins several fields `cookie` to one (RFC 9113 §8.2.3).
+    /// Joins several `cookie` fields into one (RFC 9113 §8.2.3).
     private mutating func joinCookies() {
         guard let first = fields.index(of: "cookie"), fields.index(of: "cookie", from: first + 1) != nil else { return }
         var joined: [UInt8] = []

@@ -14,7 +14,7 @@ extension HTTP2RequestHead {
         return fields.mistakeInSending
     }
 
-    /// Appends the encoded block. Leaves out the fields that HTTP/2 forbids, and `host`, which `:authority` replaces (RFC 9113 §8.3.1).
+    /// Appends the encoded block. Omits the fields that HTTP/2 forbids, and `host`, which `:authority` replaces (RFC 9113 §8.3.1).
     package func encode(with encoder: inout HPACKEncoder, to bytes: inout [UInt8]) {
         encoder.beginBlock(&bytes)
         encoder.append(":method", method, to: &bytes)
@@ -35,7 +35,7 @@ extension HTTP2ResponseHead {
         return fields.mistakeInSending
     }
 
-    /// Appends the encoded block. Leaves out the fields that HTTP/2 forbids.
+    /// Appends the encoded block. Omits the fields that HTTP/2 forbids.
     package func encode(with encoder: inout HPACKEncoder, to bytes: inout [UInt8]) {
         encoder.beginBlock(&bytes)
         encoder.append(":status", String(status), to: &bytes)
@@ -44,7 +44,8 @@ extension HTTP2ResponseHead {
 }
 
 extension FieldSection {
-    /// The reason why the fields cannot be sent; `nil` if they can. Upper-case names are valid: the encoder lowers them.
+    /// The reason why the fields cannot be sent; `nil` if they can. Upper-case names are valid, because the encoder converts names to lower
+    /// case.
     package var mistakeInSending: String? {
         let block = block.span
         for entry in entries {

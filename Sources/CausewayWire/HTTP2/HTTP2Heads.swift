@@ -41,7 +41,7 @@ package struct HTTP2ResponseHead: Equatable, Sendable {
     package var isInformational: Bool { status < 200 }
 }
 
-/// A message that is malformed (RFC 9113 §8.1.1). The text says how.
+/// A message that is malformed (RFC 9113 §8.1.1). The text describes the mistake.
 package struct HTTP2MalformedMessage: Error, Equatable, Sendable {
     package var reason: String
 

@@ -16,7 +16,7 @@ package struct HTTP2Settings: Equatable, Sendable {
     /// Whether the sender ignores the priorities of RFC 7540 (RFC 9218 §2.1).
     package var hasNoRFC7540Priorities = false
 
-    /// Creates the initial settings, which hold before the first SETTINGS frame.
+    /// Creates the initial settings, which apply before the first SETTINGS frame.
     package init() {}
 
     /// Applies one setting. Ignores unknown settings.

@@ -5,7 +5,8 @@ package struct HTTPPriority: Hashable, Sendable {
 
     /// The level, from 0 for the most urgent to 7.
     package var urgency: UInt8
-    /// Whether parts of the response are useful before its end, so that it may share the connection with others of its level.
+    /// Whether the client can process the response incrementally. If so, the response may share the connection with other responses of the
+    /// same level.
     package var isIncremental: Bool
 
     package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
@@ -13,7 +14,7 @@ package struct HTTPPriority: Hashable, Sendable {
         self.isIncremental = isIncremental
     }
 
-    /// Parses the value of the field. Parameters that are missing, unknown or invalid have no effect, as do those after a syntax error
+    /// Parses the value of the field. Parameters that are missing, unknown, invalid, or located after a syntax error have no effect
     /// (RFC 9218 §4).
     package init(parsing value: some Sequence<UInt8>) {
         self.init()
@@ -40,7 +41,7 @@ package struct HTTPPriority: Hashable, Sendable {
         }
     }
 
-    /// The value of the field, without parameters that have their default; empty for the default priority.
+    /// The value of the field. Parameters with default values are omitted, so the value is empty for the default priority.
     package var fieldValue: String {
         var parts: [String] = []
         if urgency != 3 { parts.append("u=\(urgency)") }

@@ -67,7 +67,7 @@ struct AuthenticationChallengeTests {
             "Digest realm=\"u\", nonce=\"n\", algorithm=SHA-1",
             "Digest realm=\"t\", nonce=\"n\", algorithm=SHA-512-256-sess")
         #expect(AuthenticationChallenge.answerable(found).map(\.realm) == ["t", "s", "m", "b"])
-        // A library without MD5, as OpenSSL can be configured.
+        // Some configurations of OpenSSL do not support MD5.
         let withoutMD5 = AuthenticationChallenge.answerable(found) { $0 == .md5 ? nil : Digests.builtIn($0, $1) }
         #expect(withoutMD5.map(\.realm) == ["t", "s", "b"])
         #expect(AuthenticationChallenge.answerable(parse("Digest realm=\"x\"")).isEmpty)

@@ -80,7 +80,7 @@ struct ConnectionPoolTests {
         #expect(driver.running.count == 4)
         driver.finish(1)
         #expect(driver.running[5] == first && driver.pool.waitingCount == 0)
-        // The second connection is not needed any more.
+        // The second connection is no longer needed.
         driver.connected(second, streams: 3)
         for id in 2...5 { driver.finish(UInt64(id)) }
         #expect(driver.closed == [second] && driver.pool.connectionCount == 1)
@@ -192,7 +192,7 @@ struct ConnectionPoolTests {
         let old = Set(driver.running.values)
         for id in 1...6 { driver.finish(UInt64(id)) }
         driver.request(7, restriction: .newConnection)
-        // All six places are taken, so the connection that was idle for the longest time makes room.
+        // The limit of six connections is reached, so the connection that has been idle for the longest time is closed.
         #expect(driver.closed.count == 1 && driver.connecting.count == 1)
         driver.connectAll()
         #expect(!old.contains(try #require(driver.running[7])))
@@ -208,7 +208,7 @@ struct ConnectionPoolTests {
         #expect(driver.offers.last == false)
         driver.connectAll()
         #expect(driver.running[2] != driver.running[1] && driver.running[2] != nil)
-        // The server still speaks HTTP/2.
+        // The pool still knows that the server supports HTTP/2.
         driver.request(3)
         #expect(driver.running[3] == driver.running[1])
     }
@@ -224,7 +224,7 @@ struct ConnectionPoolTests {
         #expect(driver.pool.connectionCount == 0)
         driver.request(2)
         #expect(driver.connecting.count == 1)
-        // Late events of a connection that is gone have no effect.
+        // Late events of a closed connection have no effect.
         #expect(driver.pool.finished(first, at: driver.now) == [])
         #expect(driver.pool.retired(first, at: driver.now) == [])
         #expect(driver.pool.connected(first, PoolConnectionFacts(), at: driver.now) == [])
@@ -316,7 +316,7 @@ struct ConnectionPoolTests {
             }
             driver.check()
         }
-        // Everything that waits is served or fails in the end, and the pool becomes empty.
+        // All waiting requests are eventually served or fail, and the pool becomes empty.
         for _ in 0..<2_000 where !(driver.running.isEmpty && driver.connecting.isEmpty) {
             for id in driver.connecting { driver.fail(id) }
             for id in driver.running.keys.sorted() { driver.finish(id, isReusable: false) }

@@ -8,7 +8,7 @@ struct CookieDateTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String { text }
         var text: String
-        /// The date as RFC 9110 writes it, or `nil` if the text is none.
+        /// The date in the format of RFC 9110; `nil` if the text is not a valid date.
         var date: String?
     }
 

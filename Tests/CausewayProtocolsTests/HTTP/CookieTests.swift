@@ -243,7 +243,7 @@ struct CookieTests {
         store.receive("x=1; Path=/x".utf8, from: here, at: now + .seconds(2))
         store.receive("y=1".utf8, from: here, at: now + .seconds(10))
         #expect(names() == ["s", "x", "y"])
-        // `y` is used after `x`.
+        // `y` is used more recently than `x`.
         _ = store.field(for: context("https://a.example/x"), at: now + .seconds(11))
         _ = store.field(for: here, at: now + .seconds(12))
         store.receive("z=1".utf8, from: here, at: now + .seconds(13))
@@ -352,7 +352,7 @@ struct CookieTests {
             let path = object["sent-to"] as? String ?? "/cookie-parser-result?\(query)"
             let target = try #require(URIReference(path)).resolved(against: base)
             var store = CookieStore()
-            // 2011-01-01, before the dates of the vectors that are in the future.
+            // 2011-01-01, which is earlier than the dates that the vectors expect to be in the future.
             let time: Duration = .seconds(1_293_840_000)
             for field in try #require(object["received"] as? [String]) {
                 store.receive(field.utf8, from: try #require(CookieContext(base)), at: time)

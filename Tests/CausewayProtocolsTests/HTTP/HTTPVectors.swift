@@ -2,7 +2,7 @@ import Foundation
 
 /// Test vectors of other projects, in a folder next to the checkout.
 enum HTTPVectors {
-    /// Returns the file at `path` below `data/http`, or `nil` after a printed message that its tests are skipped.
+    /// Returns the file at `path` below `data/http`, or prints that its tests are skipped and returns `nil`.
     static func text(_ path: String) -> String? {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { folder.deleteLastPathComponent() }
@@ -14,7 +14,7 @@ enum HTTPVectors {
         return nil
     }
 
-    /// Returns the objects of a JSON file, without the lines of a comment before it.
+    /// Returns the objects of a JSON file, ignoring comment lines at the start.
     static func objects(_ path: String) throws -> [[String: Any]] {
         guard let text = text(path) else { return [] }
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("//") }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Coalescing of HTTP/2 connections (RFC 9113 §9.1.1)")
 struct PoolCoalescingTests {
-    /// A pool with a connection to `a.example` at 192.0.2.1, whose certificate names other hosts too.
+    /// Returns a pool with a connection to `a.example` at 192.0.2.1 whose certificate also names other hosts.
     private func driver(streams: Int? = 10, names: [String] = ["a.example", "*.b.example"]) throws -> (
         PoolDriver, PoolConnectionID
     ) {
@@ -24,7 +24,7 @@ struct PoolCoalescingTests {
         driver.perform(driver.pool.resolved(attempt, addresses: ["192.0.2.9", "192.0.2.1"], at: driver.now))
         #expect(driver.running[2] == first && driver.running[3] == first && driver.closed == [attempt])
         #expect(driver.reused == [2, 3] && driver.pool.waitingCount == 0)
-        // Later requests are not resolved again.
+        // Later requests use the connection without another name resolution.
         driver.request(4, host: "x.b.example")
         #expect(driver.running[4] == first && driver.connecting.isEmpty)
         for id in 1...4 { driver.finish(UInt64(id)) }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import CausewayProtocols
 
-/// Performs the actions of a pool under a virtual clock, and checks that they are possible.
+/// Performs the actions of a pool with a virtual clock, and checks that each action is valid.
 struct PoolDriver {
     var pool: ConnectionPool
     var now: Duration = .seconds(100)
     private let isSecure: Bool
-    /// Attempts in the order in which they started.
+    /// Connection attempts in order of their start.
     private(set) var connecting: [PoolConnectionID] = []
     private(set) var offers: [Bool] = []
     /// Established connections.
@@ -42,7 +42,7 @@ struct PoolDriver {
         perform(pool.connected(id, PoolConnectionFacts(streamLimit: streams, names: names, address: address), at: now))
     }
 
-    /// Lets all attempts succeed, also those that start meanwhile.
+    /// Lets all connection attempts succeed, including those that start in the meantime.
     mutating func connectAll(streams: Int? = nil) {
         while let id = connecting.first { connected(id, streams: streams) }
     }
@@ -52,13 +52,13 @@ struct PoolDriver {
         perform(pool.finished(id, isReusable: isReusable, idleTimeout: idleTimeout, at: now))
     }
 
-    /// Lets an attempt fail.
+    /// Lets a connection attempt fail.
     mutating func fail(_ id: PoolConnectionID) {
         connecting.removeAll { $0 == id }
         perform(pool.connectFailed(id, at: now))
     }
 
-    /// Lets the peer close a connection that is idle.
+    /// Lets the peer close an idle connection.
     mutating func lose(_ id: PoolConnectionID) {
         open.removeAll { $0 == id }
         perform(pool.closed(id, at: now))
@@ -92,13 +92,13 @@ struct PoolDriver {
         }
     }
 
-    /// Checks what holds between events.
+    /// Checks the invariants that hold between events.
     func check() {
         #expect(pool.connectionCount == Set(connecting + open).count)
         for host in Set(pool.groups.compactMap { $0?.key.origin.host }) {
             let group = pool.groups.compactMap { $0 }.first { $0.key.origin.host == host }
             #expect((group?.connections.count ?? 0) <= 6)
-            // A request waits only if nothing can serve it and something will.
+            // Requests wait only if the group has a connection that can serve them later.
             if let group, !group.isServed { #expect(!group.connections.isEmpty) }
         }
     }

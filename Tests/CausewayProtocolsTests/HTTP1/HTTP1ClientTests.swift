@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The client's side of an HTTP/1.1 connection (RFC 9112)")
 struct HTTP1ClientTests {
-    /// A request's method, the bytes of the server, and the events.
+    /// The method of a request, the bytes from the server, and the resulting events.
     struct Row: Sendable, CustomTestStringConvertible {
         let method: String
         let bytes: String
@@ -49,7 +49,7 @@ struct HTTP1ClientTests {
             "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 102 W\r\nContent-Length: 3\r\n\r\nHTTP/1.1 204 No\r\n\r\n",
             "informational 103 Link: x", "informational 102 Content-Length: 3", "responded 204 none",
             "finished, reusable"),
-        // HTTP/1.0 persists only if the server says so.
+        // An HTTP/1.0 connection persists only if the server sends `keep-alive`.
         Row(
             "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx", "responded 200 length(1)",
             "content x", "finished, reusable"),
@@ -62,13 +62,14 @@ struct HTTP1ClientTests {
         Row(
             "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
             "responded 200 length(0)", "finished", "ended"),
-        // A server that sends these fields may send a body.
+        // A server that sends these fields might also send a body.
         Row("HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", "responded 204 none", "finished", "ended"),
         Row("HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n", "responded 204 none", "finished", "ended"),
         Row(
             "HTTP/1.1 304 Same\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "responded 304 none", "finished",
             "ended"),
-        // A transfer coding in HTTP/1.0 may have passed an implementation that does not know it (RFC 9112 §6.1).
+        // An HTTP/1.0 message with a transfer coding may have been forwarded by an intermediary that does not know the coding
+        // (RFC 9112 §6.1).
         Row(
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
             "responded 200 chunked", "content a", "finished", "ended"),

@@ -13,8 +13,8 @@ struct HTTP1ServerSendingTests {
         return server
     }
 
-    /// Method, version and fields of the request; status and length of the response; its bytes with the content `abc`; whether the
-    /// connection persists.
+    /// The method, version and fields of the request; the status and body length of the response; the encoded response with the content
+    /// `abc`; whether the connection persists.
     static let responses: [(String, String, String, Int, HTTP1BodyLength, String, Bool)] = [
         ("GET", "1.1", "", 200, .length(3), "HTTP/1.1 200 \r\nContent-Length: 3\r\n\r\nabc", true),
         ("GET", "1.1", "", 200, .none, "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", true),

@@ -33,7 +33,7 @@ struct HTTP1ServerTests {
         }
     }
 
-    /// Requests that another implementation could interpret in a different way, with the failure and the status of the response.
+    /// Requests that another implementation could interpret differently, with the failure and the status of the response.
     static let refused: [(String, String, Int)] = [
         (
             "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",

@@ -14,7 +14,7 @@ extension ByteChain {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// The events of a connection as text, with neighbouring parts of content joined.
+/// The events of a connection as text, with consecutive parts of content joined.
 struct HTTP1Trace {
     private(set) var lines: [String] = []
     private var content: String?
@@ -30,7 +30,7 @@ struct HTTP1Trace {
         lines.append(line)
     }
 
-    /// The lines so far, with content that no other event follows.
+    /// The lines so far, including content that is not yet followed by another event.
     var all: [String] { lines + (content.map { ["content " + $0] } ?? []) }
 
     static func text(_ fields: FieldSection) -> String { fields.isEmpty ? "" : " " + fields.description }
@@ -38,7 +38,7 @@ struct HTTP1Trace {
     static func text(_ failure: HTTP1Failure?) -> String { failure.map { "ended \($0)" } ?? "ended" }
 }
 
-/// A client with the events that it reported.
+/// A client and the events that it reported.
 struct TracedClient {
     var client: HTTP1Client
     var trace = HTTP1Trace()
@@ -83,7 +83,7 @@ struct TracedClient {
     }
 }
 
-/// A server with the events that it reported.
+/// A server and the events that it reported.
 struct TracedServer {
     var server: HTTP1Server
     var trace = HTTP1Trace()

@@ -111,7 +111,7 @@ struct HTTP2BoundTests {
         #expect(server.goAways == [.enhanceYourCalm])
     }
 
-    /// Many references to one large entry of the dynamic table.
+    /// Appends a block with many references to one large entry of the dynamic table.
     private func bomb(_ wire: inout HTTP2Wire, on id: UInt32, _ control: [UInt8], endsStream: Bool) {
         var block = control + [0x40, 0x01, 0x78, 0x7F, 0x81, 0x1E]
         block += [UInt8](repeating: 0x79, count: 4000)

@@ -2,9 +2,9 @@ import CausewayProtocols
 import CausewayWire
 import Testing
 
-/// Bytes of a scripted peer, and the error that they have to cause.
+/// Bytes of a scripted peer, and the error that they must cause.
 struct HTTP2ErrorCase: Sendable, CustomTestStringConvertible {
-    /// The state of the connection before the bytes.
+    /// The state of the connection before the bytes arrive.
     enum Start: Sendable {
         /// A server, or a client without a request, before the first byte of the peer.
         case fresh(HTTP2Connection.Role)
@@ -66,13 +66,13 @@ struct HTTP2ErrorCase: Sendable, CustomTestStringConvertible {
                 return
             }
             #expect(violation.code == code && violation.scope == .connection)
-            // The connection is inert.
+            // After the error, the connection ignores further input.
             subject.receive { $0.frame(.ping(7)) }
             #expect(subject.connection.isFinished && subject.goAways.count == 1)
         case .stream(let id, let code):
             #expect(subject.resets.map(\.id) == [id] && subject.resets.map(\.code) == [code])
             #expect(!subject.connection.hasEnded && subject.goAways.isEmpty)
-            // The connection works.
+            // The connection still works.
             subject.receive { $0.frame(.ping(7)) }
             #expect(subject.frames.last?.frame == .ping(7, isAcknowledgment: true))
         }

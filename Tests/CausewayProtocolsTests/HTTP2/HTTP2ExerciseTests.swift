@@ -3,10 +3,10 @@ import CausewayTestKit
 import CausewayWire
 import Testing
 
-/// The invariants of the fuzzer, with mutated frames. A violation stops the process.
+/// Checks the invariants of the fuzzer with mutated frames. A violation stops the process.
 @Suite("HTTP/2: exercises")
 struct HTTP2ExerciseTests {
-    /// The scripts of the tables of errors.
+    /// The bytes of all error cases.
     private static let scripts: [[UInt8]] = {
         let frames = HTTP2FrameErrorTests.content + HTTP2FrameErrorTests.control + HTTP2FrameErrorTests.windows
         let streams = HTTP2StreamErrorTests.states + HTTP2StreamErrorTests.requestFraming
@@ -30,7 +30,7 @@ struct HTTP2ExerciseTests {
             eventCount += Exercise.http2Connection(bytes)
             frameCount += Exercise.http2Frames(Array(bytes.dropFirst()))
         }
-        // Each connection reports at least its end.
+        // Each connection reports at least the event for its end.
         #expect(eventCount >= 40 && frameCount > 0)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTTP/2: flow control (RFC 9113 §5.2, §6.9)")
 struct HTTP2FlowControlTests {
-    /// A server with open requests, each answered with content.
+    /// Returns a server that has responded with content to each of several open requests.
     private func server(
         windows: UInt32, requests: Int = 1, content: Int, endsStream: Bool = true
     ) throws -> HTTP2Subject {
@@ -98,7 +98,7 @@ struct HTTP2FlowControlTests {
         server.connection.took(1, of: 1)
         server.collect()
         #expect(server.frames.map(\.id) == [1] && server.frames.map(\.frame) == [.windowUpdate(500)])
-        // The peer may send as much again, and no more.
+        // The peer may send the same number of bytes again, but no more.
         server.receive { $0.data(1, count: 500) }
         #expect(server.resets.isEmpty)
         server.receive { $0.data(1, count: 1) }
@@ -183,7 +183,7 @@ struct HTTP2FlowControlTests {
         var wire = HTTP2Wire()
         wire.setting(.initialWindowSize, 1000)
         server.connection.received(wire.bytes[...], at: .zero)
-        // The first output is the acknowledgment alone.
+        // The first output contains only the acknowledgment.
         server.collectOnce(atMost: 1)
         _ = server.takeFrames()
         var order: [UInt32] = []

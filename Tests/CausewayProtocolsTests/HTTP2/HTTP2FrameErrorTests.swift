@@ -65,7 +65,7 @@ struct HTTP2FrameErrorTests {
             $0.frame(1, flags: 5, on: 1, [0x00, 0x84, 0xFF, 0xFF, 0xFF, 0xFF, 0x00])
         },
         Case("§4.3: invalid block on a stream that was reset", .client("POST"), .connection(.compressionError)) {
-            // The malformed response resets the stream; its later block still belongs to the state of HPACK.
+            // The malformed response resets the stream. A later block on the stream must still be decoded to update the HPACK state.
             $0.headers(1, [(":status", "abc")])
             $0.frame(1, flags: 5, on: 1, [0x80])
         },

@@ -70,7 +70,7 @@ struct HTTP2LifeTests {
             return
         }
         #expect(server.frames[0].frame == .goAway(lastStreamID: .largestStream, .noError))
-        // A request in flight is still accepted; one after the second step is not.
+        // A request in flight is still accepted. A request after the second GOAWAY frame is not.
         server.receive { $0.headers(3, HTTP2Wire.get) }
         server.receive { $0.frame(.ping(data, isAcknowledgment: true)) }
         #expect(server.frames.last?.frame == .goAway(lastStreamID: 3, .noError))

@@ -38,7 +38,7 @@ struct HTTP2Wire {
     mutating func block(_ fields: [(String, String)]) -> [UInt8] {
         var block: [UInt8] = []
         for (name, value) in fields {
-            // A literal without indexing and without Huffman codes (RFC 7541 §6.2.2), which may hold anything.
+            // A literal without indexing and without Huffman codes (RFC 7541 §6.2.2), which can hold any bytes.
             block += [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
         }
         return block
@@ -56,7 +56,7 @@ struct HTTP2Wire {
     }
 }
 
-/// A connection under test, with what it sent and reported.
+/// A connection under test, with its sent frames and reported events.
 struct HTTP2Subject {
     var connection: HTTP2Connection
     var now: Duration = .zero

@@ -177,7 +177,7 @@ struct HPACKDecoderTests {
         var decoder = HPACKDecoder()
         _ = try decoder.decode(bytes(hex: "4001610162").span)
         #expect(decoder.tableCount == 1)
-        // 80 bytes leave room for a name and a value of 48 bytes together.
+        // A table of 80 bytes has space for a name and a value with a total of 48 bytes.
         var block = bytes(hex: "3f31 40 01 61 7f 01")
         block += [UInt8](repeating: 0x62, count: 128)
         #expect(try decoder.decode(block.span).fields.byteCount == 129)
@@ -198,7 +198,7 @@ struct HPACKDecoderTests {
     func limits() throws {
         var decoder = HPACKDecoder()
         decoder.limits.listSize = 100
-        // Three fields of 34 bytes exceed 100; the third enters the table nevertheless.
+        // Three fields of 34 bytes exceed the limit of 100 bytes, but the third is still added to the table.
         let block = bytes(hex: "4001610162 4001630164 4001650166")
         let decoded = try decoder.decode(block.span)
         #expect(decoded.exceedsLimit && decoded.fields.isEmpty)

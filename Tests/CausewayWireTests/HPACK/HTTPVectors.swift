@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Vectors of other projects for HTTP/2, in a folder next to the checkout.
+/// HTTP/2 test vectors of other projects, in a folder next to the checkout.
 enum HTTPVectors {
     static let folder: URL? = {
         let checkout = URL(fileURLWithPath: #filePath)
@@ -14,7 +14,7 @@ enum HTTPVectors {
         return nil
     }()
 
-    /// Returns the paths of all JSON files in the folders of a folder; none, after a printed message, if it is absent.
+    /// Returns the paths of all JSON files in the subfolders of a folder. If the folder is missing, prints a message and returns no paths.
     static func files(_ name: String) -> [String] {
         guard let folder else {
             print("SKIPPED: vectors of \(name): no shared/data/http next to this checkout")
@@ -31,7 +31,7 @@ enum HTTPVectors {
     }
 }
 
-/// Returns the bytes that hexadecimal digits stand for. Spaces are ignored.
+/// Returns the bytes that hexadecimal digits represent. Spaces are ignored.
 func bytes(hex text: String) -> [UInt8] {
     let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -116,7 +116,7 @@ struct ChunkTests {
         let expected = HTTPSyntaxError.limitExceeded(
             "bytes in chunk extensions", limit: ChunkDecoder.maximumExtensionExcess)
         #expect(decode(sixteen + chunk).error == expected)
-        // As many content bytes as extension bytes do not use up the amount.
+        // Extension bytes that do not outnumber the content bytes do not count toward the limit.
         let balanced =
             "3E8;" + String(repeating: "x", count: 999) + "\r\n" + String(repeating: "y", count: 1000) + "\r\n"
         #expect(decode(String(repeating: balanced, count: 100)).error == nil)

@@ -13,7 +13,7 @@ struct HTTPDateTests {
         ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
         ("Thu Nov 26 00:00:00 2026", now), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800), ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-        // Other cases, the wrong day of the week, white space around.
+        // Different letter case, a wrong day of the week, and surrounding white space.
         ("sun, 06 nov 1994 08:49:37 GMT", 784_111_777), ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         (" Sun, 06 Nov 1994 08:49:37 GMT\t", 784_111_777),
         // A two-digit year is at most 50 years in the future.
@@ -57,7 +57,7 @@ struct HTTPDateTests {
 
     @Test("A written date is parsed to the same second")
     func roundTrip() {
-        // Steps of about 23 days, which reach every month and time of day in 400 years.
+        // Steps of about 23 days, which cover all months and times of day over more than 400 years.
         for seconds in stride(from: -11_676_096_000, to: 8_000_000_000, by: 2_000_003) {
             #expect(HTTPDate.seconds(parsing: HTTPDate.text(seconds), now: 0) == seconds)
         }

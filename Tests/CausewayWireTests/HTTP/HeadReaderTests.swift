@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayWire
 
-/// Reads a head from pieces of this length. Returns the reader and the number of bytes consumed.
+/// Reads a head in pieces of the given length. Returns the reader and the number of bytes consumed.
 private func read(
     _ bytes: [UInt8], _ kind: HeadReader.Kind, pieceLength: Int = .max, limits: HeadReader.Limits = .init()
 ) throws(HTTPSyntaxError) -> (reader: HeadReader, consumed: Int) {
@@ -109,7 +109,7 @@ struct HeadReaderTests {
         for pieceLength in [1, 3, 100] { #expect(error(row.0, .request, pieceLength: pieceLength) == row.1) }
     }
 
-    /// Field lines after `G / HTTP/1.1` and its line end, which are 14 bytes.
+    /// Invalid field lines. Each follows a 14-byte request line, `G / HTTP/1.1` with its line end.
     static let badFields: [(String, HTTPSyntaxError)] = [
         ("A: b\r\n c\r\n", .invalid("folded line", at: 20)), (" A: b\r\n", .invalid("folded line", at: 14)),
         ("A: b\r\n\tc\r\n", .invalid("folded line", at: 20)), ("A : b\r\n", .invalid("field name", at: 15)),

@@ -22,7 +22,7 @@ struct HTTP2FrameTests {
         var frame: Frame?
     }
 
-    /// Returns all frames of a whole input; joins the pieces of DATA frames.
+    /// Returns all frames of the input, with the pieces of each DATA frame joined.
     private func read(_ bytes: [UInt8], piece: Int = .max) throws -> [HTTP2FrameReader.Item] {
         var reader = HTTP2FrameReader()
         var items: [HTTP2FrameReader.Item] = []

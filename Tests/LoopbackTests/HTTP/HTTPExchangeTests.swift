@@ -33,7 +33,7 @@ extension Loopback {
         @Test("1,000 of 1,000 requests succeed although the server closes idle connections silently")
         func staleClose() async throws {
             let server = try ScriptedServer { peer in
-                // Two responses, then the connection ends without notice.
+                // The server sends two responses and then closes the connection without `Connection: close`.
                 for _ in 0..<2 where try await peer.readHead() != nil { try await peer.respond("ok") }
             }
             let engine = HTTPEngine()
@@ -98,7 +98,7 @@ extension Loopback {
             let server = try ScriptedServer { peer in
                 _ = try await peer.readHead()
                 try await peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-                // The chunks of the request are the chunks of the response.
+                // The server echoes the chunks of the request as the response body.
                 try await peer.write(try await peer.read(through: "0\r\n\r\n"))
                 _ = try await peer.readHead()
             }
@@ -130,7 +130,7 @@ extension Loopback {
             let engine = HTTPEngine()
             let response = try await engine.execute(try #require(HTTPRequestValue(uri: server.uri())))
             try await Task.sleep(for: .milliseconds(400))
-            // The kernel's buffers of both sockets take a few MiB.
+            // The kernel buffers of both sockets hold a few MiB.
             #expect(written.value < 24 << 20)
             var received = 0
             while let piece = try await response.read() {
@@ -184,7 +184,7 @@ extension Loopback {
     }
 }
 
-/// Requests whose tasks are cancelled a little later each time.
+/// Sends requests whose tasks are cancelled after increasing delays.
 private struct CancelledRequests {
     let server: ScriptedServer
 

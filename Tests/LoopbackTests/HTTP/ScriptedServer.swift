@@ -1,14 +1,14 @@
 import CausewaySystem
 import FoundationEssentials
 
-/// An HTTP server on the loopback interface that answers as a test scripts it, also wrongly.
+/// An HTTP server on the loopback interface. A test scripts its responses, which can be malformed.
 final class ScriptedServer: Sendable {
     private let listener: RawSocket
     private let medium: Medium
     private let accepted = Counter()
     private let task = LockedValue<Task<Void, Never>?>(nil)
 
-    /// Starts the server. `script` runs for each connection, which closes when the script ends.
+    /// Starts the server. `script` runs once for each connection. The connection closes when the script ends.
     init(_ medium: Medium = .tcp4, _ script: @escaping @Sendable (ScriptedPeer) async throws -> Void) throws {
         Backend.choose()
         self.medium = medium
@@ -45,7 +45,7 @@ final class ScriptedPeer: Sendable {
 
     init(_ socket: RawSocket) { self.socket = socket }
 
-    /// Reads the head of a request; `nil` at the end of the stream.
+    /// Reads the head of a request. Returns `nil` at the end of the stream.
     func readHead() async throws -> String? {
         let end = Data("\r\n\r\n")
         while true {
@@ -62,7 +62,7 @@ final class ScriptedPeer: Sendable {
         }
     }
 
-    /// Reads until the input ends with `end`, and returns all of it.
+    /// Reads until the input ends with `end`. Returns all bytes that were read.
     func read(through end: String) async throws -> String {
         while true {
             let all = String(decoding: input.withLock { input in input }, as: UTF8.self)
@@ -78,7 +78,7 @@ final class ScriptedPeer: Sendable {
 
     func write(_ text: String) async throws { try await socket.write(Data(text)) }
 
-    /// Writes a response with a length.
+    /// Writes a response with a `Content-Length` field.
     func respond(_ body: String, fields: String = "") async throws {
         try await write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }

@@ -1,21 +1,22 @@
-/// Decides how one task handles its refusals with status 401 or 407 (RFC 9110 §11.6).
+/// Decides how a task handles responses with status 401 or 407 (RFC 9110 §11.6).
 ///
-/// The owner asks its program or its store for a credential, one challenge after the other, and reports which one it used.
+/// The owner asks the program or a credential store for a credential, one challenge at a time, and reports the protection space that it
+/// answered.
 package struct AuthenticationAttempts: Sendable {
     /// A challenge that the program may answer.
     package struct Offer: Equatable, Sendable {
         package var space: ProtectionSpace
         package var challenge: AuthenticationChallenge
-        /// How often a credential was refused in this space before.
+        /// The number of credentials that were already refused in this protection space.
         package var failureCount: Int
     }
 
     package enum Step: Equatable, Sendable {
-        /// Offer these challenges in order, the strongest first, until one is answered. If none is, deliver the response.
+        /// Offer these challenges in order, the strongest first, until the program answers one. If it answers none, deliver the response.
         case offer([Offer])
-        /// Send the request again with the same credential: only the nonce was too old (RFC 7616 §3.3).
+        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3).
         case renew(Offer)
-        /// The response is the result: there is no challenge that the client supports, or the limit is reached.
+        /// Deliver the response, because the client supports none of the challenges or the limit is reached.
         case deliver
     }
 
@@ -25,23 +26,23 @@ package struct AuthenticationAttempts: Sendable {
     private let limit: Int
     private var refusalCount = 0
     private var failures: [ProtectionSpace: Int] = [:]
-    /// The space whose credential the current request carries.
+    /// The protection space whose credential the current request carries.
     private var current: ProtectionSpace?
-    /// Whether the current request repeats one with a stale nonce. A server must not answer that with `stale` again.
+    /// Whether the current request was sent again because of a stale nonce. A server must not answer it with `stale` again.
     private var isRenewal = false
 
     package init(limit: Int = defaultLimit) { self.limit = limit }
 
-    /// Notes that the next request carries a credential for `space`.
+    /// Records that the next request carries a credential for `space`.
     package mutating func answered(_ space: ProtectionSpace) { current = space }
 
-    /// Notes that the request goes to another authority, without a credential.
+    /// Records that the next request goes to another authority without a credential.
     package mutating func redirected() {
         current = nil
         isRenewal = false
     }
 
-    /// Decides about a refusal.
+    /// Decides how to handle a response with status 401 or 407.
     ///
     /// - Parameter values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
     package mutating func refused(

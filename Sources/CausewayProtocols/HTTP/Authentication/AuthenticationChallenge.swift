@@ -1,6 +1,6 @@
 import CausewayWire
 
-/// A challenge of a server or a proxy (RFC 9110 §11.3): a scheme with parameters, or with one token.
+/// A challenge of a server or a proxy (RFC 9110 §11.3): a scheme with either parameters or a single token.
 package struct AuthenticationChallenge: Equatable, Sendable {
     package struct Parameter: Equatable, Sendable {
         /// The name in lower case.
@@ -10,7 +10,7 @@ package struct AuthenticationChallenge: Equatable, Sendable {
 
     /// The scheme in lower case.
     package var scheme: String
-    /// Data of schemes such as Negotiate, which are no parameters (RFC 9110 §11.2).
+    /// The token68 of schemes such as Negotiate, which do not use parameters (RFC 9110 §11.2).
     package var token: String?
     package var parameters: [Parameter] = []
 
@@ -20,13 +20,13 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    /// Returns the value of the first parameter with this name, which is in lower case.
+    /// Returns the value of the first parameter with this lower-case name.
     package subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// The realm; empty if the challenge has none.
     package var realm: String { self["realm"] ?? "" }
 
-    /// The maximum number of challenges that are parsed. Servers send three or four.
+    /// The maximum number of challenges to parse. Servers usually send no more than four.
     package static let maximumCount = 32
 
     /// Parses the values of all fields `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.6.1).
@@ -141,7 +141,7 @@ struct ChallengeParser {
         if position < bytes.count, bytes[position] == 0x22 {
             value = takeQuoted()
         } else {
-            // Some servers do not quote values with characters that a token cannot have.
+            // Some servers do not quote values that contain non-token characters.
             let start = position
             skip { $0 != 0x2C && $0 != 0x20 && $0 != 0x09 }
             value = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -151,7 +151,7 @@ struct ChallengeParser {
         challenges[last].parameters.append(.init(name: URIBytes.lowercased(name), value: value))
     }
 
-    /// Takes a quoted string (RFC 9110 §5.6.4). A missing end is the end of the field.
+    /// Takes a quoted string (RFC 9110 §5.6.4). If the closing quotation mark is missing, the string extends to the end of the field.
     private mutating func takeQuoted() -> String {
         position += 1
         var content: [UInt8] = []

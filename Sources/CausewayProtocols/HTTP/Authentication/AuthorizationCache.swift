@@ -1,8 +1,8 @@
-/// Credentials that were accepted, for use without a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
+/// Credentials that can be sent again without a new challenge (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
 /// The cache belongs to one session. It keeps secrets in memory only.
 package struct AuthorizationCache: Sendable {
-    /// The way of answering in one protection space.
+    /// The authentication method for one protection space.
     private enum Method: Sendable {
         case basic(value: String)
         case digest(DigestSession)
@@ -11,11 +11,11 @@ package struct AuthorizationCache: Sendable {
     private struct Entry: Sendable {
         var space: ProtectionSpace
         var method: Method
-        /// The paths below which the credential is sent; each ends with a slash. Empty means every path.
+        /// The path prefixes for which the credential is sent. Each ends with a slash. An empty array stands for all paths.
         var prefixes: [String]
     }
 
-    /// The maximum number of spaces of one authority, so that a server with many realms occupies bounded memory.
+    /// The maximum number of protection spaces of one authority. It bounds the memory that a server with many realms can use.
     package static let maximumCount = 64
     private var entries: [ProtectionSpace.Authority: [Entry]] = [:]
 
@@ -24,11 +24,11 @@ package struct AuthorizationCache: Sendable {
     /// Whether no credential is kept.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Keeps the answer to a challenge and returns the value of `Authorization` or `Proxy-Authorization`.
+    /// Stores the credential for a challenge and returns the value of `Authorization` or `Proxy-Authorization`.
     ///
     /// Call ``refused(_:)`` if the server does not accept it.
     ///
-    /// - Parameter target: The target of the request, which decides for which paths the credential is sent up front.
+    /// - Parameter target: The target of the request, which determines the paths for which the credential is sent without a challenge.
     /// - Returns: `nil` if the credential cannot be sent with this scheme.
     package mutating func answer(
         _ challenge: AuthenticationChallenge, in authority: ProtectionSpace.Authority,
@@ -50,7 +50,7 @@ package struct AuthorizationCache: Sendable {
         return value
     }
 
-    /// Returns the value of `Authorization` or `Proxy-Authorization` for a request that was not challenged yet.
+    /// Returns the value of `Authorization` or `Proxy-Authorization` for a request that has not been challenged.
     package mutating func authorization(
         for request: DigestRequest, path: String, at authority: ProtectionSpace.Authority, clientNonce: String
     ) -> (value: String, space: ProtectionSpace)? {
@@ -66,7 +66,7 @@ package struct AuthorizationCache: Sendable {
 
     /// Handles `Authentication-Info` or `Proxy-Authentication-Info` (RFC 7616 §3.5).
     ///
-    /// - Returns: `false` if the server proves another password. Its credential is removed then.
+    /// - Returns: `false` if the server's proof does not match the password. The credential is then removed.
     package mutating func received(information value: String, in space: ProtectionSpace) -> Bool {
         guard let index = entries[space.authority]?.firstIndex(where: { $0.space == space }),
             case .digest(var session)? = entries[space.authority]?[index].method
@@ -77,7 +77,7 @@ package struct AuthorizationCache: Sendable {
         return isGenuine
     }
 
-    /// Forgets the credential of a space: the server refused it.
+    /// Removes the credential of a protection space, because the server refused it.
     package mutating func refused(_ space: ProtectionSpace) {
         entries[space.authority]?.removeAll { $0.space == space }
         if entries[space.authority]?.isEmpty == true { entries[space.authority] = nil }
@@ -90,7 +90,7 @@ package struct AuthorizationCache: Sendable {
         var known = entries[entry.space.authority] ?? []
         if let old = known.firstIndex(where: { $0.space == entry.space }) {
             let covered = entry.prefixes
-            // The space covers the paths that were used before as well.
+            // The protection space also includes the paths of earlier requests.
             if case .basic = entry.method {
                 entry.prefixes += known[old].prefixes.filter { prefix in !covered.contains { prefix.hasPrefix($0) } }
                     .prefix(Self.maximumCount)

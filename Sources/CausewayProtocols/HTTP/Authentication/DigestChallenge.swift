@@ -2,7 +2,7 @@
 struct DigestChallenge: Sendable {
     /// The quality of protection (RFC 7616 §3.3).
     enum Protection: String, Sendable {
-        /// The form of RFC 2069, without a counter.
+        /// The form of RFC 2069, which has no nonce count.
         case none
         case authentication = "auth"
         case integrity = "auth-int"
@@ -12,19 +12,19 @@ struct DigestChallenge: Sendable {
     let nonce: String
     let opaque: String?
     let algorithm: DigestAlgorithm
-    /// The algorithm as the server wrote it, which is sent back; `nil` if the challenge names none.
+    /// The algorithm as the server wrote it. The client sends it back unchanged. `nil` if the challenge names none.
     let algorithmName: String?
     /// Whether the algorithm has the suffix `-sess` (RFC 7616 §3.4.2).
     let isSession: Bool
     let protections: [Protection]
     /// Whether the user name is sent as a hash (RFC 7616 §3.4.4).
     let hashesUsername: Bool
-    /// Whether the old nonce was correct but too old, so that the credential need not be asked for again (RFC 7616 §3.3).
+    /// Whether only the nonce was stale, so that the same credential can be used again (RFC 7616 §3.3).
     let isStale: Bool
     /// The URIs of the protection space; empty means the whole origin.
     let domain: [String]
 
-    /// - Returns: `nil` if the challenge has no nonce, or names an algorithm or a protection that the client does not support.
+    /// - Returns: `nil` if the challenge has no nonce, or names an algorithm or a quality of protection that the client does not support.
     init?(_ challenge: AuthenticationChallenge, digest: DigestFunction) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"] else { return nil }
         algorithmName = challenge["algorithm"]
@@ -49,7 +49,8 @@ struct DigestChallenge: Sendable {
         }
     }
 
-    /// Returns the protection for a request. Integrity is chosen only if the server demands it, because it must read the content twice.
+    /// Returns the quality of protection for a request. `auth-int` is chosen only if the server offers nothing else, because it reads the
+    /// content twice.
     func protection(hasKnownContent: Bool) -> Protection? {
         if let weaker = protections.first(where: { $0 != .integrity }) { return weaker }
         return hasKnownContent ? .integrity : nil

@@ -19,12 +19,12 @@ package enum DigestAlgorithm: Int, CaseIterable, Comparable, Sendable {
     package static func < (one: DigestAlgorithm, other: DigestAlgorithm) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// Computes a digest. The result is `nil` if the algorithm is not available, as MD5 in some configurations of OpenSSL.
+/// Computes a digest. The result is `nil` if the algorithm is not available. For example, some configurations of OpenSSL disable MD5.
 package typealias DigestFunction = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]?
 
-/// The hash functions of RFC 7616. They only prove to a peer that the client knows the password.
+/// The hash functions of RFC 7616. They are used only to prove to a peer that the client knows the password.
 ///
-/// Implemented here because authentication must also work in programs without OpenSSL, which is optional at run time.
+/// They are implemented here because OpenSSL is optional at run time, and authentication must work without it.
 package enum Digests {
     /// Computes a digest with the implementations of this library.
     @Sendable
@@ -41,7 +41,7 @@ package enum Digests {
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
     }
 
-    /// Returns the message padded to blocks of 64 bytes. The length in bits comes last, low byte first.
+    /// Returns the message padded to blocks of 64 bytes. The last bytes are the length in bits, least significant byte first.
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         var bytes = message
         let bitCount = UInt64(bytes.count) &* 8

@@ -1,9 +1,9 @@
-/// A request as far as Digest authentication covers it.
+/// The parts of a request that Digest authentication covers.
 package struct DigestRequest: Sendable {
     package var method: String
     /// The request target as it is sent (RFC 7616 §3.4.6).
     package var target: String
-    /// The content; `nil` if it is not known yet, as with a stream. Only the protection `auth-int` reads it.
+    /// The content; `nil` if it is not yet known, for example for a stream. Only `auth-int` uses the content.
     package var content: [UInt8]?
 
     package init(method: String, target: String, content: [UInt8]? = []) {
@@ -20,9 +20,9 @@ package struct DigestSession: Sendable {
     private let digest: DigestFunction
     private var nonce: String
     private var nonceCount: UInt32 = 0
-    /// The secret of the algorithms with `-sess`, and the client nonce it was made with (RFC 7616 §3.4.2).
+    /// The secret for `-sess` algorithms, and the client nonce from which it was computed (RFC 7616 §3.4.2).
     private var sessionSecret: (secret: String, clientNonce: String)?
-    /// The answer that the server must know the password for, from the most recent request (RFC 7616 §3.5).
+    /// The expected proof that the server knows the password, for the most recent request (RFC 7616 §3.5).
     private var expectedResponse: (nonceCount: String, response: String)?
 
     /// - Returns: `nil` unless `challenge` is a Digest challenge that the client can answer.
@@ -40,7 +40,7 @@ package struct DigestSession: Sendable {
     /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request.
     ///
     /// - Parameter clientNonce: Random letters and digits, different for each request (RFC 7616 §3.4).
-    /// - Returns: `nil` if the server demands integrity and the content is not known.
+    /// - Returns: `nil` if the server requires `auth-int` and the content is not known.
     package mutating func authorization(for request: DigestRequest, clientNonce: String) -> String? {
         guard let protection = challenge.protection(hasKnownContent: request.content != nil) else { return nil }
         nonceCount &+= 1
@@ -66,7 +66,7 @@ package struct DigestSession: Sendable {
 
     /// Handles the field `Authentication-Info` or `Proxy-Authentication-Info` of a response (RFC 7616 §3.5).
     ///
-    /// - Returns: `false` if the server proves a password other than the client's. The response cannot be trusted then.
+    /// - Returns: `false` if the server's proof does not match the client's password. The response must then not be trusted.
     package mutating func received(information value: String) -> Bool {
         // The field is a list of parameters, as in a challenge.
         guard let information = AuthenticationChallenge.parse(["digest " + value]).first else { return true }
@@ -75,7 +75,7 @@ package struct DigestSession: Sendable {
             nonceCount = 0
         }
         guard let proof = information["rspauth"], let expected = expectedResponse else { return true }
-        // Requests may overlap: only a proof for the most recent request can be checked.
+        // Requests may be concurrent. Only the proof for the most recent request can be checked.
         guard information["nc"].map({ URIBytes.lowercased($0) == expected.nonceCount }) ?? false else { return true }
         return URIBytes.lowercased(proof) == expected.response
     }
@@ -107,7 +107,7 @@ package struct DigestSession: Sendable {
         Digests.hexadecimal([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) })
     }
 
-    /// Returns a quoted string (RFC 9110 §5.6.4). Control characters are left out, so that no value can add a field.
+    /// Returns a quoted string (RFC 9110 §5.6.4). Control characters are omitted, so that a value cannot inject a field.
     private func quoted(_ text: String) -> String {
         var bytes: [UInt8] = [0x22]
         for byte in text.utf8 where !URIBytes.isControl(byte) {

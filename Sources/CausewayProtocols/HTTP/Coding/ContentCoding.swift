@@ -19,8 +19,9 @@ package enum ContentCoding: String, CaseIterable, Sendable {
 
     /// Returns the value of `Accept-Encoding` for the codings whose decoders are available (RFC 9110 §12.5.3).
     ///
-    /// - Parameter isSecure: Proxies of plain HTTP damage content in codings that they do not know, so these are offered over TLS only.
-    /// - Returns: `nil` if no decoder is available. The field is left out then.
+    /// - Parameter isSecure: Whether the connection uses TLS. Brotli and Zstandard are offered only over TLS, because some proxies for
+    ///   plain HTTP damage content in codings that they do not know.
+    /// - Returns: `nil` if no decoder is available. The field is then omitted.
     package static func acceptField(available: Set<ContentCoding>, isSecure: Bool) -> String? {
         let offered = allCases.filter { available.contains($0) && (isSecure || $0 == .gzip || $0 == .deflate) }
         return offered.isEmpty ? nil : offered.map(\.rawValue).joined(separator: ", ")
@@ -29,14 +30,14 @@ package enum ContentCoding: String, CaseIterable, Sendable {
 
 /// The way to decode a response's content.
 package enum ContentDecoding: Equatable, Sendable {
-    /// The maximum number of codings that are undone one after the other.
+    /// The maximum number of codings of one content.
     package static let maximumCount = 4
 
-    /// The content is delivered as it came.
+    /// The content is delivered unchanged.
     case identity
-    /// Undo these codings in order: the last one that was applied comes first.
+    /// Decode these codings in order. The coding that was applied last comes first.
     case decode([ContentCoding])
-    /// The content has a coding that cannot be undone.
+    /// The content has a coding that cannot be decoded.
     case unsupported(String)
 
     /// - Parameter values: The values of all fields `Content-Encoding`.
@@ -60,7 +61,7 @@ package enum ContentDecoding: Equatable, Sendable {
     }
 }
 
-/// Limits the size of decoded content, against small content that decodes to a very large one.
+/// Limits the size of decoded content, as a protection against decompression bombs.
 package struct DecodingBudget: Equatable, Sendable {
     package enum Excess: Error, Equatable, Sendable {
         /// The decoded content is more than `limit` bytes.
@@ -71,7 +72,7 @@ package struct DecodingBudget: Equatable, Sendable {
 
     /// The maximum ratio of decoded to encoded bytes. Text reaches 20; deflate cannot exceed 1,032.
     package var maximumRatio: Int
-    /// The decoded size in bytes up to which the ratio does not count: small files of equal bytes are harmless.
+    /// The decoded size in bytes up to which the ratio is not checked, because small content with a high ratio is harmless.
     package var ratioThreshold: Int
     /// The maximum decoded size in bytes; `nil` for none.
     package var maximumSize: Int?
@@ -84,9 +85,9 @@ package struct DecodingBudget: Equatable, Sendable {
         self.maximumSize = maximumSize
     }
 
-    /// Notes progress of the decoder. Counts are those of this step.
+    /// Records progress of the decoder. The counts are those since the previous call.
     ///
-    /// - Throws: The limit that is exceeded. The task must end.
+    /// - Throws: The exceeded limit. The task must then end.
     package mutating func advanced(encoded: Int, decoded: Int) throws(Excess) {
         encodedCount = encodedCount.addingReportingOverflow(encoded).partialValue
         decodedCount = decodedCount.addingReportingOverflow(decoded).partialValue

@@ -6,12 +6,12 @@ package struct DataURL: Equatable, Sendable {
     package var mediaType: String
     package var content: [UInt8]
 
-    /// The media type of a URL that names none.
+    /// The media type of a URL that does not state one.
     package static let defaultMediaType = "text/plain;charset=US-ASCII"
 
     /// Parses a URL. Its fragment, if any, is not part of the data.
     ///
-    /// - Returns: `nil` if the scheme is another one, the comma is missing, or the Base64 is invalid.
+    /// - Returns: `nil` if the scheme is not `data`, the comma is missing, or the Base64 is invalid.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 5, URIBytes.lowercased(String(decoding: bytes[..<5], as: UTF8.self)) == "data:" else {
@@ -44,7 +44,7 @@ package struct DataURL: Equatable, Sendable {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if byte == UInt8(ascii: ","), !isQuoted { return index }
         }
-        // The quotation mark without an end is a part of the type.
+        // The quoted string has no end, so the quotation mark is treated as a part of the type.
         return bytes.firstIndex(of: UInt8(ascii: ","))
     }
 

@@ -2,12 +2,12 @@
 package struct Cookie: Hashable, Sendable {
     package var name: [UInt8]
     package var value: [UInt8]
-    /// The host in lower case, or the domain that includes all its subdomains.
+    /// The host in lower case or, unless ``isHostOnly`` is `true`, a domain that includes its subdomains.
     package var domain: String
-    /// Whether only the host `domain` itself gets the cookie.
+    /// Whether the cookie is sent only to the host `domain` itself.
     package var isHostOnly: Bool
     package var path: String
-    /// The time at which the cookie ends, since 1970; `nil` if it ends with the session.
+    /// The expiry time, since 1970; `nil` if the cookie expires with the session.
     package var expires: Duration?
     package var created: Duration
     package var isSecure: Bool
@@ -32,7 +32,7 @@ package struct Cookie: Hashable, Sendable {
         self.sameSite = sameSite
     }
 
-    /// Whether both cookies have one identity: the same name, domain and path. A new cookie replaces the old one.
+    /// Whether both cookies have the same identity: name, domain and path. A new cookie replaces the old one.
     package func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }

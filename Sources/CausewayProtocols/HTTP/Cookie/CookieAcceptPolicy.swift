@@ -1,13 +1,13 @@
-/// The policy of a session for storing cookies.
+/// A session's policy for storing cookies.
 package enum CookieAcceptPolicy: Sendable {
     case always
     case never
-    /// Only cookies of the site of the main document. Without a main document every request counts as one for it.
+    /// Accept only cookies of the main document's site. Without a main document, all cookies are accepted.
     case onlyFromMainDocumentDomain
 }
 
 extension CookieStore {
-    /// Whether the policy permits to store cookies from `host`.
+    /// Returns whether the policy permits storing cookies from `host`.
     ///
     /// - Parameter mainDocument: The host of the main document, if the request has one.
     package func accepts(_ policy: CookieAcceptPolicy, from host: String, mainDocument: String?) -> Bool {
@@ -20,7 +20,7 @@ extension CookieStore {
         }
     }
 
-    /// Returns the domain that one owner registered: the public suffix of `host` and one label more. An address is its own domain.
+    /// Returns the registrable domain of `host`: its public suffix and one more label. An IP address is its own registrable domain.
     package func registrableDomain(of host: String) -> String {
         let lower = URIBytes.lowercased(host)
         let name = lower.hasSuffix(".") ? String(lower.dropLast()) : lower

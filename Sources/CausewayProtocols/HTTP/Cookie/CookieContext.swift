@@ -1,6 +1,6 @@
 internal import CausewayTypes
 
-/// A request as far as cookies depend on it (RFC 6265bis §5.8.3).
+/// The parts of a request that cookies depend on (RFC 6265bis §5.8.3).
 package struct CookieContext: Equatable, Sendable {
     /// The relation of the request to the site that the user sees (RFC 6265bis §5.2).
     package enum Site: Sendable {
@@ -15,7 +15,8 @@ package struct CookieContext: Equatable, Sendable {
     /// The path of the request's target, without a query.
     package var path: String
     package var isSecure: Bool
-    /// Whether HTTP sends or receives the cookies, rather than a program that must not see the ones with `HttpOnly`.
+    /// Whether HTTP sends or receives the cookies. `false` for a script or another non-HTTP interface, which must not see `HttpOnly`
+    /// cookies.
     package var isHTTP: Bool
     package var site: Site
 
@@ -28,13 +29,13 @@ package struct CookieContext: Equatable, Sendable {
         self.site = site
     }
 
-    /// - Returns: `nil` unless `target` is an absolute URI of HTTP.
+    /// - Returns: `nil` unless `target` is an absolute HTTP URI.
     package init?(_ target: URIReference, isHTTP: Bool = true, site: Site = .same) {
         guard let origin = HTTPOrigin(target) else { return nil }
         self.init(host: origin.host, path: target.path, isSecure: origin.isSecure, isHTTP: isHTTP, site: site)
     }
 
-    /// The path of a cookie that names none (RFC 6265bis §5.1.4).
+    /// The default path of a cookie without the attribute `Path` (RFC 6265bis §5.1.4).
     package var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             last != path.startIndex

@@ -1,5 +1,5 @@
 extension CookieStore {
-    /// Returns the cookie of a field, or the reason to ignore it (RFC 6265bis §5.7, in the order of its steps).
+    /// Returns the cookie of a field, or the reason to ignore it (RFC 6265bis §5.7, the checks follow the order of its steps).
     func judged(_ parsed: SetCookie, context: CookieContext, now: Duration) throws(CookieRefusal) -> Cookie {
         let domain = try domain(of: parsed, context: context)
         let cookie = Cookie(
@@ -16,7 +16,7 @@ extension CookieStore {
         return cookie
     }
 
-    /// Returns the domain of a cookie that is sent to subdomains too; `nil` for one that belongs to the host.
+    /// Returns the domain of a cookie that is also sent to subdomains; `nil` for a host-only cookie.
     private func domain(of parsed: SetCookie, context: CookieContext) throws(CookieRefusal) -> String? {
         guard let domain = parsed.domain else { return nil }
         guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { throw .otherDomain }
@@ -33,7 +33,7 @@ extension CookieStore {
         return parsed.expires.map { .seconds($0) }
     }
 
-    /// Whether an insecure cookie would hide a secure one with its name (RFC 6265bis §5.7).
+    /// Returns whether an insecure cookie would shadow a secure cookie with the same name (RFC 6265bis §5.7).
     private func shadowsSecure(_ cookie: Cookie) -> Bool {
         let context = CookieContext(host: cookie.domain, path: cookie.path, isSecure: false)
         return contains { other in
@@ -43,7 +43,7 @@ extension CookieStore {
         }
     }
 
-    /// Checks what the prefixes of a name promise (RFC 6265bis §5.4). A cookie without a name must not imitate them by its value.
+    /// Checks the requirements of name prefixes (RFC 6265bis §5.4). The value of a nameless cookie must not begin with such a prefix.
     private func checkPrefix(of parsed: SetCookie, _ cookie: Cookie) throws(CookieRefusal) {
         if parsed.hasNamePrefix("__Secure-") {
             guard cookie.isSecure, !cookie.name.isEmpty else { throw .prefix }

@@ -1,26 +1,26 @@
 /// The outcome of one `Set-Cookie` field.
 package enum CookieOutcome: Equatable, Sendable {
     case stored
-    /// The cookie was already expired: a cookie with its identity, if there was one, is removed.
+    /// The cookie was already expired. A stored cookie with the same identity, if any, was removed.
     case removed
     case ignored(CookieRefusal)
 }
 
 /// The reason why a cookie is not stored (RFC 6265bis §5.7).
 package enum CookieRefusal: Error, Equatable, Sendable {
-    /// The field has no name and value, control characters, or too many bytes.
+    /// The field has neither a name nor a value, contains control characters, or is too long.
     case malformed
     /// `Domain` does not include the host of the request.
     case otherDomain
     /// `Domain` is a public suffix, such as `com`, whose owner does not own the subdomains.
     case publicSuffix
-    /// `Secure` came over an insecure connection, or the cookie would replace or shadow a secure one.
+    /// A cookie with `Secure` was set over an insecure connection, or the cookie would replace or shadow a secure one.
     case insecure
-    /// A cookie with `HttpOnly` was set by a program, or would be replaced by it.
+    /// A non-HTTP interface tried to set or replace a cookie with `HttpOnly`.
     case notHTTP
-    /// The request came from another site, and the cookie is for its own site only.
+    /// The request is cross-site, and `SameSite` restricts the cookie to its own site.
     case otherSite
-    /// The name has the prefix `__Secure-` or `__Host-`, without what it promises.
+    /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the requirements of the prefix.
     case prefix
     /// `SameSite=None` without `Secure`.
     case sameSiteNoneWithoutSecure
@@ -28,20 +28,20 @@ package enum CookieRefusal: Error, Equatable, Sendable {
 
 /// Cookies, and the rules for storing and sending them (RFC 6265bis §5.7, §5.8).
 ///
-/// A value without I/O: times are given, as durations since 1970.
+/// The store performs no I/O. The caller passes the current time as a duration since 1970.
 package struct CookieStore: Sendable {
     /// Limits of a store (RFC 6265bis §6.1).
     package struct Limits: Sendable {
         /// The maximum number of cookies with one domain.
         package var perDomain = 50
         package var total = 3_000
-        /// The maximum time until a cookie ends: 400 days (RFC 6265bis §5.5).
+        /// The maximum lifetime of a cookie: 400 days (RFC 6265bis §5.5).
         package var maximumAge: Duration = .seconds(400 * 86_400)
 
         package init() {}
     }
 
-    /// Tells whether a domain is a public suffix. Without a list, only names of a single label are.
+    /// Returns whether a domain is a public suffix. Without a list, only names with a single label are public suffixes.
     package typealias PublicSuffixTest = @Sendable (String) -> Bool
 
     private struct Entry: Sendable {
@@ -67,7 +67,7 @@ package struct CookieStore: Sendable {
         self.isPublicSuffix = isPublicSuffix
     }
 
-    /// All cookies, expired ones included, in order of creation.
+    /// All cookies, including expired ones, in order of creation.
     package var all: [Cookie] {
         entries.values.joined().sorted { $0.order < $1.order }.map(\.cookie)
     }
@@ -102,14 +102,14 @@ package struct CookieStore: Sendable {
         return insert(cookie, at: now)
     }
 
-    /// Stores a cookie of the program, which may set any domain. It replaces the one with its identity.
+    /// Stores a cookie of the program, which may set any domain. Replaces a stored cookie with the same identity.
     @discardableResult
     package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
         var cookie = cookie
         if let end = cookie.expires { cookie.expires = min(end, now + limits.maximumAge) }
         let old = remove(cookie)
         guard !cookie.isExpired(at: now) else { return .removed }
-        // The new cookie keeps the place of the old one in the order (RFC 6265bis §5.7).
+        // The new cookie keeps the creation time of the old one (RFC 6265bis §5.7).
         if let old { cookie.created = old.cookie.created }
         entries[cookie.domain, default: []].append(
             Entry(cookie: cookie, order: old?.order ?? nextOrder, lastAccess: now))
@@ -119,7 +119,7 @@ package struct CookieStore: Sendable {
         return .stored
     }
 
-    /// Removes the cookie with the identity of `cookie`.
+    /// Removes the stored cookie with the same identity as `cookie`.
     package mutating func delete(_ cookie: Cookie) { remove(cookie) }
 
     package mutating func removeAll() {
@@ -148,7 +148,8 @@ package struct CookieStore: Sendable {
         return old
     }
 
-    /// Applies the limits (RFC 6265bis §5.7): expired cookies go first, then insecure ones of a full domain, then the least recently used.
+    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used ones. In a full domain,
+    /// cookies without `Secure` are removed before secure ones.
     private mutating func evict(from domain: String, at now: Duration) {
         if (entries[domain]?.count ?? 0) > limits.perDomain {
             removeExpired(at: now)

@@ -1,9 +1,10 @@
 import CausewayWire
 
 extension SetCookie {
-    /// Splits the values of several `Set-Cookie` fields that were joined with commas, as in a dictionary of fields.
+    /// Splits the values of several `Set-Cookie` fields that were joined with commas, for example in a dictionary of fields.
     ///
-    /// RFC 9110 §5.3 forbids to join them, because dates have commas too. A comma separates here if a name and an equals sign follow.
+    /// RFC 9110 §5.3 does not permit joining them, because dates also contain commas. A comma is treated as a separator if a name and an
+    /// equals sign follow it.
     package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
         var fields: [ArraySlice<UInt8>] = []
         var start = 0

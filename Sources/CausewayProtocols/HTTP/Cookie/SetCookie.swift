@@ -22,7 +22,7 @@ package struct SetCookie: Equatable, Sendable {
     package var expires: Int64?
     /// The value of `Max-Age` in seconds. It takes precedence over `expires`.
     package var maximumAge: Int64?
-    /// The value of `Domain` in lower case and without a dot in front. Empty counts as missing.
+    /// The value of `Domain` in lower case and without a dot in front. An empty value is treated as missing.
     package var domain: String?
     /// The value of `Path`; `nil` if it does not begin with a slash.
     package var path: String?
@@ -37,7 +37,7 @@ package struct SetCookie: Equatable, Sendable {
 
     /// Parses the value of a field.
     ///
-    /// - Returns: `nil` if the value has control characters other than a tab, neither a name nor a value, or is too long.
+    /// - Returns: `nil` if the field contains control characters other than a tab, has neither a name nor a value, or is too long.
     package init?(_ field: some Collection<UInt8>) {
         guard !field.contains(where: { URIBytes.isControl($0) && $0 != 0x09 }) else { return nil }
         var parts = Array(field)[...]
@@ -46,7 +46,7 @@ package struct SetCookie: Equatable, Sendable {
             name = Array(HTTPCharacters.trimmed(pair[..<equals]))
             value = Array(HTTPCharacters.trimmed(pair[(equals + 1)...]))
         } else {
-            // The name is empty then, and the whole text is the value.
+            // Without an equals sign, the name is empty and the whole text is the value.
             name = []
             value = Array(HTTPCharacters.trimmed(pair))
         }
@@ -63,7 +63,7 @@ package struct SetCookie: Equatable, Sendable {
         return part
     }
 
-    /// Handles one attribute (RFC 6265bis §5.6.1 to §5.6.7). The last of several attributes with one name counts.
+    /// Handles one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute occurs several times, the last one applies.
     private mutating func note(_ attribute: ArraySlice<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
         let name = URIBytes.lowercased(String(decoding: HTTPCharacters.trimmed(attribute[..<equals]), as: UTF8.self))
@@ -105,7 +105,7 @@ package struct SetCookie: Equatable, Sendable {
         return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
     }
 
-    /// Whether the name begins with `prefix`, ignoring case; for a cookie without a name, the value (RFC 6265bis §5.4).
+    /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case (RFC 6265bis §5.4).
     func hasNamePrefix(_ prefix: String) -> Bool {
         let text = name.isEmpty ? value : name
         return text.count >= prefix.utf8.count

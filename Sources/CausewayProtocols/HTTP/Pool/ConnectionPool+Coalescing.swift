@@ -1,8 +1,8 @@
 extension ConnectionPool {
-    /// Notes the addresses of the host that a connection is being established to.
+    /// Records the resolved addresses of the host of a connection attempt.
     ///
-    /// If a connection of HTTP/2 to one of these addresses has a certificate for this host too, it serves the waiting requests, and the
-    /// attempt is stopped (RFC 9113 §9.1.1).
+    /// If an existing HTTP/2 connection to one of these addresses has a certificate that also names this host, that connection serves the
+    /// waiting requests, and the attempt is cancelled (RFC 9113 §9.1.1).
     package mutating func resolved(_ id: PoolConnectionID, addresses: [String], at now: Duration) -> [PoolAction] {
         guard isKnown(id.slot), let group = groups[id.slot], group[id]?.isConnecting == true else { return [] }
         guard group.key.origin.isSecure, group.mayCoalesce, group.alias == nil else { return [] }
@@ -37,7 +37,7 @@ extension ConnectionPool {
         return nil
     }
 
-    /// Assigns a request to the connection of another group that serves this one, if it still has room.
+    /// Assigns a request to the connection of another group that serves this one, if that connection can carry another request.
     ///
     /// - Returns: Whether the request was assigned.
     mutating func assignToAlias(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {

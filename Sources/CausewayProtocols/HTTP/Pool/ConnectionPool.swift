@@ -1,28 +1,28 @@
-/// The connections of one session, and the requests that wait for one.
+/// The connections of one session, and the requests that wait for a connection.
 ///
-/// The owner reports events with their times and performs the returned actions in order. HTTP/1 connections carry one request at a time,
-/// at most six for one key; a connection of HTTP/2 carries as many as the peer permits, and a second one is established only if the first
-/// is full or going away.
+/// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries one request at a
+/// time, and by default there are at most six connections per key. An HTTP/2 connection carries as many requests as the peer permits. A
+/// second one is established only if the first is full or going away.
 package struct ConnectionPool: Sendable {
     private let limits: PoolLimits
     var groups: [PoolGroup?] = []
     private var slots: [PoolKey: Int] = [:]
     private var freeSlots: [Int] = []
-    /// The groups of requests that wait, for cancellation.
+    /// The group index of each waiting request, for cancellation.
     private var places: [UInt64: Int] = [:]
     /// A counter of events, which orders requests and connections.
     private var serial: UInt64 = 0
     private var idleCount = 0
-    /// The next time at which ``advance(to:)`` has something to do. It may be too early, never too late.
+    /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but is never too late.
     package private(set) var deadline: Duration?
-    /// The number of keys from which on groups without connections are forgotten, with what they know about their servers.
+    /// The number of keys at which the pool removes empty groups, together with their knowledge about the servers.
     private static let groupLimit = 1_024
 
     package init(limits: PoolLimits = PoolLimits()) { self.limits = limits }
 
-    /// The number of connections, those that are being established included.
+    /// The number of connections, including those that are being established.
     package var connectionCount: Int { groups.reduce(0) { $0 + ($1?.connections.count ?? 0) } }
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     package var waitingCount: Int { places.count }
 
     // MARK: Requests
@@ -52,7 +52,7 @@ package struct ConnectionPool: Sendable {
         return isStarted || assignToAlias(request, slot: slot, &actions)
     }
 
-    /// Removes a request that waits. A request that has a connection is ended by ``finished(_:isReusable:idleTimeout:at:)``.
+    /// Removes a waiting request. For a request that already has a connection, call ``finished(_:isReusable:idleTimeout:at:)`` instead.
     package mutating func cancelled(_ request: UInt64, at now: Duration) -> [PoolAction] {
         guard let slot = places.removeValue(forKey: request) else { return [] }
         var actions: [PoolAction] = []
@@ -60,7 +60,7 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Changes the priority of a request that waits.
+    /// Changes the priority of a waiting request.
     package mutating func reprioritized(_ request: UInt64, to priority: Float) {
         guard let slot = places[request] else { return }
         groups[slot]?.reprioritize(request, priority)
@@ -68,19 +68,19 @@ package struct ConnectionPool: Sendable {
 
     // MARK: Connections
 
-    /// Notes that a connection was established.
+    /// Records that a connection was established.
     package mutating func connected(
         _ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration
     ) -> [PoolAction] {
         change(id, at: now) { group, limits, _ in group.connected(id, facts, at: now, limits: limits) }
     }
 
-    /// Notes that a connection could not be established.
+    /// Records that a connection could not be established.
     package mutating func connectFailed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, limits, actions in group.connectFailed(id, at: now, limits: limits, &actions) }
     }
 
-    /// Notes that a request on a connection ended.
+    /// Records that a request on a connection ended.
     ///
     /// - Parameters:
     ///   - isReusable: Whether HTTP permits another request on the connection (RFC 9112 §9.3). For HTTP/2 it is `true` unless the
@@ -99,17 +99,18 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Notes a new limit of concurrent streams (RFC 9113 §5.1.2).
+    /// Records a new limit of concurrent streams (RFC 9113 §5.1.2).
     package mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _, _ in group.streamLimitChanged(id, to: limit) }
     }
 
-    /// Lets no further request start on a connection: after GOAWAY, `Connection: close`, bytes after a response, or a change of the path.
+    /// Prevents further requests on a connection. Call this method after GOAWAY, `Connection: close`, unexpected bytes after a response, or
+    /// a change of the network path.
     package mutating func retired(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _, actions in group.retire(id, &actions) }
     }
 
-    /// Lets no further request start on any connection that exists, as for `reset` and `flush` of a session.
+    /// Prevents further requests on all existing connections, for example for `reset` or `flush` of a session.
     package mutating func retiredAll(where shouldRetire: (PoolConnectionID) -> Bool = { _ in true }, at now: Duration)
         -> [PoolAction]
     {
@@ -122,19 +123,19 @@ package struct ConnectionPool: Sendable {
         return settled(actions)
     }
 
-    /// Notes that a connection is closed, or left the pool after an upgrade. Requests on it are over.
+    /// Records that a connection was closed, or left the pool after an upgrade. Its requests have ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _, _ in group.remove(id) }
     }
 
-    /// Establishes up to `count` connections that no request waits for yet.
+    /// Establishes up to `count` connections before any request needs them.
     package mutating func warm(_ key: PoolKey, count: Int = 1, at now: Duration) -> [PoolAction] {
         var actions: [PoolAction] = []
         groups[slot(for: key)]?.warm(count, limits: limits, serial: &serial, &actions)
         return actions
     }
 
-    /// Closes connections that were idle for too long. Early, late and repeated calls are harmless.
+    /// Closes connections whose idle timeout has passed. Early, late and repeated calls are harmless.
     package mutating func advance(to now: Duration) -> [PoolAction] {
         guard let due = deadline, due <= now else { return [] }
         var actions: [PoolAction] = []
@@ -181,14 +182,14 @@ package struct ConnectionPool: Sendable {
 
     func isKnown(_ slot: Int) -> Bool { groups.indices.contains(slot) && groups[slot] != nil }
 
-    /// Serves one group, and notes when it needs the time next.
+    /// Serves the waiting requests of one group, and updates ``deadline``.
     mutating func serve(_ slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         groups[slot]?.serve(at: now, limits: limits, serial: &serial, &actions)
         recount(slot)
         if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
-    /// Notes the requests that no longer wait.
+    /// Removes the requests that `actions` assign or fail from the waiting requests. Returns `actions`.
     mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
         for action in actions {
             switch action {
@@ -199,13 +200,13 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Updates the number of idle connections after a change of one group.
+    /// Updates the number of idle connections after one group has changed.
     mutating func recount(_ slot: Int) {
-        // The group counts, because a copy of it would retain all of its arrays.
+        // The group itself counts, because a copy of the group would retain all of its arrays.
         idleCount += groups[slot]?.takeIdleChange() ?? 0
     }
 
-    /// Closes the connection that would be closed first anyway.
+    /// Closes the idle connection whose deadline is the earliest.
     private mutating func closeOldestIdle(_ actions: inout [PoolAction]) {
         let idle = groups.lazy.compactMap { $0 }.flatMap(\.connections).filter(\.isIdle)
         guard let oldest = idle.min(by: { ($0.idleDeadline ?? .zero) < ($1.idleDeadline ?? .zero) }) else { return }

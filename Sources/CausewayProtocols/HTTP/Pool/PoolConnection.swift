@@ -4,21 +4,21 @@ struct PoolConnection: Sendable {
         case connecting(offersHTTP2: Bool)
         /// HTTP/1, which carries one request at a time.
         case single
-        /// HTTP/2, with the peer's limit of concurrent streams.
+        /// HTTP/2, with the maximum number of concurrent streams that the peer permits.
         case multiplexed(streamLimit: Int)
     }
 
     let id: PoolConnectionID
     var phase: Phase
-    /// Whether no request may start on the connection any more.
+    /// Whether the connection accepts no further requests.
     var isRetired = false
     /// The number of requests on the connection.
     var activeCount = 0
-    /// Whether it carried a request before.
+    /// Whether the connection has carried a request.
     var isUsed = false
-    /// The event after which it was idle last, which orders idle connections.
+    /// The serial number of the event that last made the connection idle. It orders idle connections.
     var lastUse: UInt64 = 0
-    /// The time at which it is closed if it stays idle.
+    /// The time at which the connection is closed if it remains idle.
     var idleDeadline: Duration?
     var names: [String] = []
     var address: String?
@@ -56,7 +56,7 @@ struct PoolConnection: Sendable {
         return names.contains { Self.matches(name: URIBytes.lowercased($0), host: host) }
     }
 
-    /// Compares a host with a name of a certificate (RFC 9525 §6.3): a wildcard stands for one whole label at the left.
+    /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard stands for exactly the leftmost label.
     static func matches(name: String, host: String) -> Bool {
         guard !CookieContext.isAddress(host) else { return false }
         guard name.hasPrefix("*.") else { return name == host }

@@ -1,7 +1,7 @@
-/// The connections and the waiting requests with one key.
+/// The connections and the waiting requests for one key.
 struct PoolGroup: Sendable {
-    /// The version of HTTP that the server chose last. While it is not known, one connection is established at a time, because a
-    /// connection of HTTP/2 serves all requests.
+    /// The HTTP version that the server chose most recently. While it is unknown, connections are established one at a time, because a
+    /// single HTTP/2 connection can serve all requests.
     enum Version: Sendable {
         case unknown
         case http1
@@ -11,12 +11,12 @@ struct PoolGroup: Sendable {
     let key: PoolKey
     let slot: Int
     private(set) var connections: [PoolConnection] = []
-    /// Requests that any connection serves.
+    /// Requests that any connection of the group can serve.
     private(set) var waiting = WaitingRequests()
-    /// Requests with restrictions, in order, and the event at which each came.
+    /// Requests with restrictions, in order of arrival, and the serial number of the event that added each.
     private var restricted: [(request: PoolRequest, serial: UInt64)] = []
     private var version: Version
-    /// The time before which no attempt starts while other connections work.
+    /// The time before which no new connection attempt starts while other connections work.
     private var pauseEnd: Duration?
     /// A connection of another group that serves this one (RFC 9113 §9.1.1).
     var alias: PoolConnectionID?
@@ -43,7 +43,7 @@ struct PoolGroup: Sendable {
         return count - countedIdle
     }
 
-    /// The next time at which something is to do.
+    /// The next time at which the group has work to do.
     var deadline: Duration? {
         var next = isServed ? nil : pauseEnd
         for connection in connections where connection.isIdle {
@@ -97,7 +97,7 @@ struct PoolGroup: Sendable {
             connections[index].phase = .multiplexed(streamLimit: max(0, limit))
             version = .http2
         } else {
-            // A connection that did not offer HTTP/2 says nothing about the server.
+            // A connection that did not offer HTTP/2 does not show which versions the server supports.
             if case .connecting(offersHTTP2: true) = connections[index].phase { version = .http1 }
             connections[index].phase = .single
         }
@@ -124,7 +124,7 @@ struct PoolGroup: Sendable {
 
     /// Handles the end of a request on a connection.
     ///
-    /// - Parameter idleTimeout: The time for which the server keeps the connection, if it said so.
+    /// - Parameter idleTimeout: The time for which the server keeps an idle connection open, if the server stated it.
     mutating func finished(
         _ id: PoolConnectionID, isReusable: Bool, idleTimeout: Duration?, serial: UInt64, at now: Duration,
         limits: PoolLimits,
@@ -148,7 +148,7 @@ struct PoolGroup: Sendable {
         connections[index].phase = .multiplexed(streamLimit: max(0, limit))
     }
 
-    /// Lets no further request start on a connection, and closes it once it is idle. Attempts are not affected.
+    /// Prevents further requests on a connection, and closes it when it becomes idle. Has no effect on connection attempts.
     mutating func retire(_ id: PoolConnectionID, _ actions: inout [PoolAction]) {
         guard let index = index(of: id), !connections[index].isConnecting else { return }
         connections[index].isRetired = true
@@ -157,7 +157,7 @@ struct PoolGroup: Sendable {
         connections.remove(at: index)
     }
 
-    /// Forgets a connection without closing it.
+    /// Removes a connection without closing it.
     mutating func remove(_ id: PoolConnectionID) { connections.removeAll { $0.id == id } }
 
     mutating func closeExpired(at now: Duration, _ actions: inout [PoolAction]) {
@@ -179,7 +179,7 @@ struct PoolGroup: Sendable {
 
     // MARK: Serving
 
-    /// Gives connections to waiting requests, and establishes those that are missing.
+    /// Assigns connections to waiting requests, and establishes further connections if necessary.
     mutating func serve(at now: Duration, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
         serveRestricted(&actions)
         while !waiting.isEmpty, let id = bestConnection(), let request = waiting.popFirst() {
@@ -196,16 +196,16 @@ struct PoolGroup: Sendable {
         connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
     }
 
-    /// Establishes connections that no request waits for yet.
+    /// Establishes connections before any request needs them.
     mutating func warm(_ count: Int, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
         let wanted = version == .http1 ? count : min(count, 1)
         let existing = connections.count { !$0.isRetired && !$0.isConnecting }
         connect(wanted - existing, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
     }
 
-    /// Establishes connections until `count` attempts run.
+    /// Starts connection attempts until `count` of them are in progress.
     ///
-    /// One is enough while the server may choose HTTP/2.
+    /// While the server may choose HTTP/2, at most one attempt is in progress.
     ///
     /// - Parameter makesRoom: Whether an idle connection is closed if the limit is reached.
     private mutating func connect(
@@ -251,7 +251,8 @@ struct PoolGroup: Sendable {
         }
     }
 
-    /// Returns a connection with room: one of HTTP/2 if there is one, else the one that was used last, which the server closes last.
+    /// Returns a connection that can carry another request. Prefers an HTTP/2 connection, then the most recently used one, because the
+    /// server closes it last.
     private func bestConnection(where isAllowed: (PoolConnection) -> Bool = { _ in true }) -> PoolConnectionID? {
         var best: (id: PoolConnectionID, lastUse: UInt64)?
         for connection in connections where connection.hasRoom && isAllowed(connection) {
@@ -261,7 +262,7 @@ struct PoolGroup: Sendable {
         return best?.id
     }
 
-    /// Closes idle connections of HTTP/2 beside another one with room.
+    /// Closes idle HTTP/2 connections if another HTTP/2 connection can carry more requests.
     private mutating func closeRedundant(_ actions: inout [PoolAction]) {
         guard version == .http2, connections.count(where: { $0.isMultiplexed && $0.hasRoom }) > 1 else { return }
         let kept = connections.first { $0.isMultiplexed && $0.hasRoom }?.id

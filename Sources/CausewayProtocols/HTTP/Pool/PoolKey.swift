@@ -1,9 +1,9 @@
 /// Requests with equal keys can use one connection (RFC 9110 §7.2).
 package struct PoolKey: Hashable, Sendable {
     package var origin: HTTPOrigin
-    /// The proxies on the way; empty for a direct connection.
+    /// The proxies of the connection; empty for a direct connection.
     package var route: String
-    /// The credential of the connection: the client's certificate, or a user of connection-based authentication. Empty for none.
+    /// The identity that the connection authenticates: a client certificate, or a user of connection-based authentication. Empty for none.
     package var identity: String
 
     package init(_ origin: HTTPOrigin, route: String = "", identity: String = "") {
@@ -13,30 +13,30 @@ package struct PoolKey: Hashable, Sendable {
     }
 }
 
-/// A connection of a pool. Identifiers are never used again.
+/// The identifier of a connection in a pool. Identifiers are never reused.
 package struct PoolConnectionID: Hashable, Sendable {
-    /// The place of its group.
+    /// The index of its group in the pool.
     let slot: Int
     let serial: UInt64
 }
 
 /// A request that needs a connection.
 package struct PoolRequest: Sendable {
-    /// The restrictions of a request that is sent again, or that cannot share a connection.
+    /// The restriction on the connection for a request that is a retry or that cannot share a connection.
     package enum Route: Sendable {
         case any
-        /// A connection that is established after this request came, because an old one was closed by the peer.
+        /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection.
         case newConnection
-        /// Not a connection to another name of the server, after a response with status 421 (RFC 9110 §15.5.20).
+        /// A connection for the request's own host, not one for another host name, after a response with status 421 (RFC 9110 §15.5.20).
         case ownConnection
-        /// A connection of HTTP/1.1, as for an upgrade.
+        /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
     }
 
-    /// The program's number of the request. Each is in the pool once.
+    /// The owner's identifier of the request. It must be unique in the pool.
     package var id: UInt64
     package var key: PoolKey
-    /// The priority from 0 to 1. Waiting requests are served by priority, then in order.
+    /// The priority from 0 to 1. Waiting requests are served by priority, then in order of arrival.
     package var priority: Float
     package var route: Route
 
@@ -48,13 +48,13 @@ package struct PoolRequest: Sendable {
     }
 }
 
-/// The facts about a connection that has been established.
+/// Properties of an established connection.
 package struct PoolConnectionFacts: Equatable, Sendable {
     /// The maximum number of concurrent streams; `nil` for HTTP/1, which carries one request at a time.
     package var streamLimit: Int?
-    /// The names in the server's certificate, which was verified. Other hosts among them may share the connection.
+    /// The names in the server's verified certificate. Requests for other hosts among these names may share the connection.
     package var names: [String]
-    /// The address of the server, in the form in which ``ConnectionPool/resolved(_:addresses:at:)`` gets it.
+    /// The address of the server, in the same text form as the addresses in ``ConnectionPool/resolved(_:addresses:at:)``.
     package var address: String?
 
     package init(streamLimit: Int? = nil, names: [String] = [], address: String? = nil) {
@@ -64,13 +64,13 @@ package struct PoolConnectionFacts: Equatable, Sendable {
     }
 }
 
-/// A step for the owner of a pool.
+/// An action that the owner of a pool performs.
 package enum PoolAction: Equatable, Sendable {
     /// Establish a connection. Offer HTTP/2 only if `offersHTTP2`.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
     /// Send the request on the connection. A reused connection has carried a request before.
     case assign(UInt64, PoolConnectionID, isReused: Bool)
-    /// Close the connection, or stop establishing it. The pool has forgotten it.
+    /// Close the connection, or cancel the attempt to establish it. The pool has already removed it.
     case close(PoolConnectionID)
     /// End the request with the failure of this connection.
     case fail(UInt64, because: PoolConnectionID)
@@ -80,13 +80,13 @@ package enum PoolAction: Equatable, Sendable {
 package struct PoolLimits: Sendable {
     /// The maximum number of connections with one key.
     package var connectionsPerKey = 6
-    /// The time after which an idle connection is closed, unless the server states another one.
+    /// The time after which an idle connection is closed, unless the server states a different timeout.
     package var idleTimeout: Duration = .seconds(60)
-    /// The maximum time for which a server can keep a connection idle.
+    /// The upper limit for an idle timeout that a server states.
     package var maximumIdleTimeout: Duration = .seconds(600)
     /// The maximum number of idle connections in the whole pool.
     package var idleConnections = 256
-    /// The time without a new attempt after a connection failed while others with its key work.
+    /// The minimum time from a failed connection attempt to the next one, while other connections with the same key work.
     package var attemptPause: Duration = .seconds(1)
 
     package init() {}

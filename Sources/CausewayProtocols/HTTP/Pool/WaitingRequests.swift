@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// Requests that wait for a connection, by priority, then in the order in which they came.
+/// Requests that wait for a connection, by priority, then in order of arrival.
 struct WaitingRequests: Sendable {
     private struct Place: Comparable, Sendable {
         var priority: Float
@@ -12,7 +12,7 @@ struct WaitingRequests: Sendable {
         }
     }
 
-    /// The places in the order of service. A place that differs from the one in `current` is out of date.
+    /// The queue positions of the requests. A position that differs from the one in `current` is outdated.
     private var order = Heap<Place>()
     private var current: [UInt64: Place] = [:]
 
@@ -20,7 +20,7 @@ struct WaitingRequests: Sendable {
     var isEmpty: Bool { current.isEmpty }
 
     mutating func insert(_ id: UInt64, priority: Float, serial: UInt64) {
-        // A priority that is not a number has no place in an order.
+        // NaN cannot be ordered, so it is replaced by 0.
         let place = Place(priority: priority.isNaN ? 0 : priority, serial: serial, id: id)
         current[id] = place
         order.insert(place)
@@ -33,11 +33,11 @@ struct WaitingRequests: Sendable {
         return true
     }
 
-    /// Changes the priority of a request. Among equals it keeps its place.
+    /// Changes the priority of a request. Among requests of equal priority, it keeps its order of arrival.
     mutating func reprioritize(_ id: UInt64, _ priority: Float) {
         guard let old = current[id], !priority.isNaN, old.priority != priority else { return }
         insert(id, priority: priority, serial: old.serial)
-        // Many changes must not fill the memory with places that are out of date.
+        // Remove outdated positions, so that repeated changes do not consume unbounded memory.
         if order.count > 2 * current.count + 64 { order = Heap(current.values) }
     }
 

@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// A request as far as redirects change it.
+/// The parts of a request that a redirect can change.
 package struct RedirectableRequest: Equatable, Sendable {
     package var method: String
     /// The absolute target, with its fragment.
@@ -21,31 +21,31 @@ package struct RedirectableRequest: Equatable, Sendable {
 package enum RedirectRefusal: Error, Equatable, Sendable {
     /// The chain reached its limit.
     case tooMany(limit: Int)
-    /// The redirect leads from a secured scheme to one that is not.
+    /// The redirect leads from a secure scheme to an insecure one.
     case downgrade
-    /// `Location` is not a URI reference, or occurs with two values.
+    /// `Location` is not a URI reference, or the response has several different `Location` values.
     case invalidLocation
     /// The redirect leads to a scheme that is not HTTP.
     case unsupportedScheme(String)
 }
 
-/// The answer to a response with a redirection status.
+/// The decision about a response with a redirection status.
 package enum RedirectDecision: Equatable, Sendable {
-    /// The response is the result.
+    /// Deliver the response to the program.
     case deliver
     /// Send this request instead.
     case follow(RedirectableRequest)
-    /// End with an error, unless the program decides to send the proposed request. There is none if `Location` cannot be used.
+    /// End with an error, unless the program decides to send the proposed request. `proposed` is `nil` if `Location` cannot be used.
     case refuse(RedirectRefusal, proposed: RedirectableRequest?)
 }
 
 /// Follows the redirects of one task (RFC 9110 §15.4).
 ///
-/// Loops end at the limit, as in other clients: a redirect of a resource to itself is common while a server sets cookies.
+/// A redirect loop ends only at the limit, as in other clients, because servers often redirect a resource to itself after they set cookies.
 package struct RedirectChain: Sendable {
     /// The number of redirects that are followed by default.
     package static let defaultLimit = 20
-    /// Fields that are sent to one origin only (RFC 9110 §15.4).
+    /// Fields that must not be sent to another origin (RFC 9110 §15.4).
     private static let boundToOrigin = [
         "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authorization", "WWW-Authenticate",
     ]
@@ -65,7 +65,7 @@ package struct RedirectChain: Sendable {
         self.secretFields = secretFields
     }
 
-    /// Decides about a response to `request`.
+    /// Decides how to handle a response to `request`.
     ///
     /// - Parameter fields: The fields of the response.
     package mutating func answered(
@@ -77,7 +77,7 @@ package struct RedirectChain: Sendable {
             return .refuse(.invalidLocation, proposed: nil)
         }
         var target = reference.resolved(against: request.target)
-        // A fragment of the original target survives (RFC 9110 §10.2.2).
+        // The fragment of the original target is kept if `Location` has none (RFC 9110 §10.2.2).
         target.fragment = target.fragment ?? request.target.fragment
         guard let old = HTTPOrigin(request.target) else { return .deliver }
         guard let new = HTTPOrigin(target) else {
@@ -94,11 +94,11 @@ package struct RedirectChain: Sendable {
 
     private enum Location {
         case only(ArraySlice<UInt8>)
-        /// The field occurs with different values.
+        /// The field occurs more than once with different values.
         case ambiguous
     }
 
-    /// Returns the value of `Location` in bytes, because servers send text in other encodings than UTF-8.
+    /// Returns the value of `Location` as bytes, because some servers do not encode it in UTF-8.
     private static func location(in fields: FieldSection) -> Location? {
         guard let first = fields.index(of: "Location") else { return nil }
         let value = fields[first].value
@@ -110,7 +110,8 @@ package struct RedirectChain: Sendable {
         return .only(value)
     }
 
-    /// Whether the status asks for another request. 300 leaves the choice to the user, 304 is about a cache, 305 and 306 are obsolete.
+    /// Returns whether the status requires another request. 300 leaves the choice to the user, 304 applies to a cache, and 305 and 306 are
+    /// obsolete.
     package static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -133,7 +134,7 @@ package struct RedirectChain: Sendable {
         var next = request
         next.target = target
         next.method = Self.method(after: request.method, status: status)
-        // A 303 answer to GET with content is followed without the content, because it names another resource.
+        // A 303 response refers to another resource, so even a GET request with content is followed without the content.
         if next.method != request.method || status == 303 {
             next.hasContent = false
             for name in Self.boundToContent { next.fields.removeAll(name) }

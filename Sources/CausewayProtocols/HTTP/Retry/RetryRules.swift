@@ -1,29 +1,29 @@
-/// A request and the connection that it was sent on, as far as they decide about sending it again.
+/// The properties of a request and its connection that determine whether the request can be sent again.
 package struct RetryContext: Equatable, Sendable {
     /// The content of the request.
     package enum Content: Equatable, Sendable {
         case none
         /// Data or a file, which can be read again.
         case repeatable
-        /// A stream. Once a byte was read, the program must provide another stream.
+        /// A stream. If any of it has been read, the program must provide a new stream.
         case stream(isRead: Bool)
     }
 
     /// The state of the connection when it was chosen.
     package enum Connection: Sendable {
         case new
-        /// It carried another request before, so the peer may have closed it meanwhile.
+        /// The connection has carried an earlier request, so the peer may have closed it in the meantime.
         case reused
     }
 
     package var method: String
     package var content: Content
     package var connection: Connection
-    /// Whether a byte of the request left the host.
+    /// Whether any byte of the request may have been sent.
     package var wasSent: Bool
-    /// Whether the request was sent as early data of TLS (RFC 8446 §2.3).
+    /// Whether the request was sent as TLS early data (RFC 8446 §2.3).
     package var usedEarlyData: Bool
-    /// How often this request was sent again already.
+    /// The number of retries of this request so far.
     package var retryCount: Int
 
     package init(
@@ -39,11 +39,11 @@ package struct RetryContext: Equatable, Sendable {
     }
 }
 
-/// The event that ends an exchange before its answer is complete, or an answer that invites to repeat the request.
+/// The event that may cause a retry: the exchange ended before its response was complete, or a response permits a retry.
 package enum RetryOccasion: Equatable, Sendable {
-    /// The connection ended before the first byte of the answer.
+    /// The connection ended before the first byte of the response.
     case closedBeforeAnswer
-    /// The connection ended in the answer.
+    /// The connection ended in the middle of the response.
     case closedInAnswer
     /// GOAWAY names a last stream below this one, so the peer did not process the request (RFC 9113 §6.8).
     case goneAway
@@ -51,27 +51,27 @@ package enum RetryOccasion: Equatable, Sendable {
     case refusedStream
     /// RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
     case requiresHTTP1
-    /// The final answer has this status.
+    /// The final response has this status.
     case answered(status: Int)
 }
 
 /// The decision about sending a request again.
 package enum RetryDecision: Equatable, Sendable {
-    /// The restrictions of the second attempt.
+    /// The connection that the retry must use.
     package enum Route: Sendable {
         /// Any connection.
         case any
-        /// A connection that carried no request before.
+        /// A connection that has not carried a request.
         case newConnection
-        /// A connection to the request's own host, not one of another name (RFC 9110 §7.4).
+        /// A connection that was established for the request's own host, not one for another host name (RFC 9110 §7.4).
         case ownConnection
-        /// A connection of HTTP/1.1.
+        /// An HTTP/1.1 connection.
         case http1
         /// Any connection, but not in early data (RFC 8470 §5.2).
         case withoutEarlyData
     }
 
-    /// Report the failure, or deliver the answer.
+    /// Report the failure or deliver the response.
     case end
     /// Send the request again.
     ///
@@ -81,7 +81,7 @@ package enum RetryDecision: Equatable, Sendable {
 
 /// The rules for sending a request again without asking the program (RFC 9110 §9.2.2).
 package enum RetryRules {
-    /// The maximum number of retries after answers that prove that the peer did not process the request.
+    /// The maximum number of retries of a request that the peer provably did not process.
     package static let unprocessedLimit = 5
 
     /// Decides whether a request is sent again, and how.
@@ -91,7 +91,7 @@ package enum RetryRules {
             guard context.connection == .reused, context.retryCount == 0 else { return .end }
             guard isIdempotent(context.method) || !context.wasSent else { return .end }
             return again(.newConnection, context)
-        // A part of the answer was delivered already.
+        // A part of the response has already been delivered.
         case .closedInAnswer: return .end
         case .goneAway, .refusedStream:
             return context.retryCount < unprocessedLimit ? again(.any, context) : .end
@@ -104,12 +104,13 @@ package enum RetryRules {
     private static func decide(status: Int, _ context: RetryContext) -> RetryDecision {
         guard context.retryCount == 0 else { return .end }
         switch status {
-        // The server stopped waiting for the request. On a reused connection it may have waited for any request (RFC 9110 §15.5.9).
+        // The server stopped waiting for a request. On a reused connection, it may have timed out before this request arrived
+        // (RFC 9110 §15.5.9).
         case 408 where context.connection == .reused && isIdempotent(context.method):
             return again(.newConnection, context)
         // The server did not process the request, so any method can be repeated (RFC 9110 §15.5.20).
         case 421: return again(.ownConnection, context)
-        // The server did not process the request, because an attacker could replay it (RFC 8470 §5.2).
+        // The server did not process the request, because early data could be a replay (RFC 8470 §5.2).
         case 425 where context.usedEarlyData: return again(.withoutEarlyData, context)
         default: return .end
         }
@@ -119,7 +120,7 @@ package enum RetryRules {
         .retry(route, needsNewStream: context.content == .stream(isRead: true))
     }
 
-    /// Whether the method has the same effect if it arrives twice (RFC 9110 §9.2.2). Method names are case-sensitive.
+    /// Returns whether repeated requests with this method have the same effect as one (RFC 9110 §9.2.2). Method names are case-sensitive.
     package static func isIdempotent(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true

@@ -1,8 +1,9 @@
-/// An HTTP origin: scheme, host and port (RFC 9110 §4.3.1). Credentials belong to one origin.
+/// An HTTP origin: scheme, host and port (RFC 9110 §4.3.1). Credentials apply to a single origin.
 package struct HTTPOrigin: Hashable, Sendable {
-    /// Whether the connection is secured by TLS. `wss` counts as `https`, `ws` as `http`, because they connect in the same way.
+    /// Whether the connection is secured by TLS. `wss` is treated as `https` and `ws` as `http`, because the connections are established in
+    /// the same way.
     package var isSecure: Bool
-    /// The host in lower case, without a final dot. An IPv6 literal has its brackets.
+    /// The host in lower case, without a final dot. An IPv6 literal includes its brackets.
     package var host: String
     package var port: UInt16
 

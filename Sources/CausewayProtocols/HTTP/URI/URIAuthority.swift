@@ -2,7 +2,7 @@
 package struct URIAuthority: Hashable, Sendable {
     /// The user information without its `@`, still percent-encoded. HTTP does not send it (RFC 9110 §4.2.4).
     package var userInformation: String?
-    /// The host as it was written; an IPv6 literal has its brackets.
+    /// The host as it was written; an IPv6 literal includes its brackets.
     package var host: String
     package var port: UInt16?
 
@@ -12,9 +12,9 @@ package struct URIAuthority: Hashable, Sendable {
         self.port = port
     }
 
-    /// Parses an authority. An empty port is the same as none.
+    /// Parses an authority. An empty port is treated as a missing port.
     ///
-    /// - Returns: `nil` for a character that a host cannot contain, for two `@`, and for a port of 0 or above 65,535.
+    /// - Returns: `nil` if the host contains an invalid character, the authority contains two `@`, or the port is 0 or above 65,535.
     init?(bytes: ArraySlice<UInt8>) {
         var rest = bytes
         if let at = rest.firstIndex(of: 0x40) {
@@ -33,7 +33,7 @@ package struct URIAuthority: Hashable, Sendable {
             hostEnd = rest.firstIndex(of: 0x3A) ?? rest.endIndex
             guard rest[..<hostEnd].allSatisfy({ URIBytes.isName($0) || $0 >= 0x80 }) else { return nil }
         }
-        // A host in UTF-8 is percent-encoded here (RFC 3986 §3.2.2); the resolver gets its A-labels.
+        // A UTF-8 host is percent-encoded here (RFC 3986 §3.2.2); name resolution uses its A-labels.
         host = URIBytes.encoded(rest[..<hostEnd], where: { $0 < 0x80 })
         rest = rest[hostEnd...]
         guard let colon = rest.popFirst() else { return }
@@ -47,7 +47,7 @@ package struct URIAuthority: Hashable, Sendable {
 }
 
 extension URIAuthority {
-    /// The user name and the password of the user information, for the first challenge of the origin (RFC 3986 §3.2.1).
+    /// The user name and the password from the user information, for the first challenge of the origin (RFC 3986 §3.2.1).
     ///
     /// - Returns: `nil` without user information. A missing password is empty.
     package var credential: PasswordCredential? {

@@ -16,7 +16,7 @@ enum URIBytes {
         }
     }
 
-    /// Whether `byte` may occur in a path, a query or a fragment. The percent sign counts, because input is not decoded.
+    /// Whether `byte` may occur in a path, a query or a fragment. The percent sign is included, because the input is still percent-encoded.
     static func isContent(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x25 || byte == 0x2F || byte == 0x3A || byte == 0x3F
             || byte == 0x40
@@ -51,7 +51,7 @@ enum URIBytes {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Decodes percent-encoded bytes (RFC 3986 §2.1). A percent sign without two hexadecimal digits stays.
+    /// Decodes percent-encoded bytes (RFC 3986 §2.1). A percent sign that is not followed by two hexadecimal digits is kept.
     static func decoded(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let input = Array(bytes)
         var result: [UInt8] = []

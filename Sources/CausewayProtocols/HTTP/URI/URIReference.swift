@@ -1,7 +1,7 @@
 /// A URI reference, split into its components (RFC 3986 §4.1).
 ///
-/// Components are kept as they were written, apart from the scheme, which is in lower case. Bytes that a URI cannot contain are
-/// percent-encoded, because servers send spaces and UTF-8 in `Location`.
+/// Components keep their original spelling, except for the scheme, which is converted to lower case. Bytes that are not valid in a URI are
+/// percent-encoded, because some servers send spaces and UTF-8 in `Location`.
 package struct URIReference: Hashable, Sendable {
     package var scheme: String?
     package var authority: URIAuthority?
@@ -25,7 +25,7 @@ package struct URIReference: Hashable, Sendable {
     /// - Returns: `nil` for control characters, an invalid authority, or a colon in the first segment of a relative path (RFC 3986 §4.2).
     package init?(_ text: some StringProtocol) { self.init(bytes: Array(text.utf8)) }
 
-    /// Parses the bytes of a reference, with the rules of ``init(_:)``.
+    /// Parses the bytes of a reference by the same rules as ``init(_:)``.
     package init?(bytes: [UInt8]) {
         var rest = bytes[...]
         while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
@@ -46,7 +46,7 @@ package struct URIReference: Hashable, Sendable {
             authority = parsed
             rest = rest[end...]
         }
-        // A colon before the first slash would have been the end of a scheme.
+        // A relative path must not have a colon in its first segment, because the segment could be mistaken for a scheme.
         if scheme == nil, authority == nil, rest.prefix(while: { $0 != 0x2F }).contains(0x3A) { return nil }
         path = URIBytes.encoded(rest, where: URIBytes.isContent)
     }
@@ -66,7 +66,7 @@ package struct URIReference: Hashable, Sendable {
         return URIBytes.lowercased(String(decoding: word, as: UTF8.self))
     }
 
-    /// The path and the query as they stand in a request line (RFC 9112 §3.2.1). An empty path is `/`.
+    /// The path and the query in the form that a request line contains (RFC 9112 §3.2.1). An empty path is `/`.
     package var originForm: String {
         (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
     }
