@@ -24,10 +24,10 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     var now: Duration { get }
     func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts)
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
-    /// An exchange ended. The connection can carry another request if `isReusable` is `true`.
+    /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
-    /// The connection is closed and must not be used for further requests.
+    /// Reports that the connection is closed and must not be used for further requests.
     func closed(_ id: PoolConnectionID)
-    /// The connection ended before the response to an exchange was complete.
+    /// Reports that the connection ended before the response to an exchange was complete.
     func interrupted(_ exchange: HTTPExchange, _ failure: HTTP1Failure?, _ error: NWError?)
 }

@@ -24,7 +24,7 @@ enum HTTP2FieldRules {
         return nil
     }
 
-    /// Whether a value has no control characters except tabs, and no space at its ends (RFC 9113 §8.2.1, RFC 9110 §5.5).
+    /// Returns whether a value has no control characters except tabs, and no space at its ends (RFC 9113 §8.2.1, RFC 9110 §5.5).
     static func isValue(_ value: Span<UInt8>) -> Bool {
         guard value.count > 0 else { return true }
         for index in value.indices where value[index] < 0x20 && value[index] != 0x09 || value[index] == 0x7F {
@@ -44,7 +44,7 @@ enum HTTP2FieldRules {
         return "connection-specific field"
     }
 
-    /// Whether a field must not occur in HTTP/2 (RFC 9113 §8.2.2).
+    /// Returns whether a field must not occur in HTTP/2 (RFC 9113 §8.2.2).
     static func isConnectionSpecific(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 7: areEqual(name, "upgrade")
@@ -55,7 +55,7 @@ enum HTTP2FieldRules {
         }
     }
 
-    /// Whether bytes equal a lower-case text, ignoring their case.
+    /// Returns whether bytes equal a lower-case text, ignoring their case.
     static func areEqual(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         let text = text.utf8.span
         guard bytes.count == text.count else { return false }

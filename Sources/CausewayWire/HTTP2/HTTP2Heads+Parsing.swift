@@ -106,7 +106,7 @@ extension HTTP2RequestHead {
         fields = others
     }
 
-    /// Whether `text` is a scheme (RFC 3986 §3.1).
+    /// Returns whether `text` is a scheme (RFC 3986 §3.1).
     static func isScheme(_ text: String) -> Bool {
         guard let first = text.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return false }
         return text.utf8.allSatisfy { byte in

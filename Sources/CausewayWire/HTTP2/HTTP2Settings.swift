@@ -56,7 +56,7 @@ package struct HTTP2Settings: Equatable, Sendable {
         return setting.value == 1
     }
 
-    /// The settings that differ from those of the other value, in the order of their identifiers.
+    /// Returns the settings that differ from those of the other value, in the order of their identifiers.
     package func changes(from other: HTTP2Settings) -> [HTTP2Setting] {
         var changes: [HTTP2Setting] = []
         func add(_ identifier: HTTP2SettingIdentifier, _ value: Int?, _ old: Int?) {

@@ -142,7 +142,7 @@ struct HTTP2Subject {
         return frames
     }
 
-    /// The fields of the HEADERS frames that were sent, in order.
+    /// Decodes the fields of the HEADERS frames that were sent, in order.
     mutating func decodeHeads() -> [FieldSection] {
         frames.compactMap { sent in
             guard case .headers(let headers) = sent.frame, let block = try? decoder.decode(headers.fragment.span) else {
@@ -164,7 +164,7 @@ struct HTTP2Subject {
         frames.compactMap { if case .resetStream(let code) = $0.frame { ($0.id, code) } else { nil } }
     }
 
-    /// The number of bytes of content that were sent on a stream.
+    /// Returns the number of content bytes that were sent on a stream.
     func contentCount(of id: UInt32) -> Int {
         frames.reduce(0) { sum, sent in
             guard sent.id == id, case .data(let bytes, _, _) = sent.frame else { return sum }

@@ -80,7 +80,7 @@ package struct DigestSession: Sendable {
         return URIBytes.lowercased(proof) == expected.response
     }
 
-    /// The secret part of the response, called A1 (RFC 7616 §3.4.2).
+    /// Returns the secret part of the response, called A1 (RFC 7616 §3.4.2).
     private mutating func secret(clientNonce: String) -> String {
         if let known = sessionSecret { return known.secret }
         let base = hash("\(credential.username):\(challenge.realm):\(credential.password)")

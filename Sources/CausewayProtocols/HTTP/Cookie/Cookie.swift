@@ -32,7 +32,7 @@ package struct Cookie: Hashable, Sendable {
         self.sameSite = sameSite
     }
 
-    /// Whether both cookies have the same identity: name, domain and path. A new cookie replaces the old one.
+    /// Returns whether both cookies have the same identity: name, domain and path. A new cookie replaces the old one.
     package func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }

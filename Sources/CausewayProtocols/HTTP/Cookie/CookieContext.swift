@@ -43,7 +43,7 @@ package struct CookieContext: Equatable, Sendable {
         return String(path[..<last])
     }
 
-    /// Whether a cookie with `cookiePath` belongs to this request (RFC 6265bis §5.1.4).
+    /// Returns whether a cookie with `cookiePath` belongs to this request (RFC 6265bis §5.1.4).
     package func matches(path cookiePath: String) -> Bool {
         let (mine, other) = (path.utf8, cookiePath.utf8)
         guard mine.starts(with: other) else { return false }
@@ -51,13 +51,13 @@ package struct CookieContext: Equatable, Sendable {
         return mine[mine.index(mine.startIndex, offsetBy: other.count)] == UInt8(ascii: "/")
     }
 
-    /// Whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An address has no subdomains.
+    /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An address has no subdomains.
     package func matches(domain: String) -> Bool {
         if host == domain { return true }
         return host.hasSuffix("." + domain) && !Self.isAddress(host)
     }
 
-    /// Whether `host` is an IP address rather than a name.
+    /// Returns whether `host` is an IP address rather than a name.
     static func isAddress(_ host: String) -> Bool {
         host.hasPrefix("[") || IPv4Address(host) != nil || IPv6Address(host) != nil
     }

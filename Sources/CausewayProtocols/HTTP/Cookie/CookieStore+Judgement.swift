@@ -1,5 +1,5 @@
 extension CookieStore {
-    /// Returns the cookie of a field, or the reason to ignore it (RFC 6265bis §5.7, the checks follow the order of its steps).
+    /// Returns the cookie of a field, or the reason to ignore it (RFC 6265bis §5.7). The checks follow the order of the steps in the RFC.
     func judged(_ parsed: SetCookie, context: CookieContext, now: Duration) throws(CookieRefusal) -> Cookie {
         let domain = try domain(of: parsed, context: context)
         let cookie = Cookie(

@@ -72,12 +72,12 @@ package struct CookieStore: Sendable {
         entries.values.joined().sorted { $0.order < $1.order }.map(\.cookie)
     }
 
-    /// Whether any cookie, expired or not, has this property.
+    /// Returns whether any cookie, expired or not, satisfies the predicate.
     func contains(where matches: (Cookie) -> Bool) -> Bool {
         entries.values.contains { list in list.contains { matches($0.cookie) } }
     }
 
-    /// Whether the owner of `domain` does not own its subdomains.
+    /// Returns whether the owner of `domain` does not own its subdomains.
     func isPublicSuffixDomain(_ domain: String) -> Bool { isPublicSuffix(domain) }
 
     // MARK: Storing

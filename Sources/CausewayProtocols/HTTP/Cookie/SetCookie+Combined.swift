@@ -16,7 +16,7 @@ extension SetCookie {
         return fields.filter { !$0.isEmpty }
     }
 
-    /// Whether the bytes begin with a token and an equals sign.
+    /// Returns whether the bytes begin with a token and an equals sign.
     private static func beginsPair(_ bytes: ArraySlice<UInt8>) -> Bool {
         var reader = FieldValueReader(bytes)
         reader.skipSpace()

@@ -50,7 +50,7 @@ struct PoolConnection: Sendable {
         }
     }
 
-    /// Whether the server of this connection may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
+    /// Returns whether the server of this connection may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
     func covers(host: String, addresses: [String]) -> Bool {
         guard isMultiplexed, hasRoom, let address, addresses.contains(address) else { return false }
         return names.contains { Self.matches(name: URIBytes.lowercased($0), host: host) }

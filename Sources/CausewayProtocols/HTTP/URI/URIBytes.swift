@@ -1,6 +1,6 @@
 /// The classes of bytes in a URI, and percent-encoding (RFC 3986 §2).
 enum URIBytes {
-    /// Whether `byte` is unreserved (RFC 3986 §2.3).
+    /// Returns whether `byte` is unreserved (RFC 3986 §2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -8,7 +8,7 @@ enum URIBytes {
         }
     }
 
-    /// Whether `byte` is a sub-delimiter (RFC 3986 §2.2): one of `! $ & ' ( ) * + , ; =`.
+    /// Returns whether `byte` is a sub-delimiter (RFC 3986 §2.2): one of `! $ & ' ( ) * + , ; =`.
     static func isSubDelimiter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
@@ -16,13 +16,14 @@ enum URIBytes {
         }
     }
 
-    /// Whether `byte` may occur in a path, a query or a fragment. The percent sign is included, because the input is still percent-encoded.
+    /// Returns whether `byte` may occur in a path, a query or a fragment. The percent sign is included, because the input is still
+    /// percent-encoded.
     static func isContent(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x25 || byte == 0x2F || byte == 0x3A || byte == 0x3F
             || byte == 0x40
     }
 
-    /// Whether `byte` may occur in a registered name (RFC 3986 §3.2.2).
+    /// Returns whether `byte` may occur in a registered name (RFC 3986 §3.2.2).
     static func isName(_ byte: UInt8) -> Bool { isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x25 }
 
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
