@@ -98,7 +98,7 @@ private final class SequenceInbox<Event: DiscoveryEvent>: Sendable {
     }
 }
 
-/// Buffers events for a queue. One block delivers all available events, each with a flag that tells whether more follow.
+/// Buffers events for a queue. One block delivers all available events, each with a flag that is true if more events follow.
 private final class QueueInbox<Event: DiscoveryEvent>: Sendable {
     typealias Handler = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 

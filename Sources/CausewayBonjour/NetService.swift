@@ -25,7 +25,7 @@ open class NetService: NSObject {
         public static let listenForConnections = Options(rawValue: 1 << 1)
     }
 
-    /// An error code of the delegate's dictionaries.
+    /// An error code in the dictionaries that the delegate receives.
     public enum ErrorCode: Int, Sendable {
         /// An error without a more specific code.
         case unknownError = -72000
@@ -84,7 +84,7 @@ open class NetService: NSObject {
     /// Creates a service to publish.
     ///
     /// - Parameters:
-    ///   - domain: `local.`, or empty for the default, which is the same.
+    ///   - domain: `local.`, or empty for the default domain, which is also `local.`.
     ///   - type: The type, such as `_http._tcp.`.
     ///   - name: Any text of at most 63 bytes; empty for the host's name.
     ///   - port: The port of the service.

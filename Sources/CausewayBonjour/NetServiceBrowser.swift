@@ -64,7 +64,7 @@ open class NetServiceBrowser: NSObject {
     ///
     /// - Parameters:
     ///   - type: The type, such as `_http._tcp.`; with a subtype, `_http._tcp,_printer`.
-    ///   - domainString: `local.`, or empty for the default, which is the same.
+    ///   - domainString: `local.`, or empty for the default domain, which is also `local.`.
     open func searchForServices(ofType type: String, inDomain domainString: String) {
         let browser = NWBrowser(
             for: .bonjour(type: type, domain: domainString.isEmpty ? nil : domainString), using: NWParameters())
@@ -142,7 +142,7 @@ open class NetServiceBrowser: NSObject {
 }
 
 extension NWBrowser.Result.Change {
-    /// The key by which changes that occur together are sorted.
+    /// The endpoint of the change as text. Changes that occur together are sorted by this text.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

@@ -17,7 +17,7 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
         var places: [RunLoopPlace] = []
     }
 
-    /// Used only on the threads of the run loops, like the object itself.
+    /// The service or browser. Used only on the threads of the run loops.
     private let object: Unchecked<WeakObject>
     private let state = LockedValue(State())
 

@@ -81,7 +81,7 @@ extension ServiceDiscovery {
 
     /// Follows the records of a name and converts each to an element.
     ///
-    /// - Parameter meaning: Converts a record; `nil` for records to ignore.
+    /// - Parameter meaning: Converts a record. Returns `nil` for a record to ignore.
     private static func follow<Element>(
         _ name: DNSName, _ type: DNSRecordType, _ interface: NWInterface?,
         _ meaning: @escaping @Sendable (Record) -> Element?

@@ -14,7 +14,7 @@ public enum LineFormat {
     public static let limit = 1_024
     /// The line end that is sent.
     public static let end = Data("\r\n".utf8)
-    /// Number of bytes to search for a line end. If there is none in them, the line is too long.
+    /// Number of bytes to search for a line end. If these bytes contain no line end, the line is too long.
     package static let window = limit + 2
 
     /// Finds the first line in `bytes`. Returns its length without and with the line end; `nil` if the line is incomplete.

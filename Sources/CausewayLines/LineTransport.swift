@@ -19,7 +19,7 @@ public import FoundationEssentials
 public protocol LineTransport: Sendable {
     /// The peer's address and port, or its name, as text. A name chosen by the peer may contain any characters.
     var peer: String { get }
-    /// Waits until the transport is connected. Call it once, before the other methods.
+    /// Waits until the transport is connected. Call this method once, before the other methods.
     ///
     /// - Throws: `NWError` if the peer cannot be reached.
     ///

@@ -128,7 +128,7 @@ final class ConnectionLink: StreamLink {
         }
         guard isAlone, let connection else { return }
         if isReady, outbound.failure == nil {
-            // Without descriptors for a timer there is no limit.
+            // If no descriptors are available for a timer, there is no time limit.
             if (try? System.checkRoomForSource()) != nil {
                 queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak connection] in
                     connection?.forceCancel()

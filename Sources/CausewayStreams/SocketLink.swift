@@ -16,8 +16,7 @@ final class SocketLink: StreamLink {
         /// Whether both streams are closed and there is nothing left to send.
         var isOver = false
         var closed: Set<Side> = []
-        /// For each side with an active Dispatch source: the closure that cancels the source. The entry is removed when the source no
-        /// longer uses the descriptor.
+        /// The closures that cancel the active Dispatch sources. A closure is removed when its source no longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
         /// The descriptors to close when no Dispatch source uses them.
         var held: [CInt] = []
@@ -80,7 +79,7 @@ final class SocketLink: StreamLink {
         case .output: outbound.finish()
         }
         pump()
-        // Without descriptors for a timer there is no limit.
+        // If no descriptors are available for a timer, there is no time limit.
         guard isAlone, (try? System.checkRoomForSource()) != nil else { return }
         queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in self?.end() }
     }

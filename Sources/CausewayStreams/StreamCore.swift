@@ -135,8 +135,8 @@ final class StreamCore: Sendable {
     /// would then miss the event for later bytes.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
-            // Return the objects even without an event, so that a last reference is released outside the lock. The stream's deinit takes
-            // the lock.
+            // Return the stream and the delegate even if there is no event. If these are the last references, they must be released
+            // outside the lock, because the stream's deinit acquires the lock.
             let (stream, delegate) = (faces.value.stream, faces.value.delegate)
             guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
             let event = state.progress.nextEvent(

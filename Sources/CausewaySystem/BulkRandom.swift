@@ -14,7 +14,7 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // If getentropy fails, the standard library uses another source. If there is none, the standard library ends the program.
+            // If getentropy fails, the standard library uses another source. If no source works, the standard library ends the program.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

@@ -1,6 +1,7 @@
 internal import CCausewayLinux
 
-/// A descriptor that becomes readable after the wall clock has jumped: it was set, or the machine has slept (timerfd_create(2)).
+/// A descriptor that becomes readable after the wall clock has jumped, because the clock was set or the machine has slept
+/// (timerfd_create(2)).
 package enum ClockWatch {
     package static func open() throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_clock_watch(), "timerfd_create"))

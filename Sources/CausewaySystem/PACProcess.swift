@@ -2,7 +2,8 @@ internal import CCausewayPAC
 
 /// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {
-    /// The reason why scripts cannot be run, with the package to install; `nil` if they can. Loads the script engine at first use.
+    /// The reason why scripts cannot be run, with the package to install; `nil` if scripts can be run. Loads the script engine on first
+    /// use.
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 

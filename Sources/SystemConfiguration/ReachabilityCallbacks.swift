@@ -18,7 +18,7 @@ public typealias SCNetworkReachabilityCallBack =
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityContext {
-    /// Always 0.
+    /// The version of the structure, which is always 0.
     public var version: Int
     /// The pointer that is passed to the callback.
     public var info: UnsafeMutableRawPointer?
@@ -26,7 +26,7 @@ public struct SCNetworkReachabilityContext {
     public var retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?
     /// Called with ``info`` when the callback is replaced or removed.
     public var release: ((UnsafeRawPointer) -> Void)?
-    /// Never called.
+    /// A function that describes `info`. It is never called.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<AnyObject>)?
 
     /// Creates a context.

@@ -50,7 +50,7 @@ enum Program {
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)
-        // Dispatch opens the files in another thread. When a timer fires, they are open.
+        // Dispatch opens the files in another thread. When a timer fires, the files are open.
         DispatchQueue.global().asyncAfter(deadline: .now()) { isStarted.signal() }
         isStarted.wait()
     }

@@ -54,7 +54,7 @@ public func CFStreamCreatePairWithSocket(
     _ writeStream: UnsafeMutablePointer<Unmanaged<CFWriteStream>?>?
 ) {
     let (input, output) = Stream.streams(overSocket: sock, closingSocket: false)
-    // Close a stream that the caller did not ask for. Otherwise it would stay open, and the link would not end when the other stream is
+    // Close a stream that the caller did not request. Otherwise it would stay open, and the link would not end when the other stream is
     // closed.
     if let readStream { readStream.pointee = .passRetained(input) } else { input.close() }
     if let writeStream { writeStream.pointee = .passRetained(output) } else { output.close() }

@@ -7,7 +7,7 @@ internal import CCausewayLinux
 
     @inlinable @inline(__always) package static var readable: Readiness { Readiness(rawValue: CW_READABLE.rawValue) }
     @inlinable @inline(__always) package static var writable: Readiness { Readiness(rawValue: CW_WRITABLE.rawValue) }
-    /// The peer has ended its direction; there may still be bytes to read.
+    /// The peer has ended its sending direction. There may still be bytes to read.
     @inlinable @inline(__always) package static var peerClosed: Readiness {
         Readiness(rawValue: CW_PEER_CLOSED.rawValue)
     }

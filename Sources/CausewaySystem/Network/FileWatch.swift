@@ -33,7 +33,7 @@ package struct FileWatch: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The descriptor to wait on. This value still owns it.
+    /// The descriptor to wait on. This value keeps the ownership of the descriptor.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor: the caller must close it.

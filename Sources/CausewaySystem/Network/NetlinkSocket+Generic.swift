@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// Generic netlink. Each call waits some microseconds for the kernel.
 extension NetlinkSocket {
-    /// Returns the number of the generic netlink family `name`.
+    /// Returns the identifier of the generic netlink family `name`.
     ///
     /// - Throws: `ENOENT` if the kernel has no such family.
     package mutating func family(named name: String) throws(SystemError) -> UInt16 {
@@ -11,7 +11,7 @@ extension NetlinkSocket {
         return number
     }
 
-    /// Sends a request and returns the values that `pick` takes from the replies.
+    /// Sends a request and returns the values that `pick` extracts from the replies.
     package mutating func ask<Value>(
         _ request: GenericNetlinkRequest, pick: (GenericNetlinkMessage) -> Value?
     ) throws(SystemError) -> [Value] {

@@ -17,7 +17,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let addresses = Groups(rawValue: UInt32(CW_NETLINK_ADDRESSES.rawValue))
         package static let routes = Groups(rawValue: UInt32(CW_NETLINK_ROUTES.rawValue))
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
-        /// Options of router advertisements that the kernel passes on to user space.
+        /// Notifications of router advertisement options, which the kernel passes on to user space.
         package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
         /// All groups that affect which peers can be reached.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
@@ -63,7 +63,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         vocabulary = .generic
     }
 
-    /// The descriptor to wait on. This value still owns it.
+    /// The descriptor to wait on. This value keeps the ownership of the descriptor.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor to the caller.
@@ -91,7 +91,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests a listing and returns the values that `pick` takes from it.
+    /// Requests a listing and returns the values that `pick` extracts from the listing.
     ///
     /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state keeps changing, the
     /// result of the last attempt is returned; each of its entries was valid at some moment.

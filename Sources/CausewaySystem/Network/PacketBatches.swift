@@ -33,7 +33,7 @@ package struct PacketBatch: Sendable {
         places.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the packets from index `first` on, as many as one system call takes.
+    /// Sends the packets from index `first` on, as many as one system call accepts.
     ///
     /// - Returns: The number of packets that were sent; 0 only if there is no packet from `first` on.
     /// - Throws: The error of the first packet.

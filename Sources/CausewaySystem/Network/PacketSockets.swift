@@ -14,7 +14,7 @@ package struct PacketArrival: Sendable {
     package var information: UInt32
     /// The host that reported the error.
     package var offender: SocketAddress?
-    /// Time between arrival and receive, if the kernel knows it.
+    /// Time between the arrival of the packet and the receive call; `nil` if the kernel did not report it.
     package var age: Duration?
 }
 
@@ -170,7 +170,8 @@ package enum PacketSockets {
         try check(cw_set_unfragmented(fd, isIPv6, !isAllowed), "setsockopt(IP_MTU_DISCOVER)")
     }
 
-    /// Waits for any of several sockets, for at most the given time. Returns whether each has datagrams and errors. Blocks its thread.
+    /// Waits for any of several sockets, for at most the given time. Returns for each socket whether there are datagrams, and whether there
+    /// are errors. Blocks its thread.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {
@@ -179,8 +180,8 @@ package enum PacketSockets {
         return entries.map { ($0.revents & Int16(POLLIN) != 0, $0.revents & Int16(POLLERR) != 0) }
     }
 
-    /// Waits until any of several connections is established or has failed, for at most the given time. Returns which connections these
-    /// are. Blocks its thread.
+    /// Waits until any of several connections is established or has failed, for at most the given time. Returns for each socket
+    /// whether its connection is established or has failed. Blocks its thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }

@@ -8,7 +8,7 @@ package import CausewayWire
 package struct ResolverState: Equatable, Sendable {
     /// The configuration that DNS queries use.
     package var configuration: ResolverConfiguration
-    /// The servers that answer the queries: those of the forwarder, if there is one and its file can be read.
+    /// The servers that answer the queries. If there is a local forwarder and its file can be read, these are the forwarder's servers.
     package var servers: [InternetAddress]
 
     /// The addresses that systemd-resolved listens on.

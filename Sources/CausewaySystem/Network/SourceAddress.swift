@@ -11,7 +11,7 @@ package struct SourceAddress: Hashable, Sendable {
     // The query to the kernel runs under the lock and takes some microseconds. Other callers wait until it has ended.
     private static let memory = LockedValue(SourceAddressMemory())
 
-    /// Returns the source address that the kernel selects for each destination; `nil` without a route. Sends no packets.
+    /// Returns the source address that the kernel selects for each destination; `nil` if there is no route. Sends no packets.
     ///
     /// - Parameter interface: The name of the only interface to use; `nil` for any.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {

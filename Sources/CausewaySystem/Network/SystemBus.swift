@@ -4,7 +4,7 @@ internal import CausewayWire
 package enum SystemBus {
     /// Connects to the address in the environment, or to the default address.
     ///
-    /// - Returns: `nil` if no bus listens there, or if connecting would block.
+    /// - Returns: `nil` if no bus listens at this address, or if connecting would block.
     package static func connect() -> Descriptor? {
         let text = getenv(DBusAddress.variable).map { String(cString: $0) }
         for address in text.map(DBusAddress.list) ?? [.system] {

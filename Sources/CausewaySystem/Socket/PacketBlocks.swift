@@ -2,7 +2,8 @@ internal import CCausewayLinux
 
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page of a new block.
 enum PacketBlocks {
-    /// Maximum number of blocks in the pool: enough for one inbox whose program is behind, and for one reader. Together they have 5.3 MiB.
+    /// Maximum number of blocks in the pool: enough for one inbox of a program that reads slowly, and for one reader. All blocks together
+    /// have 5.3 MiB.
     private static let limit = 64
     /// Bytes between the start offsets of consecutive packets of one call. With equal offsets all packets would use the same few cache
     /// lines.

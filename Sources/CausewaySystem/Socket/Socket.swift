@@ -26,7 +26,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
 /// The result of one non-blocking call on a socket.
 package enum IOResult: Equatable, Sendable {
-    /// The number of bytes moved. Zero from a read of a stream means that the peer ended its direction.
+    /// The number of bytes read or written. If a read from a stream returns zero, the peer has ended its sending direction.
     case moved(Int)
     case wouldBlock
     case failed(CInt)
@@ -143,8 +143,8 @@ package enum Socket {
     /// Returns the pending error as a positive errno; 0 if there is none. This call clears the error.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its direction before a reset arrived. In that
-    /// case, the end of the stream can still be read.
+    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its sending direction before a reset arrived.
+    /// In that case, the end of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)

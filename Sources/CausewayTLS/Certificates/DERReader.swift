@@ -1,4 +1,4 @@
-/// A DER syntax error, with a description for people.
+/// A DER syntax error, with a human-readable description.
 struct DERError: Error, Hashable {
     let reason: String
 

@@ -51,7 +51,7 @@ package struct PublicKeyInfo: Sendable {
     }
 
     /// Converts the matching private key to the raw format of Apple's API: for RSA the same bytes, for a curve the point followed by the
-    /// private number (ANSI X9.63).
+    /// private scalar (ANSI X9.63).
     ///
     /// - Parameter der: The private key in the format of its algorithm (RFC 8017 §A.1.2, RFC 5915 §3).
     package func bare(privateKey der: [UInt8]) -> [UInt8]? {

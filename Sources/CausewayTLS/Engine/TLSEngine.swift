@@ -41,7 +41,8 @@ package protocol TLSEngine: AnyObject {
     ///
     /// Reading also processes tickets, closures, and retransmitted flights, so call this function after each arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
-    /// Whether ``read(into:)`` may have a result. `false` after it returned `needsCiphertext`, until more ciphertext arrives.
+    /// Whether ``read(into:)`` may have a result. `false` after this call has returned `needsCiphertext`, until more ciphertext
+    /// arrives.
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///

@@ -42,7 +42,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// A description for people.
+    /// A human-readable description.
     package let message: String
 
     package init(_ code: Code, _ message: String) {

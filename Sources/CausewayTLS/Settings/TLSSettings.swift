@@ -14,7 +14,8 @@ package struct TLSSettings: Hashable, Sendable {
     package enum Verifier: Hashable, Sendable {
         /// ``PeerTrust/evaluate()`` validates the certificates immediately.
         case rules
-        /// The engine pauses and asks its owner. The number identifies the owner's validator; sessions are not shared between validators.
+        /// The engine pauses until its owner has validated the certificates. The number identifies the owner's validator; sessions are not
+        /// shared between validators.
         case owner(UInt64)
     }
 
@@ -55,7 +56,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var peerAuthentication: PeerAuthentication
     package var verifier = Verifier.rules
     package var trust = TrustSettings()
-    /// Whether the engine asks a client's owner for an identity when the server requests a certificate.
+    /// Whether a client's engine requests an identity from its owner when the server requests a certificate.
     package var asksForIdentity = false
     package var isResumptionEnabled = true
     package var areTicketsEnabled = true

@@ -2,7 +2,7 @@
 ///
 /// The stage does not use its engine until ``TLSStage/stepEnded(_:)`` is called.
 package struct TLSHandshakeStep: Sendable {
-    /// The holder of the stage's core. Weak, because the stage stores the event that contains this step.
+    /// The object that contains the stage's core. Weak, because the stage stores the event that contains this step.
     private weak var home: TLSStageHome?
     private let piece: ArraySlice<UInt8>?
 

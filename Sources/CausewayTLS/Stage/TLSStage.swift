@@ -11,7 +11,7 @@ package enum TLSEvent: StageEvent {
     case chooseIdentity(TLSChallenge)
     /// The handshake is complete.
     case established(TLSNegotiation)
-    /// The connection failed; with a description for people.
+    /// The connection failed. The value contains a human-readable description.
     case failed(TLSFailure)
     /// A line for the key log file.
     case keyLog(String)
@@ -66,7 +66,7 @@ package struct TLSStage: ProtocolStage {
     /// - Returns: `false` if the session does not allow early data; then nothing is sent.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { core.pointee.sendEarly(bytes) }
 
-    /// The failure, with a description for people.
+    /// The failure, with a human-readable description; `nil` if the connection has not failed.
     package var failure: TLSFailure? { core.pointee.failure }
     /// The negotiated parameters; `nil` before the handshake is complete.
     package var negotiation: TLSNegotiation? { core.pointee.negotiation }

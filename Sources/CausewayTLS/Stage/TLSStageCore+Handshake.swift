@@ -82,7 +82,7 @@ extension TLSStageCore {
         return datagrams.pop().map { $0.bytes.bytes[...] }
     }
 
-    /// Reports the end of the transport to the engine after all ciphertext was passed in. Returns whether it did so.
+    /// Reports the end of the transport to the engine after all ciphertext was passed in. Returns whether the end was reported.
     mutating func tellEnd() -> Bool {
         guard hasTransportEnded, !wasEngineTold else { return false }
         wasEngineTold = true

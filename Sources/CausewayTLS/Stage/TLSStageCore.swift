@@ -4,7 +4,7 @@ internal import CausewayTypes
 /// The engine of a ``TLSStage`` and its queues on both sides.
 ///
 /// Received bytes are decrypted immediately while there is room, directly from the transport's buffer into the piece for the stage above.
-/// This detects closures, alerts and tickets even if the program does not read. Content to send is encrypted when the stage below takes it.
+/// This detects closures, alerts and tickets even if the program does not read. Content is encrypted when the stage below requests it.
 struct TLSStageCore {
     enum Phase {
         case idle, handshaking, established
@@ -21,7 +21,7 @@ struct TLSStageCore {
     /// The event for which the handshake waits.
     enum Awaited {
         case peer
-        /// The owner's result or identity.
+        /// The owner's validation result or identity.
         case answer
         /// A handshake step that runs on a background thread. The core must not use the engine until the step has ended.
         case step
@@ -35,7 +35,8 @@ struct TLSStageCore {
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
-    /// The shared holder of this core, through which the owner runs slow steps after ``TLSEvent/step(_:)``; `nil` to run them immediately.
+    /// The shared object that contains this core. The owner runs slow steps through it, see ``TLSEvent/step(_:)``; `nil` to run slow steps
+    /// immediately.
     weak var home: TLSStageHome?
     var phase = Phase.idle
     var events: [TLSEvent] = []
@@ -75,7 +76,7 @@ struct TLSStageCore {
 
     /// Creates the core.
     ///
-    /// - Parameter home: The shared holder of this core, for slow steps; `nil` to run them immediately.
+    /// - Parameter home: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
     init(_ engine: any TLSEngine, usesDatagrams: Bool, home: TLSStageHome?) {
         self.engine = engine
         self.home = home
@@ -207,7 +208,7 @@ struct TLSStageCore {
     }
 }
 
-/// Key log lines from the engine that were not yet taken.
+/// Key log lines from the engine that were not yet reported.
 private final class KeyLines {
     var waiting: [String] = []
 }

@@ -1,5 +1,5 @@
-/// The certificates that may form a chain. Each has a number: 0 for the peer's own certificate, then the other certificates from the peer.
-/// Anchors are added when their name is first looked up.
+/// The certificates that may form a chain. Each has an index: first the peer's own certificate with index 0, then the other certificates
+/// from the peer. Anchors are added when their name is first looked up.
 ///
 /// Names and keys are compared once, when a certificate is added, not for each step of the search.
 struct CandidateCertificates {
@@ -17,7 +17,7 @@ struct CandidateCertificates {
     private var facts: [Facts] = []
     private var names: [DistinguishedName: Int] = [:]
     private var keys: [ArraySlice<UInt8>: Int] = [:]
-    /// The numbers of the peer's certificates by the number of their subject name.
+    /// The indices of the peer's certificates, except its own, by the index of their subject name.
     private var sent: [Int: [Int]] = [:]
     private var anchorsByName: [Int: [Int]] = [:]
     private var issuers: [Int: [Int]] = [:]
@@ -41,7 +41,8 @@ struct CandidateCertificates {
         facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
     }
 
-    /// Returns the certificates whose subject is the issuer of `child`: anchors first, then the peer's; matching key identifiers first.
+    /// Returns the indices of the certificates whose subject is the issuer of `child`: first the anchors, then the peer's
+    /// certificates, those with a matching key identifier first.
     mutating func issuers(of child: Int) -> [Int] {
         if let known = issuers[child] { return known }
         let name = facts[child].issuer

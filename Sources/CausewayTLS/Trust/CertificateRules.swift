@@ -35,8 +35,8 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // An anchor may be a device's own certificate, which is not an authority. Without basic constraints, accept an anchor before
-        // version 3, which cannot have them, and an anchor with a key usage, which was checked above.
+        // An anchor may be a device's own certificate, which is not an authority. Without basic constraints, accept an anchor of
+        // version 1 or 2, which cannot have extensions, and an anchor with a key usage, which was checked above.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }

@@ -9,9 +9,9 @@ struct ChainSearch {
     private let unreadable: TrustFailure?
 
     private var budget = VerificationBudget()
-    /// Results of signature checks, by the numbers of both certificates.
+    /// Results of signature checks, by the indices of both certificates.
     private var checked: [Link: Bool] = [:]
-    /// The names that were compared with name constraints, by the number of the certificate.
+    /// The names that were compared with name constraints, by the index of the certificate.
     private var comparableNames: [Int: [ComparableName]] = [:]
     private var worst: (rank: Rank, failure: TrustFailure)?
 
@@ -50,7 +50,7 @@ struct ChainSearch {
 
     /// Extends a path to an anchor; returns `nil` if that fails.
     ///
-    /// - Parameter path: The numbers of certificates, from the peer's on.
+    /// - Parameter path: The indices of the certificates, starting with the peer's own certificate.
     private mutating func extend(_ path: [Int]) -> [Int]? {
         let current = path[path.count - 1]
         guard budget.spend(.step) else { return giveUp("too many possible chains") }
@@ -74,8 +74,8 @@ struct ChainSearch {
         return nil
     }
 
-    /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate of `path`. The signature is checked
-    /// last, because that check is expensive.
+    /// Returns whether the certificate with the index `number` was allowed to sign, and did sign, the last certificate of `path`. The
+    /// signature is checked last, because this check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
         let (depth, isAnchor) = (path.count, certificates.isAnchor(number))

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 enum StapledStatus: Equatable {
     case good
     case revoked
-    /// There is no response, or it is invalid; with the reason.
+    /// There is no response, or the response is invalid. The value is the reason.
     case unusable(String)
 
     /// Accepted clock difference in seconds.

@@ -34,7 +34,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package let certificate: String?
     /// 0 for the peer's own certificate, 1 for its issuer, and so on.
     package let depth: Int?
-    /// Details for people.
+    /// Human-readable details.
     package let detail: String?
 
     init(_ rule: Rule, _ certificate: Certificate? = nil, depth: Int? = nil, detail: String? = nil) {

@@ -7,7 +7,7 @@ package struct TrustStore: Sendable {
     /// A closure that returns the system's anchors; `nil` if the settings do not trust them.
     private let system: (@Sendable () -> SystemAnchors)?
 
-    /// Creates a store. Cheap: the system's authorities are loaded only for validation.
+    /// Creates a store. This is fast, because the system's authorities are loaded only for validation.
     init(_ settings: TrustSettings, system: @escaping @Sendable () -> SystemAnchors = { .shared }) {
         // A malformed anchor cannot sign anything, so skip it.
         own = settings.anchors.compactMap { try? ParsedCertificate($0) }

@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// One run of `nw browse`: browses one type or all types, and resolves the services if the command asks for it.
+/// One run of `nw browse`: browses one type or all types, and resolves the services if the options require it.
 final class BrowseSession: Sendable {
     enum Update: Sendable {
         case changes([NWBrowser.Result.Change])

@@ -31,7 +31,7 @@ enum PortHolders {
     /// Returns the names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can read the namespace of other users' processes. If it is unknown, the process counts as local.
+        // Only root can read the namespace of other users' processes. If the namespace is unknown, the process counts as local.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }

@@ -5,7 +5,7 @@ import Synchronization
 protocol RelayInput: Sendable {
     /// Waits for input. Returns `nil` at the end of the input.
     func next(atMost limit: Int) async throws -> Data?
-    /// Notifies the source that the peer has ended its direction.
+    /// Notifies the source that the peer has ended its sending direction.
     func peerEnded()
 }
 
@@ -16,14 +16,14 @@ extension StandardInput: RelayInput {
 
 /// Sends standard input to every connected client, as ncat does.
 ///
-/// The next piece is read after all clients have taken the previous one. So memory is bounded, and a slow client slows the input down. A
-/// client that takes nothing for five seconds while others wait is disconnected.
+/// The next piece is read after all clients have received the previous piece. So memory is bounded, and a slow client slows the input down.
+/// A client that does not accept data for five seconds while other clients wait is disconnected.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5
 
     private struct Client {
-        /// The number of the last piece that this client has taken.
+        /// The number of the last piece that this client has received.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation

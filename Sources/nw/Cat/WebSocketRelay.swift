@@ -12,8 +12,8 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Returns when the peer has closed the connection. If the options close the connection after the input, the relay sends a close frame
-    /// at the end of input, which the peer answers by closing.
+    /// Relays in both directions. Returns when the peer has closed the connection. If the options close the connection after the input, the
+    /// relay sends a close frame at the end of input, and the peer then closes the connection.
     func run() async throws {
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {

@@ -97,7 +97,7 @@ private final class UnfinishedFacts: Sendable {
 
     var facts: EstablishmentFacts? { latest.withLock { $0 } }
 
-    /// Saves the facts, then cancels the connection.
+    /// Saves the connection's progress, then cancels the connection.
     func take(from connection: NWConnection) {
         connection.driver.reportProgress { facts in
             self.latest.withLock { $0 = facts }
@@ -125,7 +125,7 @@ struct ConnectReport: Encodable {
     var entries: [Entry]
     var problem: String?
 
-    /// - Parameter unfinished: The facts of a connection that was cancelled before it was ready.
+    /// - Parameter unfinished: The progress of a connection that was cancelled before it was ready.
     init(_ connection: NWConnection, _ unfinished: EstablishmentFacts?, problem: String?) async {
         let facts = unfinished ?? connection.driver.establishment ?? connection.driver.defeat
         self.problem = problem

@@ -65,7 +65,7 @@ extension NWConnection {
         return states
     }
 
-    /// Waits for a state. Throws if the connection enters a state from which it cannot reach the wanted one.
+    /// Waits for a state. Throws if the connection enters a state from which it cannot reach the requested state.
     func reach(_ wanted: State, in states: AsyncStream<State>) async throws {
         for await state in states {
             if state == wanted { return }

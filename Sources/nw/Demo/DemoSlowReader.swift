@@ -10,7 +10,7 @@ struct DemoSlowReader: Sendable {
     private static let samples = 8
     /// Number of samples at the end of the pause that must show the same position.
     private static let quietSamples = 4
-    /// Growth of resident memory during the pause that is accepted, in bytes.
+    /// Maximum accepted growth of resident memory during the pause, in bytes.
     private static let tolerance = 8 << 20
 
     let host: NWEndpoint.Host

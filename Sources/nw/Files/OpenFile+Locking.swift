@@ -20,7 +20,7 @@ extension OpenFile {
     /// Whether the file still has a directory entry.
     var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
 
-    /// Whether this is a regular file of the user that this process runs as.
+    /// Whether this is a regular file that belongs to the user of this process.
     var isOwnRegularFile: Bool {
         status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_uid == geteuid() } ?? false
     }

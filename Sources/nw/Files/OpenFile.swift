@@ -15,7 +15,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     let descriptor: Int32
-    /// False for the standard streams: they belong to the process and stay open.
+    /// Whether to close the file when the value is destroyed. `false` for the standard streams, which stay open.
     private let closesAtEnd: Bool
 
     static var standardInput: OpenFile { OpenFile(descriptor: 0, closesAtEnd: false) }

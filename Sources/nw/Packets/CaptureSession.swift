@@ -54,7 +54,7 @@ final class CaptureSession {
         }
     }
 
-    /// Takes the available packets. Returns whether the capture continues.
+    /// Reads the available packets. Returns whether the capture continues.
     private func take(waitingMilliseconds: CInt, before end: Int64?) throws -> Bool {
         let count = command.output.count ?? .max
         do {

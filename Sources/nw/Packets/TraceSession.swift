@@ -18,7 +18,7 @@ final class TraceSession {
     private var hasSent = false
     /// The errno if no probe could leave this host.
     private var unsent: CInt?
-    /// The number of the last hop: the target, or a router that forwards nothing farther.
+    /// The number of the last hop, which is the target or a router that does not forward the probes.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -94,7 +94,7 @@ final class TraceSession {
         let milliseconds = max(.zero, arrived - probe.left) / .microseconds(1) / 1000
         var note = ""
         if answer.error == nil || !isExpired(answer) {
-            // The answer came from the target, or from a router that forwards nothing farther.
+            // The answer came from the target, or from a router that does not forward the probes.
             end = min(end ?? probe.hop, probe.hop)
             note = answer.error.map(self.note) ?? ""
         }

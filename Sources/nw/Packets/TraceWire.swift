@@ -1,7 +1,7 @@
 import CausewayPackets
 import CausewaySystem
 
-/// One packet of a trace: its hop limit, and its round, from 0.
+/// Identifies one packet of a trace by its hop limit and its round. The first round is 0.
 struct TraceProbe: Hashable {
     var hop: Int
     var round: Int
@@ -186,7 +186,7 @@ final class TraceByConnection: TraceWire {
 /// Functions that all trace methods share.
 enum TraceSending {
     /// Returns the payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the
-    /// socket if the command has this option.
+    /// socket if the command's options require it.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {

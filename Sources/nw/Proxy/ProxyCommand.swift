@@ -55,7 +55,7 @@ struct ProxyAnswer: Encodable {
     var proxy: String?
     var hasCredential: Bool
     var reason: String
-    /// The result of the proxy script, if a script decides.
+    /// The result of the proxy script, if a script selects the proxy.
     var script: PACAnswer?
     private var configuration: ProxyConfiguration?
 
@@ -94,7 +94,7 @@ struct ProxyAnswer: Encodable {
         }
     }
 
-    /// Runs the proxy script, if a script decides.
+    /// Runs the proxy script, if a script selects the proxy.
     mutating func ask() async {
         guard let url = URL(string: url), let decision = await configuration?.pacDecision(for: url) else { return }
         let answer = PACAnswer(decision)

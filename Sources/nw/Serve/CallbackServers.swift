@@ -76,7 +76,7 @@ struct CallbackServers: Sendable {
         }
     }
 
-    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one of the pending sends does.
+    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one of the pending sends reports it.
     private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,

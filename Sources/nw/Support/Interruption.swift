@@ -33,7 +33,7 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
     }
 }
 
-/// Checks that Dispatch can open the descriptors of one more source or timer. Without them it ends the process.
+/// Checks that Dispatch can open the descriptors of one more source or timer. If Dispatch cannot open them, it ends the process.
 ///
 /// - Throws: ``NWError`` with `EMFILE` or `ENFILE`.
 func checkRoomForSource() throws {

@@ -50,7 +50,7 @@ struct MultipathOptions: ParsableArguments {
 }
 
 extension NWConnection {
-    /// The transport in use: ` over Multipath TCP`, or TCP if the peer does not support it; empty without `--multipath`.
+    /// A text with the transport in use, such as ` over Multipath TCP`; empty without `--multipath`.
     var multipathLabel: String {
         guard parameters.multipathServiceType != .disabled else { return "" }
         let subflows = (metadata(definition: NWProtocolTCP.definition) as? NWProtocolTCP.Metadata)?.subflows ?? []

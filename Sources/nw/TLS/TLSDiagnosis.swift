@@ -7,7 +7,7 @@ struct TLSDiagnosis: Sendable {
     /// One certificate that the server sent.
     struct Sent: Sendable {
         var certificate: Certificate
-        /// Remarks on its position in the chain, for example that it is out of order.
+        /// Remarks on the certificate's position in the chain, for example that it is out of order.
         var remarks: [String]
     }
 
@@ -90,7 +90,7 @@ struct TLSDiagnosis: Sendable {
 /// The certificates that a server sent, as a chain that may have gaps.
 struct Presented {
     private let certificates: [Certificate]
-    /// The server's certificate, then its issuer, and so on, as far as the issuers were sent.
+    /// The server's certificate, then its issuer, and so on, as far as the server sent the issuers.
     private let linked: [Certificate]
 
     init(_ certificates: [Certificate]) {

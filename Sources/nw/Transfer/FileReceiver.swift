@@ -69,7 +69,7 @@ struct FileReceiver {
         return received
     }
 
-    /// Returns the reason to refuse a file that its header shows, such as a name that exists; `nil` if there is none.
+    /// Returns the reason to refuse a file because of its header, such as a name that exists; `nil` if the header is acceptable.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }

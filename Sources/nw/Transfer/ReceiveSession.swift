@@ -65,7 +65,7 @@ final class ReceiveSession: Sendable {
 
     /// Receives all files of one connection.
     ///
-    /// - Throws: ``CommandFailure`` if one of them was not stored.
+    /// - Throws: ``CommandFailure`` if a file was not stored.
     func receive(over connection: NWConnection) async throws {
         defer { connection.cancel() }
         do {

@@ -99,7 +99,7 @@ final class ConnectWire: ScanWire {
         begun.removeAll(keepingCapacity: true)
     }
 
-    /// Keeps a socket for another probe, unless its error queue holds a report that would be mistaken for the next answer.
+    /// Keeps a socket for another probe, unless its error queue contains an error that would be mistaken for the next answer.
     private func keep(_ socket: consuming Descriptor, _ family: SocketAddress.Family) {
         guard idle[family, default: []].count < maximumIdle, report(of: socket) == nil else { return }
         idle[family, default: []].append(socket.release())

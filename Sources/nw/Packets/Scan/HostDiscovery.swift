@@ -13,7 +13,7 @@ struct HostDiscovery {
     /// Number of times that each probe is sent.
     private static let attempts = 2
     private static let longestWait = Duration.seconds(1)
-    /// The limit for hosts on the same link, which answer immediately if they are up.
+    /// Maximum time to wait for hosts on the same link, which answer immediately if they are up.
     private static let longestWaitNear = Duration.milliseconds(200)
 
     /// - Parameters:
@@ -57,7 +57,7 @@ extension ScanFinding.Reason {
     }
 }
 
-/// Checks hosts in several ways concurrently: "port" 0 is the host itself, the others are TCP ports.
+/// Checks hosts in several ways concurrently: a probe of port 0 checks the host itself, the other probes check TCP ports.
 private final class DiscoveryWire: ScanWire {
     /// Ports at which most hosts answer, at least with a reset.
     private static let knocks: [UInt16] = [443, 80, 22]

@@ -8,10 +8,10 @@ final class NeighbourWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let index: ScanIndex
     private let links: [NeighbourLink]
-    /// For each target on a local link: the link, and the source address for its probes.
+    /// The link and the probes' source address of each target; `nil` for a target that is not on a local link.
     private let places: [(link: Int, source: InternetAddress)?]
     private let echo: EchoWire?
-    /// The last attempt for each target: an answer does not show which attempt it belongs to.
+    /// The last attempt for each target, because an answer does not contain the number of its attempt.
     private var attempts: [Int]
 
     /// Whether all targets are on local links: such targets answer immediately or not at all.

@@ -61,7 +61,7 @@ struct ScanTarget: Sendable {
     }
 }
 
-/// Finds the target that has an address, and the position of a port in the list.
+/// Finds the index of the target with a given address, and the index of a port in the list of ports.
 struct ScanIndex {
     private struct Wide: Hashable {
         var high: UInt64

@@ -94,7 +94,7 @@ struct ScanSockets: ~Copyable {
         return ScanSending(errno: last)
     }
 
-    /// Sends a batch. Calls `outcome` with the position and result of each packet that was not sent.
+    /// Sends a batch. Calls `outcome` with the index and the result of each packet that was not sent.
     func send(_ batch: PacketBatch, over place: Int, _ outcome: (Int, ScanSending) -> Void) {
         var (done, failures) = (0, 0)
         while done < batch.count {
@@ -115,7 +115,7 @@ struct ScanSockets: ~Copyable {
         }
     }
 
-    /// Calls `body` for each packet and each error report: the bytes, the sender, the report for an error, and the index of the socket.
+    /// Calls `body` for each packet and each ICMP error, with the bytes, the sender, the error (`nil` for a packet) and the socket's index.
     mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
             // Both loops are bounded, so that a continuous stream of packets cannot stop the scan from sending.
