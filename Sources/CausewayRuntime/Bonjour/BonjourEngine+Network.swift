@@ -83,8 +83,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers the received queries, then processes some of the received responses. The remaining responses are processed after the sockets
-    /// have been read again.
+    /// Answers the received queries, then processes some of the received responses. The remaining responses are processed after the next
+    /// read of the sockets.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }
@@ -101,8 +101,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
 }
 
 extension NetworkSnapshot {
-    /// The interfaces for browsing and advertising: those with a link to other hosts. Loopback is included only if there is no other
-    /// interface. Ports of a bridge are not included, because the bridge itself is.
+    /// The interfaces for browsing and advertising: all interfaces with a link to other hosts. Loopback is included only if there is no
+    /// other interface. Ports of a bridge are not included, because the bridge itself is included.
     package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint

@@ -3,10 +3,10 @@ internal import CausewaySystem
 package import CausewayWire
 
 extension BonjourEngine {
-    /// Registers any records on one interface until ``withdraw(_:_:)``. All of them form one registration, and the unique ones are probed
-    /// together.
+    /// Registers any records on one interface until ``withdraw(_:_:)``. All records form one registration, and the unique records are
+    /// probed together.
     ///
-    /// - Parameter loss: Called if another host has one of the names, with that name. All records are then withdrawn.
+    /// - Parameter loss: Called with the conflicting name if another host already uses one of the names. All records are then withdrawn.
     package func answer(
         _ records: [DNSRecord], on interfaceIndex: Int, _ handler: @escaping @Sendable (ServiceEvent) -> Void,
         loss: @escaping @Sendable (DNSName) -> Void

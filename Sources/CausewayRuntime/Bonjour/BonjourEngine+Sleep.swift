@@ -15,7 +15,8 @@ extension BonjourEngine {
         state.value.isAsleep = false
     }
 
-    /// - Parameter status: `nil` if no more notices will follow. The wake-up would then be missed, so treat the machine as awake.
+    /// - Parameter status: The new state; `nil` if no more notifications will follow. The wake-up would then be missed, so `nil` counts as
+    ///   awake.
     private func told(_ status: SleepNotices.State?) {
         guard state.value.watch != nil, state.value.isAsleep != (status == .asleep) else { return }
         state.value.isAsleep = status == .asleep

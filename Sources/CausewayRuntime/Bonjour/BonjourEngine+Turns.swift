@@ -69,7 +69,7 @@ extension BonjourEngine {
         if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 
-    /// Handles a name conflict: withdraws the name on all links and tries another one.
+    /// Handles a name conflict: withdraws the name on all links and tries another name.
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }

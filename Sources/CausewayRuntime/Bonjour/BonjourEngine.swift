@@ -66,7 +66,7 @@ package final class BonjourEngine: Sendable {
         var resumption: ResumptionWatch?
         /// The time that the machine has slept since boot, as of the last check.
         var slept: Duration = .zero
-        /// Receives notices that the machine is about to sleep.
+        /// Receives notifications that the machine is about to sleep.
         var sleepWatch: BusWatch<SleepNotices>?
         /// Whether goodbyes were sent because the machine is about to sleep.
         var isAsleep = false

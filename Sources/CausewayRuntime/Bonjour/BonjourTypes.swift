@@ -9,11 +9,11 @@ package struct ServiceDescription: Sendable, Equatable {
     private var content: Content
     /// Whether another name may be chosen after a conflict.
     package let mayRename: Bool
-    /// The index of the only interface; 0 for all.
+    /// The index of the only interface on which the service is advertised; 0 for all interfaces.
     private let onlyInterface: UInt32
 
     private enum Content: Sendable, Equatable {
-        /// An advertised service. Copies of the description with other names share one object of attributes.
+        /// An advertised service. Copies of the description that differ only in the name share one attributes object.
         case service(ServiceAttributes)
         /// Records that are registered instead of a service.
         case records([DNSRecord])
@@ -50,7 +50,7 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// The only interface for the service; `nil` for all.
+    /// The index of the only interface on which the service is advertised; `nil` for all interfaces.
     var interfaceIndex: Int? { onlyInterface == 0 ? nil : Int(onlyInterface) }
 
     /// The port of the service; 0 for other records.
@@ -64,8 +64,8 @@ package struct ServiceDescription: Sendable, Equatable {
         if case .service(let terms) = content { content = .service(terms.saying(text)) }
     }
 
-    /// - Throws: ``DNSServiceType/Mistake`` for a malformed type and for an invalid name: an empty one, one with control characters, or one
-    ///   that is too long and must not be shortened.
+    /// - Throws: ``DNSServiceType/Mistake`` for a malformed type or an invalid name. A name is invalid if it is empty, contains control
+    ///   characters, or is too long and must not be shortened.
     package init(
         name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
     ) throws(DNSServiceType.Mistake) {
@@ -99,7 +99,7 @@ package enum ServiceEvent: Sendable, Equatable {
     /// The service is registered with this name.
     case registered(name: String)
     case removed(name: String)
-    /// Another host has the name, and no other name may be chosen.
+    /// Another host already uses the name, and no other name may be chosen.
     case failed
     /// Another program uses port 5353 exclusively, so queries cannot arrive.
     case portTaken

@@ -11,7 +11,7 @@ package final class LinkBridgeDriver: Sendable {
         /// The service can now be found on this interface.
         case bridged(Service, on: NWInterface)
         case ended(Service, on: NWInterface)
-        /// Another host on this interface has the name.
+        /// Another host on this interface already uses the name of the service.
         case taken(Service, on: NWInterface)
         /// Another program uses port 5353 exclusively, so queries on this interface cannot arrive.
         case portTaken(on: NWInterface)

@@ -149,8 +149,8 @@ final class LinkDriver {
     /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
-    /// Describes a received message for the state machine: its sender, and whether that is this host. Returns `nil` if the sender's address
-    /// cannot be used.
+    /// Describes the origin of a received message for the state machine. `isSelf` is set if this host sent the message. Returns `nil` if
+    /// the sender's address cannot be used.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
         guard let sender = MulticastPeer(peer) else { return nil }
         let isOnLink = addresses.contains { own in

@@ -21,7 +21,7 @@ final class MulticastSocket: ReadinessHandler {
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// The number of datagrams per system call, and the number of system calls per turn of the loop.
+    /// The maximum number of datagrams per system call, and the maximum number of system calls per turn of the loop.
     private static let batch = 16
     private static let budget = 16
 
@@ -50,7 +50,7 @@ final class MulticastSocket: ReadinessHandler {
         descriptor = socket.release()
     }
 
-    /// Whether another process already has the port. Unicast packets to this host may then be delivered to that process (RFC 6762 §15.1).
+    /// Whether another process already uses the port. Unicast packets to this host may then be delivered to that process (RFC 6762 §15.1).
     static var isPortTaken: Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil

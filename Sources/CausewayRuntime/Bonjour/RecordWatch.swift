@@ -11,9 +11,9 @@ package struct RecordWatch: Sendable {
         package var name: String
         package var type: String
         package var timeToLive: UInt32
-        /// The content in the text form of DNS tools.
+        /// The record's content in the text form that DNS tools use.
         package var content: String
-        /// The name in the content, for record types that contain one.
+        /// The domain name in the record's content; `nil` for record types whose content has no name.
         package var target: DNSName?
         package var interface: NWInterface
         let record: DNSRecord
@@ -22,7 +22,7 @@ package struct RecordWatch: Sendable {
     package enum Event: Sendable {
         case added(Record)
         case removed(Record)
-        /// The owner of the name states that there is no such record.
+        /// The owner of the name states that it has no record of this type.
         case denied
     }
 

@@ -11,7 +11,7 @@ package final class ServiceResolution: Sendable {
 
     /// The maximum time to wait for an answer.
     private static let patience: Duration = .seconds(5)
-    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
+    /// How long to wait for addresses of the other family after the first address (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private struct State {
@@ -114,8 +114,8 @@ package final class ServiceResolution: Sendable {
 }
 
 extension SocketAddress {
-    /// The rank of the address; lower ranks come first. Addresses with larger scope are preferred, and between equal scopes IPv6 addresses
-    /// (RFC 6724 §6).
+    /// The rank of the address; lower ranks come first. Addresses with a larger scope are preferred. Among addresses with the same scope,
+    /// IPv6 addresses are preferred (RFC 6724 §6).
     fileprivate var preference: Int {
         switch self {
         case .ipv6(let high, _, _, _): high >> 54 == 0x3FA ? 2 : 0

@@ -36,7 +36,7 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// Maximum number of bytes to offer for the first packet. The kernel adds as many of them to the SYN as fit into one packet.
+    /// Maximum number of bytes to offer for the first packet. The kernel adds as many of these bytes to the SYN as fit into one packet.
     private static let maximumEarlyContent = 4 << 10
 
     func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {

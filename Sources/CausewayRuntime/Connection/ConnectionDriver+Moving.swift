@@ -9,7 +9,7 @@ extension ConnectionDriver {
     private static let renumberingLimit = Duration.seconds(2)
 
     /// Whether the connection's datagrams may be sent from another local address. The peer then receives them from a different sender, so
-    /// this is not possible with protocols that keep a session with the peer, or with a proxy that relays the datagrams.
+    /// another address is not permitted for protocols that keep a session with the peer, or for a proxy that relays the datagrams.
     var canMove: Bool {
         guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
             frozen.planner == nil, case .connect = progress.withLock({ progress in progress.origin })

@@ -4,8 +4,8 @@ internal import CausewayTypes
 
 /// Updates the record of a connection's establishment.
 extension ConnectionDriver.Progress {
-    /// Begins a new establishment, which keeps the totals, the route, the plan and the relay of the previous one. Requests stay queued in
-    /// the protocols above the transport.
+    /// Begins a new establishment, which keeps the totals, the route, the route plan and the relay of the previous establishment. Requests
+    /// stay queued in the protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
         establishment.firstStarted = establishments.first?.firstStarted
@@ -19,7 +19,7 @@ extension ConnectionDriver.Progress {
         establishments = [establishment]
     }
 
-    /// Adds to the number of attempts, and stores the number of attempts before the last one in the facts of the establishment.
+    /// Adds to the number of attempts, and stores the number of attempts before the last one in the history of the establishment.
     mutating func countAttempts(_ count: Int) {
         guard !establishments.isEmpty else { return }
         var last = establishments[0]
@@ -29,7 +29,7 @@ extension ConnectionDriver.Progress {
         establishments[0] = last
     }
 
-    /// Records the facts of a failed establishment for later reports.
+    /// Records the history of a failed establishment for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
         if !establishments.isEmpty { establishments[0].defeat = facts }
     }

@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Delays the report of `.ready` until `start` has returned and the network has been read, so that viability and path are reported with it.
+/// Delays the report of `.ready` until `start` has returned and the state of the network has been read, so that viability and path are
+/// reported together with `.ready`.
 extension ConnectionDriver {
     /// Makes a transition like ``transition(_:)``, for a call of `start` on the program's thread. The program receives the report of
     /// `ready` only after `start` has returned, because it may finish its set-up after that call.
@@ -42,7 +43,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete, or at once without protocols.
+    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete, or at once if it has no protocols.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -50,8 +51,8 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        // The loop delivers no content while it makes the reports of `ready`. On another thread, content that a request already waits for
-        // could overtake them.
+        // The loop delivers no content while it reports `ready`. If another thread made these reports, content that a request already waits
+        // for could overtake them.
         guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
             return becomeReady()
         }
@@ -75,8 +76,9 @@ extension ConnectionDriver {
     /// does not answer queries about the network.
     private static let modelPatience = Duration.milliseconds(50)
 
-    /// Returns whether the report of `ready` must wait because the program has path handlers and the network has not been read yet. In that
-    /// case `action` and the queued actions are performed when the monitor has read the network, or after ``modelPatience``.
+    /// Returns whether the report of `ready` must wait because the program has path handlers and the state of the network has not been read
+    /// yet. In that case `action` and the queued actions are performed when the monitor has read the state of the network, or after
+    /// ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let isOver = LockedValue(false)

@@ -43,14 +43,15 @@ package final class ConnectionDriver: FlowOwner {
     /// The state of one establishment, in progress or complete.
     struct Establishment: Sendable {
         var connector: Connector?
-        /// The subscription while the connection waits for the network, or delays the report of `ready` until the network has been read.
+        /// The subscription while the connection waits for the network, or delays the report of `ready` until the state of the network has
+        /// been read.
         var watch: NetworkStateMonitor.Subscription?
         /// The subscription while the connection is ready and its path is monitored.
         var pathWatch: NetworkStateMonitor.Subscription?
         /// Whether the connection was retried at once because the network that the failed attempt needed had become available.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
-        /// Facts of the last failed establishment.
+        /// The history of the last failed establishment.
         var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
         /// The plan that finds the routes, if the parameters do not contain them.
@@ -110,7 +111,7 @@ package final class ConnectionDriver: FlowOwner {
         progress.withLock { progress in progress.establishments.first?.facts }
     }
 
-    /// Facts of the last failed establishment; `nil` if none has failed.
+    /// The history of the last failed establishment; `nil` if no establishment has failed.
     package var defeat: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.defeat }
     }

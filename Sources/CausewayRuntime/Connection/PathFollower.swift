@@ -10,7 +10,7 @@ final class PathFollower: Sendable {
         /// The elements of `connections` at the last network change, each with the routing at the time when it was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
-        /// Whether the interface has lost the connection's address and has another one.
+        /// Whether the interface has lost the connection's address and has another address.
         var isRenumbered = false
         var tracker = PathTracker()
     }

@@ -41,7 +41,7 @@ final class RelayAssociation: DatagramRelay {
 
     deinit { cancel() }
 
-    /// Facts about the establishment of the connection to the proxy, successful or not.
+    /// The history of the connection to the proxy, whether it succeeded or failed.
     var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
 
     func begin(_ opened: @escaping RelayOpened) {
@@ -183,7 +183,7 @@ enum RelayPlace {
 }
 
 extension SocketSettings {
-    /// Settings of an association's control connection: the same constraints on the path, and keepalive probes that detect a vanished
+    /// The settings of an association's control connection. The path constraints are unchanged, and keepalive probes detect a vanished
     /// proxy.
     fileprivate var forRelayControl: SocketSettings {
         var control = self

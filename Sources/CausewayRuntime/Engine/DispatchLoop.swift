@@ -46,7 +46,7 @@ package final class DispatchLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left for Dispatch, which would trap.
+    /// - Throws: `EMFILE` or `ENFILE` if no descriptors are left. Dispatch itself would trap in this case.
     package static func checked(name: String?) throws(SystemError) -> DispatchLoop {
         try System.checkRoomForSource()
         return DispatchLoop(name: name ?? "causeway")
@@ -54,7 +54,7 @@ package final class DispatchLoop: EventLoop {
 
     package init(name: String) {
         queue = DispatchQueue(label: name, target: .global())
-        // Dispatch opens the descriptor of its clock for the first timer and keeps it, so later timers need none.
+        // Dispatch opens the descriptor of its clock for the first timer and keeps it open, so later timers need no new descriptor.
         queue.asyncAfter(deadline: .now()) {}
         queue.setSpecific(key: key, value: true)
         executorStorage = LoopExecutor { [unowned self] job in
@@ -98,7 +98,8 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// Always `false`: the loop suspends a dispatch source after each report.
+    /// Whether the loop reports each change of readiness without a new request. It is always `false`, because the loop suspends a dispatch
+    /// source after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -244,8 +245,8 @@ package final class DispatchLoop: EventLoop {
                 entry.isReadArmed = false
                 entry.read?.suspend()
                 // A source does not report whether the peer has also closed its side, and there is no second report if data and the end
-                // arrive together. So each report tells an interested handler that the end may have arrived, and the handler reads until no
-                // data is left. A source does not report errors either, so the loop adds them here.
+                // arrive together. So each report notifies an interested handler that the end may have arrived, and the handler reads until
+                // no data is left. A source does not report errors either, so the loop adds them here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()

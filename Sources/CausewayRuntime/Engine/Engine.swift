@@ -42,7 +42,7 @@ package enum Engine {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }
 
-    /// Runs the loop that was promised this thread, and does not return. Without such a loop, returns at once.
+    /// Runs the loop that was promised this thread, and does not return. Returns at once if there is no such loop.
     package static func keepPromise() {
         let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
         if let loop = first as? EpollLoop { loop.runHere() }

@@ -10,8 +10,8 @@ internal import Synchronization
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// Even while the slot is free, odd while it is in use. The number is incremented when the slot is taken and when it is freed, so
-        /// that a late event for the previous descriptor does not reach the next user of the slot.
+        /// A counter that is even while the slot is free and odd while it is in use. It is incremented when the slot is allocated and when
+        /// it is freed, so that a late event for the previous descriptor does not reach the next user of the slot.
         var generation: UInt32 = 0
     }
 
@@ -252,7 +252,8 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs the jobs that are queued now. Jobs that these submit run in the next turn, so that they cannot starve readiness events.
+    /// Runs the jobs that are queued now. Jobs that the running jobs submit are run in the next turn, so that they cannot starve readiness
+    /// events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

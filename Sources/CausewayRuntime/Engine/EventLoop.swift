@@ -28,7 +28,7 @@ package protocol EventLoop: AnyObject, Sendable {
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration
 
-    /// Changes the events that the loop reports. If `fd` is already ready for one of the new events, the loop reports that too.
+    /// Changes the events that the loop reports. If `fd` is already ready for one of the new events, the loop reports that event too.
     func update(_ registration: Registration, _ fd: CInt, for interest: Readiness)
 
     /// Transfers the descriptor to another handler and reports current readiness to it.

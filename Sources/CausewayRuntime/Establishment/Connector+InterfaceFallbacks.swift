@@ -13,11 +13,11 @@ extension Connector {
         var isOne = false
         var timer: TimerID?
         var wereTaken = false
-        /// The connectors by interface index.
+        /// The connectors of the races over other interfaces, by interface index.
         var racing: [Int: Connector] = [:]
         /// Whether the race over the default interface has failed.
         var isExhausted = false
-        /// The subscription to network changes, while the race takes long.
+        /// The subscription to network changes; `nil` unless the race takes long.
         var watch: NetworkStateMonitor.Subscription?
     }
 

@@ -90,7 +90,7 @@ extension Connector {
 
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
-        // A race with a single address that the program gave needs no history, because the report always contains the facts of its only
+        // A race with a single address that the program gave needs no history, because the report always contains the details of its only
         // attempt.
         guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.fallbacks.isOne else {
             return

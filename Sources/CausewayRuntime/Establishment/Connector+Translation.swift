@@ -41,7 +41,7 @@ extension Connector {
         return true
     }
 
-    /// Returns the source address of packets to the internet; `nil` without a route.
+    /// Returns the source address of packets to the internet; `nil` if there is no route.
     private static func globalSource(over interface: String?) -> InternetAddress? {
         let somewhere = SocketAddress.ipv6(high: 0x0064_FF9B_0000_0000, low: 0, port: 9, scope: 0)
         return SourceAddress.toward([somewhere], over: interface)[0]?.address

@@ -65,7 +65,7 @@ package final class Connector: Sendable {
         var translatorAnswers: [SocketAddress] = []
         /// The number of attempts in earlier races of this connector.
         var startedBefore = 0
-        /// The relay at the proxy, if there is one.
+        /// The relay that the proxy provides; `nil` if there is none.
         var association: (any DatagramRelay)?
         /// Races over other interfaces, if this race takes long.
         var fallbacks = InterfaceFallbacks()

@@ -20,8 +20,8 @@ package protocol DatagramRelay: AnyObject, Sendable {
 /// Called with the address to which the datagrams for the relay are sent, or with the failure.
 package typealias RelayOpened = @Sendable (Result<Connector.Target, Failure>) -> Void
 
-/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer above this folder,
-/// which supplies the closure.
+/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer above this folder.
+/// That layer supplies the `Associate` closure.
 package struct RelayRequest: Sendable {
     typealias Associate = @Sendable (SocketSettings, any EventLoop, any NameResolver) -> any DatagramRelay
 

@@ -27,7 +27,7 @@ package struct EstablishmentFacts: Sendable {
             case pending
             case connected
             case failed(CInt)
-            /// Another attempt won, or the program skipped or cancelled it.
+            /// Another attempt won, or the program skipped or cancelled this attempt.
             case abandoned
         }
 

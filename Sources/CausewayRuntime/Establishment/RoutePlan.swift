@@ -1,7 +1,7 @@
 internal import CausewaySystem
 package import CausewayTypes
 
-/// Determines the routes to an endpoint if this needs more than the parameters, such as a PAC script.
+/// Determines the routes to an endpoint if the parameters alone are not sufficient, for example because a PAC script selects the proxies.
 package protocol RoutePlanner: Sendable {
     /// Determines the routes and calls `completion` once on any thread, unless the planning is cancelled first. A successful result
     /// contains at least one route.
@@ -18,7 +18,7 @@ package protocol RoutePlanning: Sendable {
 /// The reason why there is no route.
 package struct RouteProblem: Error, Sendable {
     package var failure: Failure
-    /// A description for people.
+    /// A human-readable description.
     package var reason: String
 
     package init(_ failure: Failure, _ reason: String) {
@@ -27,7 +27,8 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// The routes for one establishment of a connection: the request to the planner, then its result.
+/// The routes for one establishment of a connection. Contains the request to the planner while it is pending, then the result of the
+/// request.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?
@@ -45,7 +46,8 @@ final class RoutePlan: Sendable {
         return problem
     }
 
-    /// Starts the planner. Calls `completion` on any thread when the routes are known or have failed; not after ``cancel()``.
+    /// Starts the planner. Calls `completion` on any thread when the routes are known or the planner has failed. Does not call it after
+    /// ``cancel()``.
     func begin(
         _ planner: any RoutePlanner, on loop: any EventLoop, _ completion: @escaping @Sendable (RoutePlan) -> Void
     ) {

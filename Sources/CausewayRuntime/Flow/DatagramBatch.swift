@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A run of datagrams in one block. Each datagram has `segment` bytes; the last one can be shorter.
+    /// A train: a run of datagrams in one block. Each datagram has `segment` bytes; the last datagram can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -23,7 +23,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 
     private var trains: [Train] = []
-    /// For each train, the number of datagrams before it.
+    /// For each element of `trains`, the number of datagrams in the trains before it.
     private var starts: [Int] = []
     /// The number of datagrams.
     public private(set) var count = 0

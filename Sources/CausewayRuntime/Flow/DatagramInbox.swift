@@ -2,9 +2,9 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Received datagrams that the program has not received yet, limited in bytes and in number.
+/// Datagrams that have arrived but that the program has not received yet. Their total size and their number are limited.
 ///
-/// The socket's reader stops before the inbox is full, and continues when the program has taken half of the content. Until then, further
+/// The socket's reader stops before the inbox is full, and continues when the program has received half of the content. Until then, further
 /// datagrams wait in the kernel, which costs no processor time. A datagram that is read while the inbox is full is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
@@ -16,7 +16,7 @@ struct DatagramInbox: Sendable {
         var datagramCount: Int
 
         /// The mark for a program that receives on another thread, if the kernel's buffer is small. The datagrams of one more read, at most
-        /// a megabyte, still fit above it.
+        /// a megabyte, still fit into the inbox.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
@@ -24,21 +24,21 @@ struct DatagramInbox: Sendable {
         /// number of bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
         /// The mark for a task on the reader's thread. It is low, so that the datagrams are still in the processor's cache when the task
-        /// takes them.
+        /// receives them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
 
     enum Room: Comparable {
         /// The inbox was full and datagrams were dropped.
         case none
-        /// The reader must stop until ``DatagramInbox/releaseHold()`` returns true.
+        /// The reader must stop until ``DatagramInbox/releaseHold()`` returns `true`.
         case held
         case ample
     }
 
     private var head: DatagramBatch.Train?
     private var rest: Deque<DatagramBatch.Train> = []
-    /// The number of datagrams in the first train.
+    /// The number of datagrams in the first train (a run of datagrams in one block).
     private var headCount = 0
     /// The part of the first train that was already delivered: whole datagrams, then bytes of the next datagram.
     private var deliveredDatagrams = 0
@@ -50,7 +50,7 @@ struct DatagramInbox: Sendable {
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train and returns whether there was room. Without room the train is dropped, as in a full socket buffer.
+    /// Appends a train. Returns `false` if there is no room; the train is then dropped, as when a socket buffer is full.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -65,7 +65,8 @@ struct DatagramInbox: Sendable {
     /// Returns whether the inbox holds more than `mark`, so that the reader must stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
-    /// Begins a hold: the reader stops until the content has fallen to half of `mark`. Returns false if the content is not above `mark`.
+    /// Begins a hold, during which the reader stops until the content has fallen to half of `mark`. Returns `false` if the content does not
+    /// exceed `mark`.
     mutating func hold(above mark: Mark) -> Bool {
         guard isAbove(mark) else { return false }
         heldAt = mark
@@ -81,8 +82,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` tells whether these bytes reach the end of the
-    /// datagram.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` is set if these bytes reach the end of the datagram.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard let mark = head?.mark, let segment = head?.segment, let length = head?.bytes.count else { return nil }
         let start = deliveredDatagrams * segment + deliveredBytes

@@ -5,7 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Trains with at least this number of bytes keep the block into which they were read. Smaller trains are copied.
+    /// Trains (runs of datagrams in one block) with at least this number of bytes keep the block into which they were read. Smaller trains
+    /// are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -39,7 +40,7 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // The receives that were just completed may already have taken the datagrams.
+        // The receives that were just completed may already have consumed the datagrams.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }
@@ -131,19 +132,19 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the reader of a shared socket until the program has taken half of the datagrams. Returns false if so few datagrams are waiting
-    /// that the reader may continue.
+    /// Stops the reader of a shared socket until the program has received half of the datagrams. Returns `false` if so few datagrams are
+    /// waiting that the reader may continue.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, closing == nil, phase != .closed else { return false }
         return datagrams[0].beginHold()
     }
 
-    /// Ends a hold if the program has taken half of the datagrams.
+    /// Ends a hold if the program has received half of the datagrams.
     mutating func releaseHold(_ deferred: inout DeferredActions) {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// Ends a hold if the program has taken half of the datagrams. Returns the shared socket whose reader must then continue, otherwise
+    /// Ends a hold if the program has received half of the datagrams. Returns the shared socket whose reader must then continue, otherwise
     /// `nil`.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = transport else { return nil }

@@ -38,8 +38,8 @@ extension Flow {
         return count
     }
 
-    /// Returns the next datagram and its header fields if one is waiting and no earlier receive waits for it. Takes one lock and does not
-    /// suspend.
+    /// Returns the next datagram and its header fields if a datagram is waiting and no earlier receive waits for it. Takes one lock and
+    /// does not suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
             guard state.kind == .datagram, state.mayTransfer, state.waiters.isEmpty, state.closing == nil,
@@ -64,8 +64,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Queues a receive that the program requests from a callback of the current delivery; that delivery then completes it. Returns false
-    /// for all other receives.
+    /// Queues a receive that the program requests from a callback of the current delivery, which then completes the receive. Returns
+    /// `false` for all other receives.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
@@ -89,8 +89,8 @@ extension Flow.State {
         datagrams[0].isDelivering = true
     }
 
-    /// Returns the next datagram and the closure that waits for it; `nil` in all other cases, which ``takeDatagramCall()`` handles. This
-    /// is the usual case, and enumerations with this many fields are expensive to copy.
+    /// Returns the next datagram and the closure that waits for it, which is the usual case; `nil` in all other cases, which
+    /// ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this many fields is expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard mayTransfer, closing == nil, phase == .open, case .callback(let completion)? = waiters.first,
             let demand = receive.oldest, datagrams[0].refusal == nil,
@@ -143,7 +143,7 @@ extension Flow.State.DatagramSide {
 }
 
 extension ReceiveWaiter {
-    /// Whether the waiter is a closure that runs on the program's queue.
+    /// Whether a closure waits for the content and runs on the program's queue.
     var isOfQueue: Bool {
         switch self {
         case .callback, .batch: true
@@ -151,7 +151,7 @@ extension ReceiveWaiter {
         }
     }
 
-    /// Whether the waiter takes all datagrams at once.
+    /// Whether the closure or task receives all datagrams at once.
     var takesBatch: Bool {
         switch self {
         case .batch, .batchTask: true

@@ -8,7 +8,8 @@ extension Flow {
     /// The maximum number of reads in a row before other flows get their turn. Also the maximum number of receives in a row that read from
     /// the transport themselves.
     static var readBudget: Int { 16 }
-    /// The number of bytes that a read may take beyond the request. Small receives then do not cost one system call each.
+    /// The number of bytes that a read may return in addition to the requested number, so that small receives do not cost one system call
+    /// each.
     static var readAhead: Int { 16 << 10 }
     /// Content with at least this number of bytes keeps the block into which it was read. Smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }

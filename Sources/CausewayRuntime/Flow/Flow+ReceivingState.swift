@@ -81,8 +81,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends the claim of a read if one receive takes everything that was read and no earlier content is waiting. The caller completes the
-    /// receive.
+    /// Ends the claim of a read if one receive consumes everything that was read and no earlier content is waiting. The caller completes
+    /// the receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
             waiters.first?.takesAll == true,
@@ -167,7 +167,7 @@ private struct Backlog {
         defer { offset += count }
         if offset == 0, count == bytes.count { return bytes }
         let start = bytes.startIndex + offset
-        // Programs expect indices from zero.
+        // Programs expect that the indices of content begin at zero.
         return Data(bytes[start..<(start + count)])
     }
 

@@ -11,7 +11,7 @@ extension Flow {
 
     // MARK: Requests
 
-    /// Queues a whole message without per-message options. The send completes when the transport has taken the whole message.
+    /// Queues a whole message without per-message options. The send completes when the transport has accepted the whole message.
     package func send(_ outbound: Outbound) {
         if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
@@ -91,7 +91,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// Writes borrowed bytes on the caller's thread. They must stay valid only for the duration of the call.
+    /// Writes borrowed bytes on the caller's thread. The bytes must stay valid only during the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -252,7 +252,7 @@ extension Flow {
         case .whenWritable:
             switch transport {
             case .socket(let fd, let registration):
-                // A datagram socket reports an edge for each sent datagram, so ask for this event only when it is needed.
+                // A datagram socket reports an edge for each sent datagram, so request this event only when it is needed.
                 let kind = state.withLock { state in state.kind }
                 if kind == .datagram { loop.update(registration, fd, for: [.readable, .writable]) }
                 loop.await(.writable, of: registration)

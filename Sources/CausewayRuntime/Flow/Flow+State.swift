@@ -9,8 +9,8 @@ extension Flow {
     enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport is closed, and the flow waits for another one. The value is the failure that broke the transport; `nil` if it was
-        /// intact.
+        /// The transport is closed, and the flow waits for another transport. The value is the failure that broke the transport; `nil` if
+        /// it was intact.
         case detached(Failure?)
         case broken(Failure)
     }
@@ -55,8 +55,8 @@ extension Flow {
         let kind: Kind
         var phase = Phase.idle
         var mayTransfer = false
-        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, another one can replace
-        /// it.
+        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, another transport can
+        /// replace it.
         var isProvisional = false
 
         var isReadable = false
@@ -98,10 +98,10 @@ extension Flow {
 
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received bytes that no request has taken yet; at most the length of one read-ahead.
+        /// Received bytes that no request has consumed yet; at most the length of one read-ahead.
         var leftover = Data()
-        /// Contains one element for a datagram flow, and none for a stream. The array keeps this state on the heap, so that streams need no
-        /// memory for it.
+        /// The state of a datagram flow. The array has one element for a datagram flow and is empty for a stream. It keeps this state on
+        /// the heap, so that streams need no memory for it.
         var datagrams: [DatagramSide] = []
 
         /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
@@ -121,7 +121,7 @@ extension Flow {
         }
 
         struct DatagramSide: Sendable {
-            /// Received datagrams that the program has not received yet.
+            /// Datagrams that have arrived but that the program has not received yet.
             var inbox = DatagramInbox()
             /// The error for an earlier datagram that a host or router on the path refused; no receive has reported it yet.
             var refusal: Failure?

@@ -73,7 +73,7 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A cancelled task takes no bytes. Check after the request is registered, so that a concurrent cancellation finds it.
+        // A cancelled task receives no bytes. Check after the request is registered, so that a concurrent cancellation finds it.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)
@@ -132,10 +132,10 @@ extension Flow {
 
     // MARK: Sending
 
-    /// Suspends until the transport has taken the content. Returns the failure, or `nil` on success.
+    /// Suspends until the transport has accepted the content. Returns the failure, or `nil` on success.
     ///
-    /// If the transport takes the content at once, the task does not suspend, except from time to time so that other tasks get their turn.
-    /// A cancelled task can therefore still send a final message.
+    /// If the transport accepts the content at once, the task does not suspend, except from time to time so that other tasks get their
+    /// turn. A cancelled task can therefore still send a final message.
     ///
     /// Cancellation: content that has not started to leave is removed from the queue.
     nonisolated(nonsending)
@@ -206,7 +206,7 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelSend(id) }
     }
 
-    /// Calls `enqueue` with a waiter and suspends until the content is sent.
+    /// Passes the continuation of the current task to `enqueue`, and suspends until the content is sent.
     nonisolated(nonsending)
         package func suspendSending(_ enqueue: (SendWaiter) -> Void) async -> Failure?
     {

@@ -160,7 +160,7 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Calls `body` with the socket, which stays open during the call. Returns `nil` when there is none.
+    /// Calls `body` with the socket, which stays open during the call. Returns `nil` if there is no socket.
     package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
         let transport = state.withLock { state -> Transport? in
             guard state.phase == .open, state.closing == nil, let transport = state.transport else { return nil }

@@ -14,13 +14,13 @@ package enum Arrival: Sendable {
 package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
-/// The waiter of a receive: a closure of the program, or a suspended task.
+/// The completion handler or suspended task that waits for the result of a receive.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// The waiter is an internal protocol implementation. Its closure is called at once, on any thread, and the content can be lent to it.
+    /// A closure of an internal protocol implementation. It is called at once, on any thread, and the content can be lent to it.
     case channel(ReceiveCompletion)
-    /// The waiter is the stack of protocols above the transport, for one connection attempt. Its closure is called like that of `channel`.
-    /// If the program has a queue, reads for the stack run on it.
+    /// A closure of the stack of protocols above the transport, for one connection attempt. It is called like the closure of `channel`. If
+    /// the program has a queue, reads for the stack run on it.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
@@ -30,7 +30,7 @@ enum ReceiveWaiter: Sendable {
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// Whether the waiter can be completed on any thread. A closure of the program must be called on its queue instead.
+    /// Whether the receive can be completed on any thread. A closure of the program must be called on its queue instead.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -39,7 +39,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the waiter accepts the bytes of one read of a stream without further processing.
+    /// Whether the closure or task accepts the bytes of one read of a stream without further processing.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -47,7 +47,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether content can be lent to the waiter.
+    /// Whether content can be lent to the closure.
     var takesLoans: Bool {
         switch self {
         case .channel, .stack: true
@@ -56,7 +56,7 @@ enum ReceiveWaiter: Sendable {
     }
 }
 
-/// The waiter of a send.
+/// The completion handler or suspended task that waits for the result of a send.
 package enum SendWaiter: Sendable {
     /// Nothing waits for the result.
     case unobserved
@@ -70,7 +70,7 @@ package enum SendWaiter: Sendable {
 /// Content on its way to the transport.
 package struct Outbound: Sendable {
     package var data: Data
-    /// The byte count that the transport has taken.
+    /// The byte count that the transport has accepted.
     var offset = 0
     /// Whether the sending side is closed after this content.
     package var endsStream: Bool
@@ -100,8 +100,8 @@ package struct Outbound: Sendable {
 package protocol FlowOwner: AnyObject, Sendable {
     /// Called when the transport broke. Every outstanding request is complete.
     func flowFailed(_ error: Failure)
-    /// Called when the transport broke and content that arrived earlier waits to be received, possibly more than once. ``flowFailed(_:)``
-    /// follows when all content was received.
+    /// Called when the transport broke and content that arrived earlier waits to be received. Can be called more than once.
+    /// ``flowFailed(_:)`` follows when all content was received.
     func flowLost(_ error: Failure)
     /// Called when both directions have ended: the program has received the peer's end, and the local end was sent. The flow stays open.
     func flowEnded()
@@ -120,7 +120,8 @@ struct DeferredActions: ~Copyable {
     private var more: [Resumption] = []
 
     enum Resumption {
-        /// A case instead of an optional: the runtime would copy an optional of this size on each event.
+        /// There is nothing to resume. This is a case and not an optional, because the runtime would copy an optional of this size on each
+        /// event.
         case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)
         case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)

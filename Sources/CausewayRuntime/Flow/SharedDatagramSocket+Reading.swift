@@ -93,7 +93,7 @@ extension SharedDatagramSocket {
         holdTimer.value = loop.schedule(after: time) { self.endHold() }
     }
 
-    /// Ends a hold, because the program has taken enough datagrams. Callable on any thread.
+    /// Ends a hold, because the program has received enough datagrams. Callable on any thread.
     func continueReading() { loop.execute { self.endHold() } }
 
     private func endHold() {

@@ -189,7 +189,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 }
 
-/// A datagram or train that a sender sent to a group's socket.
+/// A datagram, or a train (a run of datagrams in one block), that a sender sent to a group's socket.
 package struct DatagramArrival: Sendable {
     var train: DatagramBatch.Train
     var peer: SocketAddress

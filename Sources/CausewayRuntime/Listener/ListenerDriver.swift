@@ -35,7 +35,7 @@ package final class ListenerDriver: ReadinessHandler {
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// The listening socket that the service manager (systemd) passed; `nil` once the listener has taken it.
+    /// The listening socket that the service manager (systemd) passed; `nil` once the listener uses the socket.
     private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
     let progress = LockedValue(Progress())

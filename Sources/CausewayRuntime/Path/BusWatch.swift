@@ -111,8 +111,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 }
 
 extension NetworkStateMonitor {
-    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` if there is no message bus. The report is called there with
-    /// each new set of facts, and with `nil` when the watch has ended.
+    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` if there is no message bus. `report` is called on that loop
+    /// with each new set of information about the interfaces, and with `nil` when the watch has ended.
     package typealias Managers =
         @Sendable (_ report: @escaping @Sendable (InterfaceFacts?) -> Void) -> (any NetworkChangeMonitor.Watch)?
 

@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Notifies its subscribers that interfaces, addresses, routes or routing rules have changed, but not what has changed.
+/// Notifies its subscribers when interfaces, addresses, routes or routing rules have changed. The notification does not contain the change.
 ///
 /// The kernel is monitored only while there are subscribers; without subscribers no descriptor is open. Changes come in bursts (one
 /// unplugged cable removes dozens of routes), so they are collected for ``window`` before each subscriber is called once.

@@ -1,9 +1,9 @@
 internal import CausewayProtocols
 
 extension NetworkStateMonitor {
-    /// The facts from network managers, and the watch that receives them.
+    /// The information from network managers, and the watch that receives it.
     struct ManagerState: Sendable {
-        /// The latest facts; empty if there are no managers.
+        /// The latest information; empty if there are no managers.
         var facts = InterfaceFacts()
         var watch: (any NetworkChangeMonitor.Watch)?
         /// Identifies the current watch. Reports of earlier watches are ignored.
@@ -13,7 +13,7 @@ extension NetworkStateMonitor {
         var isSearchDue = false
         var isChangeScheduled = false
 
-        /// Clears the facts. Returns the watch, which the caller must cancel.
+        /// Clears the information. Returns the watch, which the caller must cancel.
         mutating func forget() -> (any NetworkChangeMonitor.Watch)? {
             generation += 1
             (facts, isSearchDue) = (InterfaceFacts(), false)
@@ -42,7 +42,7 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Stores new facts. If several sets of facts arrive together, they cause only one new snapshot.
+    /// Stores new information. If several updates arrive together, they cause only one new snapshot.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

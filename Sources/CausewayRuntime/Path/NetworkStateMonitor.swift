@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Maintains a ``NetworkModel`` of the host while there are subscribers. It takes one snapshot after each burst of changes, which all
-/// subscribers share.
+/// Maintains a ``NetworkModel`` of the host while there are subscribers. It takes one snapshot after each burst of changes, and all
+/// subscribers share this snapshot.
 ///
 /// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
@@ -46,7 +46,7 @@ package final class NetworkStateMonitor: Sendable {
 
     /// - Parameters:
     ///   - managers: Starts a watch for network managers, which know more about interfaces than the kernel.
-    ///   - look: Takes a snapshot from the last model and the facts of the managers; `nil` if the kernel cannot be queried.
+    ///   - look: Takes a snapshot from the last model and the information from the managers; returns `nil` if the kernel cannot be queried.
     package init(
         changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
         look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
@@ -196,7 +196,7 @@ extension NetworkModel {
     ///
     /// - Parameters:
     ///   - last: The previous model. Unchanged interfaces keep their identity and need no access to the file system.
-    ///   - facts: The facts from network managers.
+    ///   - facts: The information from network managers.
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {
         guard let state = try? NetlinkState.current() else { return nil }

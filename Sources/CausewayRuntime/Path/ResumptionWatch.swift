@@ -8,7 +8,7 @@ final class ResumptionWatch: ReadinessHandler {
     private let registration: LoopBound<Registration?>
     private let handler: @Sendable () -> Void
 
-    /// Returns `nil` if the kernel has no such clock.
+    /// Returns `nil` if the clock cannot be watched.
     init?(on loop: any EventLoop, _ handler: @escaping @Sendable () -> Void) {
         guard let clock = try? ClockWatch.open() else { return nil }
         self.loop = loop

@@ -55,7 +55,8 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all queries on it fail.
+            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all queries on this socket
+            // fail.
             broke(transport, error.errno)
         }
     }

@@ -111,7 +111,7 @@ package struct NameQuery: Sendable {
         }
     }
 
-    /// - Parameter found: The addresses with their origin; `nil` as origin for NAT64 addresses.
+    /// - Parameter found: The addresses, each with its origin. The origin is `nil` for NAT64 addresses.
     private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
         let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in

@@ -133,7 +133,7 @@ package struct SystemNameResolver: NameResolver {
 }
 
 extension NameProblem {
-    /// The failure with an error code of dns_sd, because programs compare with these codes.
+    /// The failure with a dns_sd error code, because programs compare the failure with these codes.
     package var failure: Failure {
         switch self {
         case .notFound: Failure(.dns, -65_554)

@@ -3,7 +3,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// The location and TXT record of a service, as far as known. A value without I/O.
+    /// The location and TXT record of a service, as far as known. This value performs no I/O.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0

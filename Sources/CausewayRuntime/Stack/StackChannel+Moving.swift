@@ -53,7 +53,7 @@ extension StackChannel.State {
     /// Decrypts `bytes` directly into the result of the oldest receive, without a copy. This is possible if the stack has a single protocol
     /// and no earlier content or result is pending.
     ///
-    /// - Returns: Whether the bytes were taken.
+    /// - Returns: Whether the bytes were consumed.
     private mutating func deliver(
         lent bytes: UnsafeRawBufferPointer, _ answer: inout StackChannel.Answer, _ now: Duration
     ) -> Bool {
@@ -226,8 +226,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Completes the oldest send if the transport has taken its bytes. Before this call, the caller moves output to the transport until the
-    /// stack has no more or the transport has ``StackChannel/writeWindow`` bytes waiting.
+    /// Completes the oldest send if the transport has accepted its bytes. Before this call, the caller moves output to the transport until
+    /// the stack has no more or the transport has ``StackChannel/writeWindow`` bytes waiting.
     ///
     /// - Returns: Whether a send was completed.
     mutating func settleSends() -> Bool {

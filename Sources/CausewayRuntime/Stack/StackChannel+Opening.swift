@@ -110,8 +110,8 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program sent it as idempotent. Such content is recognized by the missing
-    /// completion: the program gives none for it.
+    /// Whether the content may arrive twice because the program sent it as idempotent. The program passes no completion handler for such
+    /// content, which identifies it.
     fileprivate var mayComeTwice: Bool {
         guard case .unobserved = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

@@ -20,7 +20,7 @@ extension StackChannel {
 
     enum Receiver: Sendable {
         case callback(ReceiveCompletion)
-        /// A suspended task, with the identifier of its request for cancellation.
+        /// A suspended task, with the identifier for cancelling its request.
         case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     }
 
@@ -37,7 +37,8 @@ extension StackChannel {
 
     /// The result of one request. It is reported to the program in a turn.
     enum Answer: Sendable {
-        /// A case instead of an optional: the runtime would copy an optional of this size field by field in each turn.
+        /// There is no result. This is a case and not an optional, because the runtime would copy an optional of this size field by field
+        /// in each turn.
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
@@ -93,8 +94,8 @@ extension StackChannel {
         /// Content that was sent with the handshake. If the handshake fails, it is sent again.
         var early: [StackMessage] = []
         var sendingHasEnded = false
-        /// Sends whose bytes the stack has taken. A send is complete once the transport has taken `mark` bytes in total; `mark` is `nil`
-        /// while the stack holds some of the send's bytes.
+        /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in total; `mark` is
+        /// `nil` while the stack holds some of the send's bytes.
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0
         var unacknowledged = 0
@@ -141,7 +142,7 @@ extension StackChannel.State {
         waiters = []
     }
 
-    /// Returns `true` once: when both directions have ended and this must be reported.
+    /// Returns `true` only once, when both directions have ended and the end must be reported.
     mutating func takeEnds() -> Bool {
         guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
             taken.isEmpty,

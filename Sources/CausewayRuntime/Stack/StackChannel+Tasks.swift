@@ -64,12 +64,12 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Sends a piece of a message, and suspends until the transport has taken it. Returns the failure, or `nil`.
+    /// Sends a piece of a message, and suspends until the transport has accepted it. Returns the failure, or `nil`.
     ///
-    /// If the transport takes the content at once, the call does not suspend. A cancelled task can therefore still send a short closing
+    /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still send a short closing
     /// message.
     ///
-    /// Cancellation: the call returns `ECANCELED`. Content that the stack has not taken is not sent, unless `isFinal` is set.
+    /// Cancellation: the call returns `ECANCELED`. Content that the stack has not accepted is not sent, unless `isFinal` is set.
     nonisolated(nonsending)
         package func send(
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
@@ -105,7 +105,7 @@ extension StackChannel {
         }
     }
 
-    /// Suspends until the transport has taken the content that the stack already has.
+    /// Suspends until the transport has accepted the content that the stack already has.
     @inline(never)
     private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
         change { state in
@@ -122,15 +122,15 @@ extension StackChannel {
     }
 
     private enum SendAttempt {
-        /// The transport has taken all bytes.
+        /// The transport has accepted all bytes.
         case done
-        /// The stack of this attempt has taken the content. The transport has not yet taken all of the output.
+        /// The stack of this attempt has accepted the content. The transport has not yet accepted all of the output.
         case taken(UInt64)
         /// No send was attempted.
         case unclaimed
     }
 
-    /// Sends on the caller's thread if no other work is pending. Content that the transport takes at once needs no suspension.
+    /// Sends on the caller's thread if no other work is pending. Content that the transport accepts at once needs no suspension.
     @inline(never)
     private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
         guard flow.loop.isCurrent else { return .unclaimed }
@@ -172,7 +172,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes a piece to the stack if no earlier content is waiting. Returns whether the stack took it.
+    /// Passes a piece to the stack if no earlier content is waiting. Returns whether the stack accepted it.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
@@ -186,7 +186,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Whether the transport has taken all output of the stack.
+    /// Whether the transport has accepted all output of the stack.
     fileprivate var isEmptied: Bool {
         unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
     }
@@ -202,7 +202,7 @@ extension StackChannel.State {
     }
 
     /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send is already complete. Removes the content if
-    /// the stack has not taken it.
+    /// the stack has not accepted it.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }

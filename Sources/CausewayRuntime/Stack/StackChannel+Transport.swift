@@ -63,7 +63,7 @@ extension StackChannel {
         }
     }
 
-    /// Writes as many bytes as the transport takes at once, and queues the remaining bytes.
+    /// Writes as many bytes as the transport accepts at once, and queues the remaining bytes.
     ///
     /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` does this later.
     func write(_ content: Write) -> Int {

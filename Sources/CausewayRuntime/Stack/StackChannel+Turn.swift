@@ -45,8 +45,8 @@ extension StackChannel {
 
     /// Ends a turn that consisted of one write or read, or continues the turn if that step created more work.
     ///
-    /// - Parameter written: The number of bytes that the transport has taken.
-    /// - Returns: Whether the transport has taken all output.
+    /// - Parameter written: The number of bytes that the transport has accepted.
+    /// - Returns: Whether the transport has accepted all output.
     @discardableResult
     func endTurn(_ written: Int, _ now: Duration) -> Bool {
         var isOut = false
@@ -256,7 +256,7 @@ extension StackChannel {
 
     /// Performs one action.
     ///
-    /// - Returns: The number of bytes that the transport has taken.
+    /// - Returns: The number of bytes that the transport has accepted.
     private func perform(_ action: consuming Action) -> Int {
         switch consume action {
         case .pause: break

@@ -70,7 +70,7 @@ extension StackChannel {
         case nothing
     }
 
-    /// The place where a turn runs.
+    /// Whether a turn runs on the event loop or on a queue.
     enum Place {
         case loop
         case queue

@@ -54,7 +54,7 @@ package final class StackChannel: Sendable {
             state.unacknowledged = 0
             (state.inbox, state.interrupted) = (Inbox(), nil)
             state.hasToldEnds = false
-            // Content that an earlier stack took but did not send is lost.
+            // Content that an earlier stack accepted but did not send is lost.
             for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             state.taken = []
             state.report = report

@@ -42,8 +42,7 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Calls `body` with the stage under the stack's lock, then performs the work that the call made possible. `body` may call only the
-    /// stage.
+    /// Calls `body` with the stage under the stack's lock, then performs the work that this made possible. `body` may call only the stage.
     ///
     /// - Parameter isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls do not
     ///   extend the time; otherwise a peer that sends one byte at a time could keep a handshake open without end.
@@ -63,7 +62,7 @@ package struct StagePlace: Sendable {
         withStage(as: type, isAnswer: true, body)
     }
 
-    /// Inserts another protocol above this stage, which must not be ready yet. Returns the place of the inserted protocol; `nil` if this
+    /// Inserts another protocol above this stage, which must not be ready yet. Returns a reference to the inserted stage; `nil` if this
     /// stage is already ready or the attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }

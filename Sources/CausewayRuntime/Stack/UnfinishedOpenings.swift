@@ -7,7 +7,7 @@ internal import DequeModule
 /// may therefore exceed this count. Above the absolute count, the oldest handshake that waits for its peer is always aborted. The methods
 /// can be called from any thread.
 package final class UnfinishedOpenings: Sendable {
-    /// Aborts the handshakes if the peer has been silent for this duration. Returns whether it aborted them.
+    /// Aborts the handshakes of one connection if the peer has been silent for this duration. Returns whether it aborted them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
     /// The registration of one connection's handshakes. They are unregistered when the ticket is released.
@@ -24,7 +24,8 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// The numbers of the handshakes, oldest first. After a handshake is removed, its number stays in this list and is skipped later.
+        /// The identifiers of the handshakes, oldest first. After a handshake is removed, its identifier stays in this list and is skipped
+        /// later.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }
