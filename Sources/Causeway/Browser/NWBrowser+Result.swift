@@ -29,7 +29,7 @@ extension NWBrowser.Result {
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum Metadata: Equatable, CustomDebugStringConvertible, Sendable {
-        /// The service publishes no data, or the descriptor does not request it.
+        /// The service publishes no data, or the descriptor does not request the data.
         case none
         /// The TXT record of a Bonjour service (RFC 6763 §6).
         case bonjour(_: NWTXTRecord)
@@ -56,7 +56,7 @@ extension NWBrowser.Result {
         /// The service is still available, but its interfaces or its metadata have changed.
         case changed(old: NWBrowser.Result, new: NWBrowser.Result, flags: NWBrowser.Result.Change.Flags)
 
-        /// Computes the difference between two results. `nil` means that the service is not available.
+        /// Computes the difference between two results. Pass `nil` for a service that is not available.
         ///
         /// The initializer does not compare the endpoints: both results must belong to one service.
         public init(between old: NWBrowser.Result?, _ new: NWBrowser.Result?) {

@@ -64,8 +64,8 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
 
     /// Stops browsing. The state `cancelled` is the last callback. A cancelled browser cannot be started again.
     public func cancel() {
-        // End the life cycle first: a concurrent `start(queue:)` that has not stored its search yet then notices the end and stops the
-        // search.
+        // End the life cycle first. If a concurrent call of `start(queue:)` has not stored its search yet, that call then detects the end
+        // and stops the search.
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
         browse.withLock { $0.take() }?.stop()
     }

@@ -9,7 +9,7 @@ internal import FoundationEssentials
 ///
 /// It collects the answers from several interfaces and messages, and reports them together.
 final class ServiceBrowse: Sendable {
-    /// Receives all results and the changes, one call at a time, in order.
+    /// Called with all results and the changes. The calls run one at a time, in order.
     typealias Handler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
 
     /// The service type and the domain to search.
@@ -20,7 +20,7 @@ final class ServiceBrowse: Sendable {
     }
 
     private struct Instance {
-        /// The interfaces on which the instance was found. A service of a unicast domain has one entry, `nil`.
+        /// The interfaces on which the instance was found. A service of a unicast domain has a single entry with the value `nil`.
         var interfaces: [NWInterface?] = []
         var text: NWTXTRecord?
         var textQuestion: RecordQuestion?
@@ -35,8 +35,8 @@ final class ServiceBrowse: Sendable {
         var hasEnded = false
     }
 
-    /// The results that the program has received. They have their own lock, so that the engine's loop does not wait while a large set of
-    /// results is built.
+    /// The results that the program has received. A separate lock protects them, so that the engine's loop does not wait while a large set
+    /// of results is built.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
@@ -52,7 +52,7 @@ final class ServiceBrowse: Sendable {
     private let reported = LockedValue(Reported())
 
     /// - Parameters:
-    ///   - required: The only interface for queries to DNS servers; `nil` for all.
+    ///   - required: The only interface for queries to DNS servers; `nil` for all interfaces.
     ///   - allows: Whether results from an interface are reported.
     ///   - post: Runs a block on the program's queue, in order.
     ///   - failed: Called with the error when DNS servers begin to fail, and with `nil` when they reply again.

@@ -27,7 +27,7 @@ public struct CaptiveNetworkProbe: Sendable {
     public enum Outcome: Equatable, Sendable {
         /// The server replied as expected: there is no portal.
         case open
-        /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. It is not
+        /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. This URL is not
         /// authenticated.
         case captive(portal: URL?)
         /// The probe gave no result. The error is the error of the connection, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if

@@ -6,11 +6,11 @@ extension NWConnection {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum State: Equatable, Sendable {
-        /// Created and not started.
+        /// The connection has been created but not started.
         case setup
         /// The endpoint cannot be reached now. The connection tries again when the network changes, or after ``NWConnection/restart()``.
         case waiting(NWError)
-        /// The connection is resolving, connecting or performing handshakes.
+        /// The connection is resolving the endpoint, connecting or performing handshakes.
         case preparing
         /// Content can be sent and received.
         case ready

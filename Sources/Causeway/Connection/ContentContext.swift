@@ -1,6 +1,6 @@
 package import CausewayProtocols
 extension NWConnection {
-    /// The properties of one message: its priority and order for sending, and the metadata of the protocols when it is received.
+    /// The properties of one message: its priority and order for sending, and its protocol metadata.
     ///
     /// In a received context only ``isFinal`` and the metadata are meaningful.
     ///
@@ -21,8 +21,8 @@ extension NWConnection {
         /// Milliseconds after which content is dropped if sending has not started; 0 for never.
         public let expirationMilliseconds: UInt64
 
-        /// The priority among waiting messages, from 0.0 to 1.0. Messages with a higher priority are sent first. No effect with TLS or
-        /// another application protocol in the stack.
+        /// The priority among waiting messages, from 0.0 to 1.0. Messages with a higher priority are sent first. Has no effect if the stack
+        /// contains TLS or another application protocol.
         public let relativePriority: Double
 
         /// Whether this is the last message in its direction.
@@ -31,14 +31,14 @@ extension NWConnection {
         /// peer has closed its sending direction.
         public let isFinal: Bool
 
-        /// The message that must be sent before this one. If it fails, this message fails too. No effect with TLS or another application
-        /// protocol in the stack, which keeps messages in order.
+        /// The message that must be sent before this one. If that message fails, this message fails too. Has no effect if the stack
+        /// contains TLS or another application protocol, because these protocols keep messages in order.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata
 
-        /// Tracks the progress of the message in the send queues. `nil` for the shared contexts: each content that is sent with a shared
-        /// context is a separate message.
+        /// Tracks the progress of the message in the send queues. `nil` for the shared contexts, because each content that is sent with a
+        /// shared context is a separate message.
         package let ticket: MessageTicket?
 
         /// Creates the context of a message to send.

@@ -5,8 +5,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path in use: its interface, both addresses and the gateways. Before the connection is ready, this is the path that it would use
-    /// now, without addresses. `nil` before the start and after the end.
+    /// The path that the connection uses, with the interface, both addresses and the gateways. Before the connection is ready, the value is
+    /// the path that the connection would use now, without addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
         switch driver.state {
         case .setup, .failed, .cancelled: return nil
@@ -17,8 +17,8 @@ extension NWConnection {
         }
     }
 
-    /// The maximum size of one message on the current path, in bytes. With DTLS, the overhead of DTLS is already subtracted. 0 before the
-    /// connection is ready, and on a stream.
+    /// The maximum size of one message on the current path, in bytes. With DTLS, the overhead of DTLS is already subtracted. The value is 0
+    /// before the connection is ready, and for a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
@@ -29,10 +29,11 @@ extension NWConnection {
         return max(0, min(limits.longestMessage, size - limits.overhead))
     }
 
-    /// The maximum size of a datagram, in bytes; `nil` without a socket.
+    /// The maximum size of a datagram, in bytes; `nil` if there is no socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // A connection from a listener may use a shared socket, which has no connected peer. Then use the family of the endpoint.
+            // A connection from a listener may use a shared socket, which has no connected peer. In this case, use the address family of
+            // the endpoint.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.

@@ -25,7 +25,7 @@ extension NWConnection {
         }
     }
 
-    /// Like ``receive(minimumIncompleteLength:maximumLength:completion:)``, with content that may be discontiguous.
+    /// Like ``receive(minimumIncompleteLength:maximumLength:completion:)``, but delivers content that may be discontiguous.
     ///
     /// Counterpart: macOS 11, iOS 14.
     @preconcurrency public func receiveDiscontiguous(
@@ -56,7 +56,7 @@ extension NWConnection {
         }
     }
 
-    /// Like ``receiveMessage(completion:)``, with content that may be discontiguous.
+    /// Like ``receiveMessage(completion:)``, but delivers content that may be discontiguous.
     ///
     /// Counterpart: macOS 11, iOS 14.
     @preconcurrency public func receiveMessageDiscontiguous(
@@ -85,7 +85,7 @@ extension NWConnection {
 
     /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
     ///
-    /// An addition of Causeway: one call delivers a batch of datagrams without a copy. On a byte stream it delivers `nil`.
+    /// An addition of Causeway: one call delivers a batch of datagrams without a copy. On a byte stream the method delivers `nil`.
     public func receiveBatch(completion: @escaping @Sendable (DatagramBatch?, NWError?) -> Void) {
         driver.flow.receiveBatch { batch, failure in completion(batch, failure?.networkError) }
     }

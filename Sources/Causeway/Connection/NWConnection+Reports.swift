@@ -33,7 +33,8 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // A connection from a listener is ready at once if no protocol above the transport has a handshake, so its duration is 0.
+        // A connection from a listener is ready at once if no protocol above the transport has a handshake, so the duration in the report
+        // is 0.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(

@@ -37,7 +37,7 @@ extension NWConnection {
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
             content, endsStream: context.isFinal && isComplete, trafficClass: trafficClass(of: context), waiter: waiter)
-        // Most content is sent with a shared context. Such content has the default priority and waits for no other message.
+        // Most content is sent with a shared context. Such content has the default priority and no antecedent.
         guard let ticket = context.ticket else {
             return isComplete ? driver.flow.send(outbound) : driver.flow.send(.init(outbound, endsMessage: false))
         }

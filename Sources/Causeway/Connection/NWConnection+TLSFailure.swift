@@ -1,11 +1,11 @@
 internal import CausewayRuntime
 
 extension NWConnection {
-    /// The reason why TLS failed, as text for users: the certificate, the violated rule, and advice. Only on Linux: Apple reports only a
-    /// number.
+    /// The reason why TLS failed, as human-readable text: the certificate, the violated rule, and advice. Only on Linux: Apple's framework
+    /// reports only an error number.
     ///
     /// Read this when the connection waits or a request fails with `NWError.tls`. `nil` if TLS has not failed since the last attempt began,
-    /// and after the connection has ended. A program should not parse the text but use the number of the error.
+    /// and after the connection has ended. Do not parse the text in a program; use the number of the error instead.
     public var tlsFailureReason: String? {
         driver.channel?.delegates.lazy.compactMap { delegate in
             (delegate as? TLSDelegate)?.failureReason

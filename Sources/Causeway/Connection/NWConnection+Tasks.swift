@@ -46,8 +46,8 @@ extension NWConnection {
 
     /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted all of them.
     ///
-    /// Cancellation: withdraws only content that the transport has not started to send; without protocols above the transport, only the
-    /// last piece.
+    /// Cancellation: withdraws only content that the transport has not started to send; if there are no protocols above the transport, only
+    /// the last piece can be withdrawn.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {
@@ -91,8 +91,8 @@ extension NWConnection {
         }
     }
 
-    /// Cancels gracefully and suspends until `cancelled` is reported: at once, or within two seconds if a protocol above the transport
-    /// cannot send its closing message because the peer does not read.
+    /// Cancels gracefully and suspends until `cancelled` is reported. This takes up to two seconds if a protocol above the transport cannot
+    /// send its closing message because the peer does not read.
     ///
     /// Cancellation: has no effect.
     nonisolated(nonsending)
@@ -114,7 +114,7 @@ extension NWConnection {
         let opening = Opening()
         stateUpdateHandler = { state in opening.changed(to: state) }
         driver.start(on: nil, observer: self)
-        // A connection from a listener may already be started. It then does not report its current state again.
+        // A connection from a listener may already be started. Such a connection does not report its current state again.
         opening.changed(to: state)
         do throws(NWError) {
             try await opening.outcome().get()

@@ -12,7 +12,8 @@ public import Dispatch
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
-    /// The program's handlers. Allocated only when the program sets one; connections of a task-based server never need them.
+    /// The program's handlers. They are allocated only when the program sets a handler; connections of a task-based server never need
+    /// handlers.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
         var viability: (@Sendable (Bool) -> Void)?
@@ -25,10 +26,10 @@ public final class NWConnection: Sendable {
     /// The endpoint that the connection was created with; for an accepted connection, the peer's address.
     public var endpoint: NWEndpoint { destination.endpoint }
     private let destination: Destination
-    /// The parameters that the connection was created with; for an accepted connection, the listener's.
+    /// The parameters that the connection was created with; for an accepted connection, the parameters of the listener.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// The program's handlers: empty until the program sets one, then one element.
+    /// The program's handlers: empty until the program sets a handler, then one element.
     private let storedHandlers = LockedValue<[Handlers]>([])
 
     /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
@@ -75,7 +76,7 @@ public final class NWConnection: Sendable {
     /// A TCP connection that is ready cannot continue: it fails with `ECONNABORTED`.
     public func cancelCurrentEndpoint() { driver.cancelCurrentEndpoint() }
 
-    /// Tries again now. Has an effect only on a waiting connection.
+    /// Tries again immediately to establish the connection. Has an effect only on a waiting connection.
     public func restart() { driver.restart() }
 
     /// The current state. Readable from any thread.

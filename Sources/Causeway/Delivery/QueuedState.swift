@@ -47,7 +47,7 @@ final class QueuedState<State: Sendable>: Sendable {
         }
     }
 
-    /// Sets the queue for all callbacks, and runs the blocks that wait for it.
+    /// Sets the queue for all callbacks, and runs the blocks that wait for the queue.
     ///
     /// - Returns: `true` for the first call, unless the state has already ended.
     func start(on queue: DispatchQueue) -> Bool {
@@ -71,7 +71,7 @@ final class QueuedState<State: Sendable>: Sendable {
 
     /// Changes to the last state, reports it, and releases the handler.
     ///
-    /// - Parameter finally: Called on the queue after the report; without a queue, called on a global queue.
+    /// - Parameter finally: Called on the queue after the report; if there is no queue, called on a global queue.
     func end(in state: State, finally: @escaping @Sendable () -> Void = {}) {
         change(to: state, ends: true, finally)
     }
@@ -82,7 +82,7 @@ final class QueuedState<State: Sendable>: Sendable {
         handler = nil
     }
 
-    /// Runs a block on the queue, after all earlier blocks. Without a queue, the block waits for one.
+    /// Runs a block on the queue, after all earlier blocks. If no queue is set yet, the block waits until the queue is set.
     func call(_ body: @escaping @Sendable () -> Void) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             if let delivery = progress.delivery { return delivery.add(.call(body)) ? delivery : nil }

@@ -69,7 +69,7 @@ extension FramerDelegate: FramerHost {
     func async(_ body: @escaping () -> Void) {
         let body = Unchecked(body)
         place?.onQueue {
-            // A framer gets no calls after its cleanup.
+            // After its cleanup, a framer must not be called.
             guard self.place != nil else { return }
             body.value()
         }

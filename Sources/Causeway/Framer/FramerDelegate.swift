@@ -4,8 +4,8 @@ internal import CausewaySystem
 
 /// Calls the program's framer when the framer's stage requests it.
 ///
-/// The framer object is created at the first call and released after the last one. Its methods are called on the connection's queue,
-/// without a lock. Calls that the framer's methods make on the instance reach the stage through ``FramerHost``.
+/// The framer object is created at the first call and released after the last one. The methods of the framer are called on the connection's
+/// queue, without a lock. Calls that the framer's methods make on the instance reach the stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?
@@ -87,7 +87,8 @@ final class FramerDelegate: ProgramDelegate {
         }
     }
 
-    /// Returns the message that the program attached for this framer, or an empty one. Messages for other framers of the stack are ignored.
+    /// Returns the message that the program attached for this framer, or an empty message. Messages for other framers of the stack are
+    /// ignored.
     private func message(of call: FramerCall, _ instance: NWProtocolFramer.Instance) -> NWProtocolFramer.Message {
         for case let metadata as FramerMetadata in call.metadata where metadata.message.definition == options.definition
         {

@@ -4,8 +4,8 @@ public import FoundationEssentials
 extension NWProtocolFramer {
     /// The interface through which a framer reads, delivers and sends the data of one connection.
     ///
-    /// Use it only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection its methods have
-    /// no effect: nothing is parsed or written.
+    /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection the
+    /// methods have no effect: nothing is parsed or written.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public final class Instance: CustomDebugStringConvertible, Sendable {
@@ -15,7 +15,7 @@ extension NWProtocolFramer {
         public enum WakeupTime: Sendable {
             /// After this number of milliseconds.
             case milliseconds(UInt64)
-            /// Never: stops the timer.
+            /// No further call: stops the timer.
             case forever
         }
 
@@ -33,12 +33,12 @@ extension NWProtocolFramer {
 
         /// Ends the framer's handshake. The protocols above can then start.
         ///
-        /// Call it after ``NWProtocolFramerImplementation/start(framer:)`` has returned `.willMarkReady`.
+        /// Call this method after ``NWProtocolFramerImplementation/start(framer:)`` has returned `.willMarkReady`.
         public func markReady() { host?.markReady() }
 
         /// Fails the connection with an error; `nil` stands for `.posix(.ECONNABORTED)`.
         ///
-        /// If ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, the call completes the stop instead, and the
+        /// If ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, this method completes the stop instead, and the
         /// connection closes normally.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
@@ -131,13 +131,13 @@ extension NWProtocolFramer {
         /// ``NWProtocolFramerImplementation/cleanup(framer:)`` the block does not run.
         public func async(execute: @escaping () -> Void) { host?.async(execute) }
 
-        /// The remote endpoint of the connection; `nil` after its end.
+        /// The remote endpoint of the connection; `nil` after the end of the connection.
         public var remote: NWEndpoint? { host?.remote }
 
         /// The local endpoint of the connection; `nil` if it is not known, and after the end of the connection.
         public var local: NWEndpoint? { host?.local }
 
-        /// The parameters of the connection; `nil` after its end.
+        /// The parameters of the connection; `nil` after the end of the connection.
         public var parameters: NWParameters? { host?.parameters }
 
         /// Adds a protocol above the framer, for example TLS after an HTTP proxy has accepted the connection.

@@ -22,8 +22,8 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     ///   fail with `EMSGSIZE`.
     func handleInput(framer: NWProtocolFramer.Instance) -> Int
 
-    /// Called when the program sends a message or a part of one. The framer writes it, changed or unchanged. Bytes that it does not write
-    /// are dropped.
+    /// Called when the program sends a message or a part of one. The framer writes the bytes, changed or unchanged. Bytes that the framer
+    /// does not write are dropped.
     ///
     /// - Parameters:
     ///   - framer: The interface to the connection.

@@ -103,8 +103,8 @@ extension NWConnectionGroup {
 
         /// Creates a connection to the sender of a received message, over the group's port. The connection is not started.
         ///
-        /// From then on, the connection and not the group receives the sender's datagrams. Returns `nil` for a message to send, and if
-        /// there already is a connection to the sender.
+        /// After this call, the connection instead of the group receives the sender's datagrams. Returns `nil` for a message to send, and
+        /// if there already is a connection to the sender.
         public func extractConnection() -> NWConnection? { NWConnection(message: self) }
 
         func extract() -> NWConnectionGroup.Extracted? { arrival.flatMap { $0.group.extracted($0.datagram) } }

@@ -63,7 +63,7 @@ extension NWConnectionGroup {
 
     /// Creates a connection to one host over the group's port. The connection is not started.
     ///
-    /// From then on, the connection and not the group receives the host's datagrams. The connection may outlive the group.
+    /// After this call, the connection instead of the group receives the host's datagrams. The connection may outlive the group.
     ///
     /// - Parameters:
     ///   - endpoint: A numeric address with a port.

@@ -7,8 +7,8 @@ public import FoundationEssentials
 /// A session with the members of a multicast group, or with several streams to one peer.
 ///
 /// With an ``NWMulticastGroup``, the group joins the multicast addresses on every interface that supports multicast, or on the interface
-/// that the parameters require. It joins again when an interface appears, and waits while there is none. With an ``NWMultiplexGroup``, it
-/// fails with `.posix(.ENOTSUP)`, because QUIC is not implemented.
+/// that the parameters require. The group joins again when an interface appears, and waits while there is no interface. With an
+/// ``NWMultiplexGroup``, the group fails with `.posix(.ENOTSUP)`, because QUIC is not implemented.
 ///
 /// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started group stays alive until it
 /// is cancelled or has failed. All methods can be called from any thread.

@@ -47,7 +47,7 @@ public final class NWMulticastGroup: NWGroupDescriptor {
 ///
 /// Counterpart: macOS 12, iOS 15.
 public final class NWMultiplexGroup: NWGroupDescriptor {
-    /// The endpoint, as the only element.
+    /// The endpoint of the descriptor, as the only element of the array.
     public let members: [NWEndpoint]
 
     /// Creates a descriptor of a tunnel to an endpoint.

@@ -5,9 +5,9 @@ internal import CausewayTypes
 extension NWParameters {
     /// Returns the plan of a group with a copy of these parameters. Later changes of the parameters do not affect the plan.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a descriptor class of the program and for protocols above UDP; `.posix(.EINVAL)` for
-    ///   a transport other than UDP, for a source whose address family differs from that of a group, and for a local port that differs
-    ///   from the groups' port.
+    /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a descriptor class that the program defines and for protocols above UDP;
+    ///   `.posix(.EINVAL)` for a transport other than UDP, for a source whose address family differs from that of a group, and for a local
+    ///   port that differs from the groups' port.
     package func makeGroupPlan(for descriptor: any NWGroupDescriptor) throws(NWError) -> GroupPlan {
         guard let multicast = descriptor as? NWMulticastGroup else { throw .posix(.ENOTSUP) }
         let settings = try makeSocketSettings()

@@ -11,7 +11,7 @@ final class ListenerAdvertisement: Sendable {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// Whether a call of `follow()` is registering the service. That call stores the identifier of the registration.
+        /// Whether a call of `follow()` is registering the service. The call stores the identifier of the registration.
         var isRegistering = false
         var hasEnded = false
     }
@@ -38,7 +38,8 @@ final class ListenerAdvertisement: Sendable {
         follow()
     }
 
-    /// Advertises another service, or none. A service with the same name and type keeps its registration and only replaces its TXT record.
+    /// Advertises another service; `nil` ends the advertisement. A service with the same name and type keeps its registration and only
+    /// replaces its TXT record.
     func change(to service: NWListener.Service?) {
         let (id, text) = progress.withLock { progress -> (RegistrationID?, [UInt8]?) in
             defer { progress.service = service }

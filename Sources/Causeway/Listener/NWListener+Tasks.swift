@@ -94,7 +94,7 @@ private final class AcceptedConnections: Sendable {
         consumer?.resume(returning: nil)
     }
 
-    /// Returns the next connection; `nil` after the last one.
+    /// Returns the next connection; `nil` after the last connection.
     ///
     /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener; the listener's last state change ends the
     /// wait.
@@ -112,7 +112,7 @@ private final class AcceptedConnections: Sendable {
 
 /// The connections whose tasks are running.
 ///
-/// The task group cancels these tasks together; ``cancelRequests()`` then ends the requests for which they wait.
+/// The task group cancels these tasks together; ``cancelRequests()`` then ends the requests that the tasks wait for.
 private final class ServedConnections: Sendable {
     private struct Places {
         var taken: [NWConnection?] = []
@@ -124,8 +124,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection, and makes the current task the home task of the connection's flow (see `Flow.makeHome()`). Call this in the task
-    /// that serves the connection. Returns the index of the connection in the list.
+    /// Adds a connection, and calls `Flow.makeHome()`, which assigns the current task to the connection's flow. Call this in the task that
+    /// serves the connection. Returns the index of the connection in the list.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -113,7 +113,7 @@ public final class NWListener: Sendable {
     /// The current state. May be read from any thread.
     public var state: State { State(driver.state) }
 
-    /// The local port after the listener has become ready; `nil` before, and for a Unix domain socket.
+    /// The local port, available after the listener has become ready. `nil` before that, and for a Unix domain socket.
     public var port: NWEndpoint.Port? {
         guard let address = driver.address, address.family != .unix else { return nil }
         return NWEndpoint.Port(rawValue: address.port)
@@ -179,7 +179,7 @@ extension NWListener {
             return current
         }
         current.change(to: service)
-        // If the listener is already ready, begin the advertisement now: there was none when the listener became ready.
+        // If the listener is already ready, begin the advertisement now: there was no service to advertise when the listener became ready.
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 

@@ -21,7 +21,7 @@ public final class MigratingConnection: Sendable {
         var isBusy = false
         var isCancelled = false
         var turns: [CheckedContinuation<Void, Never>] = []
-        /// The current exchange, while it waits for a connection.
+        /// The continuation of the current exchange while the exchange waits for a connection.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 
@@ -46,9 +46,9 @@ public final class MigratingConnection: Sendable {
 
     /// Waits until the earlier exchanges have ended, then sends a request and receives the whole reply.
     ///
-    /// After an error the state of the stream is unknown: the connection is ended, and the next exchange uses a new connection.
+    /// After an error the state of the stream is unknown: the connection is closed, and the next exchange uses a new connection.
     ///
-    /// - Parameter body: Sends and receives. The connection is ready; do not keep it.
+    /// - Parameter body: Sends and receives. The connection is ready; do not keep a reference to it.
     /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.
     ///
     /// Cancellation: the exchange ends with an error.
@@ -111,9 +111,9 @@ public final class MigratingConnection: Sendable {
         turn?.resume()
     }
 
-    /// Replaces the current connection with the next one if that is ready. Called only while no exchange is running.
+    /// Replaces the current connection with the next connection if the next connection is ready. Called only while no exchange is running.
     ///
-    /// - Returns: The old connection; `nil` if there was none or nothing was replaced.
+    /// - Returns: The old connection; `nil` if there was no old connection or nothing was replaced.
     private static func takeOver(_ state: inout State) -> NWConnection? {
         guard state.isNextReady, let next = state.next else { return nil }
         let old = state.current
@@ -136,7 +136,7 @@ public final class MigratingConnection: Sendable {
                 if isNew { connect() }
             }
         } onCancel: {
-            // A stored waiter always belongs to the current exchange.
+            // A stored continuation always belongs to the current exchange.
             state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
         }
         return try result.get()

@@ -1,7 +1,7 @@
 extension NWParameters {
     /// The only interface to use. Default `nil`: any interface.
     ///
-    /// Without a route over it, a connection waits with `.posix(.ENETDOWN)`.
+    /// If there is no route over this interface, a connection waits with `.posix(.ENETDOWN)`.
     public var requiredInterface: NWInterface? {
         get { storage.withLock { $0.requiredInterface } }
         set { storage.withLock { $0.requiredInterface = newValue } }
@@ -62,7 +62,7 @@ extension NWParameters {
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
     /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For the socket of an IPv4 group, `SO_REUSEPORT` is set only if binding fails without it:
-    /// with this option the kernel may deliver a packet to a socket that is not a member of the packet's group.
+    /// with `SO_REUSEPORT` the kernel may deliver a packet to a socket that is not a member of the packet's group.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.allowLocalEndpointReuse } }
         set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }
@@ -104,9 +104,9 @@ extension NWParameters {
     /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready. Default `false`.
     ///
     /// If `true`, a client connects when the program sends the first content, and becomes ready only after that. If the first content is
-    /// marked, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446 §2.3),
-    /// provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to do the
-    /// same, so received content may be a repetition.
+    /// marked as idempotent, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446
+    /// §2.3), provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to
+    /// send content in these ways, so the listener may receive the same content twice.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }
@@ -118,7 +118,7 @@ extension NWParameters {
         set { storage.withLock { $0.expiredDNSBehavior = newValue } }
     }
 
-    /// The party that chose the destination. Default `.developer`. No effect: Linux has no privacy report.
+    /// Whether the program or its user chose the destination. Default `.developer`. No effect: Linux has no privacy report.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var attribution: NWParameters.Attribution {

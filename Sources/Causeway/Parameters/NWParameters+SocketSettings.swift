@@ -2,7 +2,7 @@ package import CausewayRuntime
 import CausewaySystem
 
 extension NWParameters {
-    /// Returns the socket settings of these parameters in their current state.
+    /// Returns the socket settings for the current values of these parameters.
     ///
     /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that are not implemented and for
     ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). A required protection is

@@ -40,7 +40,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     let storage: LockedValue<Values>
 
-    /// The protocol stack. It is a reference: changes of the stack or its options change these parameters.
+    /// The protocol stack. The stack is a reference: changes of the stack or its options change these parameters.
     public let defaultProtocolStack: NWParameters.ProtocolStack
 
     package init(stack: ProtocolStack, values: Values = Values()) {
@@ -91,7 +91,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     package var values: Values { storage.withLock { $0 } }
 
-    /// This object itself, as ``NWParametersProvider`` requires.
+    /// This object. ``NWParametersProvider`` requires this property.
     public var parameters: NWParameters { self }
 
     /// Returns a deep copy: changes of the properties or options of one object do not affect the other object.

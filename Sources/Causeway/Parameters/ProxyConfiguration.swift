@@ -4,9 +4,10 @@ public import FoundationEssentials
 /// A proxy to connect through.
 ///
 /// A connection uses the first proxy of its context that applies to its endpoint. If that proxy fails, the connection uses the next proxy
-/// that applies. It connects directly only if all proxies that apply allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are
-/// supported, and SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct
-/// connection is not allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
+/// that applies. The connection goes directly to the endpoint only if all proxies that apply allow this. The proxy resolves names. SOCKS 5
+/// and HTTP CONNECT are supported, and SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection
+/// and a direct connection is not allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never
+/// use a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
@@ -101,14 +102,15 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
     /// The script is fetched, without any proxy, when a connection first needs it. The script is cached for as long as its server allows
-    /// (maximum: one hour; default: five minutes). It runs in a separate process that can only compute and look up names, for at most five
-    /// seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
+    /// (maximum: one hour; default: five minutes). The script runs in a separate process that can only compute and look up names, for at
+    /// most five seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
     ///
     /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the URL of the
     /// destination, without credentials, and without path and query for an encrypted scheme; for a host and port it receives
     /// `https://host:port/`. If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
-    /// connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script, `ETIMEDOUT`, `ELIBACC` without
-    /// Duktape, or `ENOTSUP` for a result without a usable entry. ``NWConnection/proxyFailureReason`` has details.
+    /// connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script, `ETIMEDOUT` if the script runs too
+    /// long or its process ends, `ELIBACC` if Duktape is missing, or `ENOTSUP` for a result without a usable entry.
+    /// ``NWConnection/proxyFailureReason`` has details.
     ///
     /// - Parameter url: The `http` or `https` URL of the script. The credential of the configuration is sent to the proxies only if the
     ///   script was fetched with `https`.
@@ -137,7 +139,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Creates the configuration that an object contains.
+    /// Creates a configuration from a configuration object.
     public init(_nw: nw_proxy_config_t) {
         self = _nw.configuration
     }

@@ -47,7 +47,7 @@ extension NWParameters {
         case persistent
     }
 
-    /// The party that chose the destination of a connection.
+    /// Specifies whether the program or its user chose the destination of a connection.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: Sendable, Equatable, Hashable {

@@ -13,10 +13,10 @@ internal import CausewaySystem
 /// defer { endpoints.cancel() }
 /// ```
 ///
-/// The set of addresses follows the network: new addresses are added, and lost addresses are removed. Endpoints that other programs
-/// registered are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one are
-/// backups; with the other service types, all networks carry data. The kernel supports at most eight addresses; the addresses of the best
-/// networks are registered first.
+/// The set of addresses follows changes of the network: new addresses are added, and lost addresses are removed. Endpoints that other
+/// programs registered are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one
+/// are backups; with the other service types, all networks carry data. The kernel supports at most eight addresses; the addresses of the
+/// best networks are registered first.
 ///
 /// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.
 public final class MultipathEndpoints: Sendable {

@@ -115,8 +115,8 @@ extension NWPathMonitor: AsyncSequence {
 
         fileprivate var paths: AsyncStream<NWPath>.Iterator
 
-        /// The first call returns the current path. Each later call waits until the path changes, and returns the new path. Returns `nil`
-        /// after the monitor was cancelled.
+        /// Returns the current path at the first call. Each later call waits until the path changes, and returns the new path. Returns
+        /// `nil` after the monitor has been cancelled.
         ///
         /// Cancellation: this call and all later calls return `nil`. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }
@@ -126,7 +126,7 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends the stream of an iterator when the watch releases the listener that feeds it.
+/// Ends the stream of an iterator when the watch releases the listener that supplies the paths.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

@@ -16,7 +16,7 @@ final class PathWatch: Sendable {
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// Resets the values to those before the first listener was added. Returns the subscription, which the caller cancels outside the lock.
+        /// Removes all listeners and marks the watch as stopped. Returns the subscription, which the caller cancels outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)
@@ -51,7 +51,7 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If it was the last one, the watch ends in the same critical section: otherwise a listener that another thread
+    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise a listener that another thread
     /// adds at that moment would lose its watch.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.

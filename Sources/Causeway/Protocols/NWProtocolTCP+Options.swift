@@ -4,8 +4,8 @@ extension NWProtocolTCP {
     /// The TCP options of a connection or listener.
     ///
     /// All Boolean options are `false` by default. A numeric value of 0, the default, keeps the system's value. A negative value makes the
-    /// connection fail with `.posix(.EINVAL)`; a value above the kernel's maximum is lowered to it. The properties can be used from any
-    /// thread.
+    /// connection fail with `.posix(.EINVAL)`; a value above the kernel's maximum is reduced to the maximum. The properties can be used
+    /// from any thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is protected by a lock.

@@ -19,7 +19,7 @@ public import FoundationEssentials
 ///
 /// A resolver may be used from any thread. Apple's framework has no counterpart.
 ///
-/// Cancellation: every lookup ends with `.posix(.ECANCELED)` when its task is cancelled. It can be repeated.
+/// Cancellation: every lookup ends with `.posix(.ECANCELED)` when its task is cancelled. The lookup can be repeated.
 public struct HostResolver: Sendable {
     /// An address of a name.
     public struct Address: Hashable, Sendable {

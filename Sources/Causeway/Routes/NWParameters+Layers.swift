@@ -101,8 +101,8 @@ private enum Recipe: Sendable {
         }
     }
 
-    /// Whether the protocol needs the local and remote addresses. Reading them takes two system calls. TLS does not need them: a client
-    /// uses only the endpoint, and a server uses neither.
+    /// Whether the protocol needs the local and remote addresses. Reading them takes two system calls. TLS does not need them: a TLS client
+    /// uses only the endpoint, and a TLS server uses no address.
     var asksForAddresses: Bool {
         switch self {
         case .framer, .webSocket: true

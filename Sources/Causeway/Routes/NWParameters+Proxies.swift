@@ -120,7 +120,8 @@ extension TunnelCredential {
 }
 
 extension TunnelDestination {
-    /// Returns `nil` for endpoints that no proxy can reach: services on the link, and Unix domain sockets.
+    /// Creates the destination that a proxy connects to; `nil` for endpoints that no proxy can reach: services on the link, and Unix domain
+    /// sockets.
     ///
     /// - Throws: `.dns` for a name that no DNS message can carry; such a name must not bypass the proxies.
     init?(_ endpoint: NWEndpoint) throws(NWError) {

@@ -66,7 +66,7 @@ final class PACRun: Sendable {
 
     /// Stores the closure that cancels the current step, or calls it immediately if the run was already cancelled.
     ///
-    /// - Parameter unlessHeld: Whether to keep a stored closure. The next step may already have started and stored its closure.
+    /// - Parameter unlessHeld: Whether to keep a closure that is already stored: the next step may have started and stored its closure.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }

@@ -1,6 +1,6 @@
 import Network
 
-/// Sends each message behind its length: 4 bytes in network byte order.
+/// Prefixes each message with its length: 4 bytes in network byte order.
 final class LengthFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LengthFramer.self)
     static var label: String { "length" }

@@ -1,6 +1,6 @@
 import Network
 
-/// Sends each message behind its length: 4 bytes in network byte order.
+/// Prefixes each message with its length: 4 bytes in network byte order.
 final class LengthFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LengthFramer.self)
     static var label: String { "length" }
@@ -18,7 +18,7 @@ final class LengthFramer: NWProtocolFramerImplementation {
             length = Int(UInt32(bigEndian: buffer.loadUnaligned(as: UInt32.self)))
             return 4
         }
-        // Without a whole header, wait until 4 bytes have arrived.
+        // If the header is incomplete, wait until 4 bytes have arrived.
         guard let length else { return 4 }
         print("a message of \(length) bytes")
         return 0

@@ -1,6 +1,6 @@
 import Network
 
-/// Sends each message behind its length: 4 bytes in network byte order.
+/// Prefixes each message with its length: 4 bytes in network byte order.
 final class LengthFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LengthFramer.self)
     static var label: String { "length" }
@@ -20,14 +20,14 @@ final class LengthFramer: NWProtocolFramerImplementation {
                 length = Int(UInt32(bigEndian: buffer.loadUnaligned(as: UInt32.self)))
                 return 4
             }
-            // Without a whole header, wait until 4 bytes have arrived.
+            // If the header is incomplete, wait until 4 bytes have arrived.
             guard let length else { return 4 }
             guard length <= Self.maximumLength else {
                 framer.markFailed(error: .posix(.EMSGSIZE))
                 return 0
             }
             let message = NWProtocolFramer.Message(instance: framer)
-            // If the rest of the message is still on its way, the connection delivers it without the framer.
+            // If a part of the message has not arrived yet, the connection delivers that part later, without the framer.
             guard framer.deliverInputNoCopy(length: length, message: message, isComplete: true) else { return 0 }
         }
     }

@@ -39,7 +39,7 @@ final class PACFetch: PACFetching {
     }
 
     func start() {
-        // Do not use a Dispatch timer here: such a timer needs descriptors, and Dispatch ends the process if it cannot open them.
+        // Do not use a Dispatch timer here: such a timer needs file descriptors, and Dispatch ends the process if it cannot open them.
         _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
         queue.async { self.ask() }
     }
