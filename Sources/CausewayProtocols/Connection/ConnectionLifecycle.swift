@@ -2,9 +2,9 @@ package import CausewayTypes
 
 /// The states of a connection and the permitted transitions between them.
 ///
-/// It owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of events,
-/// `failed` and `cancelled` are each reported at most once, and `cancelled` is always the last state. After `ready`, a stream connection
-/// can only fail or be cancelled; a datagram connection can return to `preparing`.
+/// This type owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of
+/// events, `failed` and `cancelled` are each reported at most once, and `cancelled` is always the last state. After `ready`, a stream
+/// connection can only fail or be cancelled; a datagram connection can return to `preparing`.
 package struct ConnectionLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, preparing, ready, cancelled
@@ -15,7 +15,7 @@ package struct ConnectionLifecycle: Sendable {
     package enum Ending: Equatable, Sendable { case graceful, abortive }
 
     package enum Action: Equatable, Sendable {
-        /// Report the state to the program, after all earlier reports.
+        /// Report the state to the program, after all earlier states have been reported.
         case report(State)
         case establish
         /// Abandon the current endpoint and try the next one.
@@ -29,9 +29,9 @@ package struct ConnectionLifecycle: Sendable {
         case open
         /// Fail all pending requests with this error and release the transport.
         case fail(Failure)
-        /// Fail all pending requests, then close. Report ``ConnectionLifecycle/closed()`` when that is done.
+        /// Fail all pending requests, then close the transport. Call ``ConnectionLifecycle/closed()`` when both steps are done.
         case close(Ending)
-        /// There are no more reports: release the program's handlers.
+        /// Release the program's handlers, because no more states will be reported.
         case release
     }
 
@@ -43,7 +43,7 @@ package struct ConnectionLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether ``cancelled()`` was called. Only `cancelled` is reported after that.
+    /// Whether ``cancelled()`` was called. After that call, only the state `cancelled` is reported.
     package var isEnding: Bool { phase != .living }
 
     package mutating func started() -> [Action] {
@@ -112,7 +112,7 @@ package struct ConnectionLifecycle: Sendable {
     }
 
     /// Reports that an open connection has failed or ended, while its flow stays open. The flow stays open if the transport failed before
-    /// all received content was delivered, and if both directions have ended.
+    /// all received content was delivered, or if both directions have ended.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)
@@ -129,7 +129,7 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports that the transport is closed and all requests are answered.
+    /// Reports that the transport is closed and all requests are completed.
     package mutating func closed() -> [Action] {
         guard phase == .closing else { return [] }
         phase = .closed

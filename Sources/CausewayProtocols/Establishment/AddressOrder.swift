@@ -3,14 +3,14 @@ package import CausewayWire
 
 /// A destination address with the source address and route that this host would use.
 package struct Destination: Hashable, Sendable {
-    /// The local address that packets to the destination would have.
+    /// The source address of packets to the destination.
     package struct Source: Hashable, Sendable {
         package var address: InternetAddress
         /// The length of the prefix that all hosts on the link share, in bits.
         package var prefixLength: Int
-        /// The preferred lifetime of the address is over (RFC 4862 §5.5.4).
+        /// Whether the preferred lifetime of the address has expired (RFC 4862 §5.5.4).
         package var isDeprecated: Bool
-        /// Packets leave through a tunnel.
+        /// Whether packets leave through a tunnel.
         package var isTunnelled: Bool
 
         package init(
@@ -145,10 +145,11 @@ extension InternetAddress {
         }
     }
 
-    /// Returns the number of leading bits that the address shares with its source, limited to the source's prefix length (RFC 6724 §2.2).
+    /// Returns the number of leading bits that the destination address and the source address share, limited to the source's prefix length
+    /// (RFC 6724 §2.2).
     ///
-    /// For IPv4 the result is 0 outside the source's subnet. There, equal leading bits do not mean that an address is near, and a
-    /// preference by these bits would prevent load distribution by round-robin DNS.
+    /// For IPv4 the result is 0 if the destination is outside the source's subnet. Outside the subnet, equal leading bits do not mean that
+    /// an address is near, and a preference by these bits would prevent load distribution by round-robin DNS.
     fileprivate func commonPrefix(with source: Destination.Source) -> Int {
         switch (self, source.address) {
         case (.ipv6(let one), .ipv6(let other)):

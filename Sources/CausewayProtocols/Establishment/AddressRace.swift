@@ -3,7 +3,8 @@ internal import CausewayWire
 /// Tries the addresses of a name while they arrive from the resolver (RFC 8305 §3 to §5).
 ///
 /// Answers may come at any time and in any order. If IPv4 addresses come first, the race waits a short time for IPv6 addresses. It sorts
-/// the known addresses, alternates between the families, and starts one attempt after the other. It owns no sockets and reads no clock.
+/// the known addresses, alternates between the families, and starts one attempt after the other. The race owns no sockets and reads no
+/// clock.
 package struct AddressRace: Sendable {
     package typealias Candidate = AttemptRace.Candidate
     package typealias Step = AttemptRace.Step
@@ -69,7 +70,7 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. They start at once.
+    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. The candidates join the race at once.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []
@@ -77,7 +78,7 @@ package struct AddressRace: Sendable {
         return note(race.joined(by: count, at: now) + race.closed(at: now))
     }
 
-    /// Notes that no more addresses of this family will arrive.
+    /// Reports that no more addresses of this family will arrive.
     package mutating func settled(_ family: Family, at now: Duration) -> [Step] {
         guard unsettled.remove(family) != nil else { return [] }
         return admit(at: now)

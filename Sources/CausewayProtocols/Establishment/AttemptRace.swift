@@ -64,7 +64,7 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Notes that no more candidates will join.
+    /// Reports that no more candidates will join.
     package mutating func closed(at now: Duration) -> [Step] {
         mayGrow = false
         return advance(to: now)

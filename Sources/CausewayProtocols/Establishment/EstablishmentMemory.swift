@@ -16,7 +16,7 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// Failures expire sooner than other results. This costs little: if the address still fails, only one attempt is lost.
+    /// Failures expire sooner than other results. The cost is low: if the address still fails, only one attempt is lost.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int

@@ -1,7 +1,7 @@
 /// A call to the program's framer, which the owner of a ``FramerStage`` must make.
 package struct FramerCall: Sendable {
     package enum Kind: Equatable, Sendable {
-        /// The first call, made once. When it returns, call ``FramerStage/startEnded(isReady:)``.
+        /// The first call, made once. When this call returns, call ``FramerStage/startEnded(isReady:)``.
         case start
         /// Input has arrived or ended. When the call returns, call ``FramerStage/inputEnded(wanting:)``.
         case input
@@ -11,7 +11,7 @@ package struct FramerCall: Sendable {
         case wakeUp
         /// The connection is closing. When the call returns, call ``FramerStage/stopEnded(isDone:)``.
         case stop
-        /// The last call, made once. When it returns, call ``FramerStage/cleanupEnded()``.
+        /// The last call, made once. When this call returns, call ``FramerStage/cleanupEnded()``.
         case cleanup
     }
 
@@ -30,10 +30,10 @@ package enum FramerEvent: StageEvent {
 
 /// Bytes of the input or of a message to send, for the framer to parse.
 package struct FramerWindow: Sendable {
-    /// The bytes: at most the requested maximum. If fewer bytes than the requested minimum are available, all available bytes.
+    /// The available bytes, up to the requested maximum. The number can be smaller than the requested minimum.
     package var bytes: ArraySlice<UInt8>
     /// Whether `bytes` contains everything up to the end of the message or of the stream.
     package var isComplete: Bool
-    /// Whether there are at least as many bytes as the requested minimum.
+    /// Whether `bytes` contains at least the requested minimum number of bytes.
     package var meetsMinimum: Bool
 }

@@ -1,7 +1,7 @@
 internal import DequeModule
 
-/// The bytes from the stage below, a read cursor, and the framer's decisions: to deliver bytes, to skip bytes, or to deliver a message of
-/// its own.
+/// The bytes from the stage below, a read cursor, and the framer's decisions: to deliver bytes, to skip bytes, or to deliver a message that
+/// the framer has created.
 ///
 /// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when they arrive. Until
 /// then the framer gets no bytes to parse, because the next bytes belong to that decision.
@@ -15,14 +15,13 @@ struct FramerInput: Sendable {
     }
 
     private var bytes = ByteChain()
-    /// The ends of the messages from the stage below: for each message its number of bytes and its metadata. A byte stream has only one
-    /// message.
+    /// The number of bytes and the metadata of each complete message from the stage below. A byte stream has only one message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
     /// The number of bytes after the last message boundary.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
-    /// The metadata of the last message from below.
+    /// The metadata of the last message from the stage below.
     private var lastMetadata: [any StageMetadata] = []
     /// The chunks that are ready for the stage above.
     private(set) var delivered = MessageChunkQueue()
@@ -55,7 +54,7 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// Returns at most `limit` bytes at the cursor, and whether they end with a message from below.
+    /// Returns at most `limit` bytes at the cursor, and whether a message or the input ends after these bytes.
     mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
         let available = available
         let count = max(0, min(limit, available))

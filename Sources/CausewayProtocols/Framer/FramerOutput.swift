@@ -50,7 +50,7 @@ struct FramerOutput: Sendable {
         draft?.bytes.append(bytes)
     }
 
-    /// Writes the next `count` bytes of the message. Returns `false` if the message has fewer.
+    /// Writes the next `count` bytes of the message. Returns `false` if the message has fewer bytes.
     mutating func writeNext(_ count: Int) -> Bool {
         guard count >= 0, let length = current?.bytes.count, length >= count else { return false }
         if let moved = current?.bytes.take(atMost: count) { write(moved) }
@@ -79,8 +79,8 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output. Output for a part of a message from above becomes a part of a message; all other output becomes a
-    /// complete message.
+    /// Sends the collected output. Output for a part of a message from the stage above becomes a part of a message to the stage below; all
+    /// other output becomes a complete message.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the last part, but the message must still end.

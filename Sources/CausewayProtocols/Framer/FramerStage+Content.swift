@@ -24,7 +24,7 @@ extension FramerStage {
 
     package mutating func advanceOutput(by count: Int) { output.skip(count) }
 
-    /// Sends bytes to the stage below. All bytes written during one call become one message.
+    /// Sends bytes to the stage below. All bytes that the framer writes during one call become one message.
     package mutating func write(_ bytes: ByteChain) {
         guard !isOver else { return }
         output.write(bytes)

@@ -1,14 +1,15 @@
 package import CausewayTypes
 
-/// The stage of a framer that the program implements. It holds the framer's input and output, and tells its owner when to call the framer.
+/// The stage of a framer that the program implements. It holds the framer's input and output, and notifies its owner when the framer must
+/// be called.
 ///
-/// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` names the call to make. During the call the framer may use all
-/// methods in the section "Methods for the framer", in any order and nested. When the call returns, the owner calls the method of the
+/// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` contains the call to make. During the call the framer may use
+/// all methods in the section "Methods for the framer", in any order and nested. When the call returns, the owner calls the method of the
 /// section "Completion of calls" that belongs to the call; only then does the stage request the next call. The framer may also use its
 /// methods between calls.
 package struct FramerStage: ProtocolStage {
-    /// The maximum number of bytes that the framer may wait for; a framer that wants more fails. It also limits how many bytes a peer can
-    /// make the stage hold.
+    /// The maximum number of bytes that the framer may wait for; a framer that requests more bytes fails. It also limits how many bytes a
+    /// peer can make the stage hold.
     package static let windowLimit = 16 << 20
 
     var input = FramerInput()
@@ -123,7 +124,8 @@ package struct FramerStage: ProtocolStage {
         input.delivered.byteCount < Self.bufferLimit && input.delivered.count < 1024
     }
 
-    /// Selects the next call. Endings come first, and output comes before input, so that a peer's input cannot block the framer's output.
+    /// Selects the next call. A cleanup call comes first, and output comes before input, so that a peer's input cannot block the framer's
+    /// output.
     private mutating func nextCall() -> FramerCall? {
         if isOver {
             guard needsCleanup else { return nil }

@@ -25,7 +25,7 @@ package struct GroupLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether the group has failed or was cancelled. It then joins, sends and delivers nothing.
+    /// Whether the group has failed or was cancelled. After that, the group joins no multicast groups, and sends and delivers no messages.
     package var hasEnded: Bool {
         switch state {
         case .failed, .cancelled: true
@@ -50,7 +50,7 @@ package struct GroupLifecycle: Sendable {
     ///
     /// - Parameters:
     ///   - count: The number of memberships.
-    ///   - reason: The reason if there are none.
+    ///   - reason: The reason if there are no memberships.
     package mutating func membershipsChanged(to count: Int, reason: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready: break

@@ -9,7 +9,7 @@ extension LinkBridge {
         actions.append(.bridged(service, on: side))
     }
 
-    /// Reports that another host has a name of the registration: the name of the service or of its host. The registration ends.
+    /// Reports that another host uses a name of the registration: the name of the service or of its host. The registration ends.
     package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
         let place = Place(name: service, side: side.other)
         guard let known = links[place.side]?.services[service], known.isRegistered else { return }
@@ -86,7 +86,8 @@ extension LinkBridge {
         return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
     }
 
-    /// Withdraws a service. If it is still being probed, no host on the other link knows it yet, so no end is reported.
+    /// Withdraws a service. If it is still being probed, no host on the other link knows it yet, so the bridge does not report that the
+    /// service has ended.
     mutating func withdraw(_ place: Place, at now: Duration) {
         guard let service = links[place.side]?.services[place.name], service.isRegistered else { return }
         links[place.side]?.services[place.name]?.phase = .waiting
@@ -100,9 +101,10 @@ extension LinkBridge {
 
     // MARK: Records
 
-    /// Returns the records of a service for the other side; `nil` if not enough is known or the service would not be reachable there.
+    /// Returns the records of a service for the other side; `nil` if required records are missing or the service would not be reachable
+    /// there.
     ///
-    /// They include the host's records, so that the service cannot be found before the host's name has passed probing.
+    /// The result includes the host's records, so that the service cannot be found before the host's name has passed probing.
     private func records(of place: Place, _ service: Service, at now: Duration) -> [DNSRecord]? {
         guard let location = service.locations.last,
             case .service(let priority, let weight, let port, _) = location.data,
@@ -126,7 +128,8 @@ extension LinkBridge {
         return addresses + records + lists.map { DNSRecord($0, .ptr, timeToLive: time, .name(name)) }
     }
 
-    /// Returns the name of the service's host on the other side, with its routable addresses; `nil` if it has none.
+    /// Returns the name of the service's host on the other side, with the routable addresses of the host; `nil` if a host in `.local` has
+    /// no such addresses.
     private func host(of service: Service, _ side: Side) -> (DNSName, [DNSRecord])? {
         guard let target = service.target else { return nil }
         guard let host = links[side]?.hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }

@@ -3,8 +3,8 @@ package import CausewayWire
 /// Makes the services of one link visible on another: a discovery proxy between two multicast DNS links (similar to RFC 8766).
 ///
 /// For each configured service type the bridge queries the source link continuously, and registers the found services on the other link
-/// until they disappear. It does no I/O and reads no clock: its owner sends the queries, holds the registrations, reports the results of
-/// both, and calls ``advance(to:)`` at ``nextDeadline``.
+/// until they disappear. The bridge does no I/O and reads no clock: its owner sends the queries, holds the registrations, reports the
+/// results of both, and calls ``advance(to:)`` at ``nextDeadline``.
 ///
 /// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a subtype, ``mark``,
 /// and no bridge registers services that are listed there. Second, no bridge registers a name that already exists on the link. Third, the
@@ -160,7 +160,7 @@ extension LinkBridge {
     }
 
     struct Mark: Sendable {
-        /// When the mark expires; `nil` while it is still listed.
+        /// When the mark expires; `nil` while the mark is still listed.
         var end: Duration?
 
         func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }

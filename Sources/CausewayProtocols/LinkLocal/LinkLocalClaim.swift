@@ -3,8 +3,8 @@ package import CausewayWire
 
 /// Chooses a link-local IPv4 address without a server and defends it against other hosts (RFC 3927).
 ///
-/// It does no I/O and reads no clock: its owner reports the link state, packets and the time, performs the returned actions, and calls
-/// ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
+/// This type does no I/O and reads no clock: its owner reports the link state, packets and the time, performs the returned actions, and
+/// calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
 package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
         /// Broadcast this message on the link.
@@ -59,7 +59,7 @@ package struct LinkLocalClaim: Sendable {
     private static let conflictLimit = 10
     private static let slowInterval: Duration = .seconds(60)
     private static let defenceInterval: Duration = .seconds(10)
-    /// The minimum time between two broadcast replies. The kernel also answers each request.
+    /// The minimum time between two broadcast replies. The kernel also answers each ARP request.
     private static let answerSpacing: Duration = .seconds(1)
 
     private let link: LinkAddress
@@ -83,7 +83,7 @@ package struct LinkLocalClaim: Sendable {
         self.remembered = remembered.flatMap { LinkLocalCandidates.contains($0) ? $0 : nil }
     }
 
-    /// The address of the host; `nil` if it has none.
+    /// The address of the host; `nil` if the host has no address.
     package var address: IPv4Address? {
         if case .holding(let holding) = state { holding.address } else { nil }
     }

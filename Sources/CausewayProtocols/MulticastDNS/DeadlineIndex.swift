@@ -2,8 +2,8 @@ internal import HeapModule
 
 /// A set of members with deadlines. Finding the next deadline takes constant time, changes take logarithmic time.
 ///
-/// Members with equal deadlines come in the order in which the deadlines were set. The heap holds at most about twice as many items as
-/// there are members.
+/// Members with equal deadlines are returned in the order in which their deadlines were set. The heap holds at most about twice as many
+/// items as there are members.
 struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     private struct Moment: Sendable {
         var time: Duration

@@ -4,8 +4,9 @@ package import CausewayWire
 /// A queue of received responses. Queries are not queued but processed at once, so a host that floods the link with responses cannot delay
 /// the answers of this host.
 ///
-/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender. Messages beyond
-/// these limits are dropped. A dropped message has the same effect as a packet lost on the link: the next query gets the answer again.
+/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of each limit from one sender. Messages
+/// beyond these limits are dropped. A dropped message has the same effect as a packet lost on the link: the next query gets the answer
+/// again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
     package static let byteLimit = 4 << 20
@@ -36,7 +37,7 @@ package struct MulticastInbox: Sendable {
     package var isEmpty: Bool { waiting.isEmpty }
     package var count: Int { waiting.count }
 
-    /// Whether a message of `size` bytes fits into the queue. Check this before copying its bytes.
+    /// Whether a message of `size` bytes fits into the queue. Check this before copying the bytes of the message.
     package func hasRoom(for size: Int, from sender: InternetAddress) -> Bool {
         let share = shares[sender] ?? Share()
         return waiting.count < Self.messageLimit && byteCount + size <= Self.byteLimit

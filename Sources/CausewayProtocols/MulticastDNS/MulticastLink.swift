@@ -2,8 +2,8 @@ package import CausewayWire
 
 /// Multicast DNS on one link: querier and responder (RFC 6762).
 ///
-/// It does no I/O and reads no clock: its owner reports messages and the time, performs the actions of ``takeActions()`` after each report,
-/// and calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
+/// This type does no I/O and reads no clock: its owner reports messages and the time, performs the actions of ``takeActions()`` after each
+/// report, and calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
 package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
@@ -13,7 +13,7 @@ package struct MulticastLink: Sendable {
     /// family.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
-    /// Whether this host's registrations also answer its own questions. Set it before the first question.
+    /// Whether this host's registrations also answer the questions of this host. Set this property before the first question.
     package var hearsItself = true
     /// The number of address families over which each message is sent. This host receives one copy over each of them.
     package var familyCount = 1
@@ -23,8 +23,8 @@ package struct MulticastLink: Sendable {
         responder = MulticastResponder(random: random)
     }
 
-    /// Whether unicast responses can arrive here. If other programs share the port, a unicast packet reaches only one of the sockets (RFC
-    /// 6762 §15.1).
+    /// Whether unicast responses can arrive at the socket of this process. If other programs share the port, a unicast packet reaches only
+    /// one of the sockets (RFC 6762 §15.1).
     package var acceptsUnicast: Bool {
         get { querier.acceptsUnicast }
         set {
@@ -50,8 +50,8 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// The time of the last event that many hosts may have noticed, such as a link that came up. Shortly after it, many hosts may start at
-    /// once, so the random delays of RFC 6762 are uniform. Long after it, short delays are more likely.
+    /// The time of the last event that many hosts may have noticed, such as a link that came up. Shortly after such an event, many hosts
+    /// may start at once, so the random delays of RFC 6762 are uniform. Long after the event, short delays are more likely.
     package var upheaval: Duration {
         get { querier.calm.upheaval }
         set {
@@ -109,7 +109,7 @@ package struct MulticastLink: Sendable {
         responder.unregister(id)
     }
 
-    /// Whether goodbyes are still to be repeated for hosts that missed the first one.
+    /// Whether goodbyes must still be repeated for hosts that missed the first goodbye.
     package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link
@@ -130,8 +130,8 @@ package struct MulticastLink: Sendable {
     /// All records that this host answers with, each once.
     package var answeredRecords: [DNSRecord] { responder.records }
 
-    /// The owner option for probes and announcements. If a sleep proxy has answered for this host, the option shows the proxy that the host
-    /// is awake.
+    /// The owner option for probes and announcements. If a sleep proxy has answered for this host, the option informs the proxy that the
+    /// host is awake.
     package var owner: DNSOwner? {
         get { responder.owner }
         set { responder.owner = newValue }

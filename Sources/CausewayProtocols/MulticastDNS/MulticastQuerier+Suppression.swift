@@ -1,8 +1,9 @@
 internal import CausewayWire
 
-/// Queries of other hosts whose known answers arrive in several messages (RFC 6762 §7.2), until the last message.
+/// Queries of other hosts whose known answers arrive in several messages (RFC 6762 §7.2). A query is stored at most until its last message
+/// arrives.
 ///
-/// Only questions that can still replace a question of this host are kept: those whose known answers so far are all in the cache.
+/// Only questions that can still replace a question of this host are stored: questions whose known answers so far are all in the cache.
 struct MultipacketQueries: Sendable {
     private struct Pending: Sendable {
         var questions: [DNSQuestion]
@@ -87,7 +88,7 @@ extension MulticastQuerier {
         advance(question, at: now, later: .random(in: Self.deference, using: &random))
     }
 
-    /// Counts a question as sent and schedules the next one. Each interval is at least twice the last one (RFC 6762 §5.2).
+    /// Counts a question as sent and schedules the next one. Each interval is at least twice the previous interval (RFC 6762 §5.2).
     mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
         let last = entry.lastCounted.map { now - $0 } ?? .zero

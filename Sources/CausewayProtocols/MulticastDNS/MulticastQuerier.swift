@@ -3,7 +3,7 @@ internal import CausewayWire
 
 /// The querier of a link: continuous queries and the record cache (RFC 6762 §5).
 ///
-/// It does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and changes.
+/// The querier does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and changes.
 struct MulticastQuerier: Sendable {
     /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
@@ -27,7 +27,7 @@ struct MulticastQuerier: Sendable {
         var lastCounted: Duration?
         /// When a unicast response was last requested.
         var lastUnicast: Duration?
-        /// Whether the answer is known and no other answers are expected. The next query is sent when that answer is about to expire.
+        /// Whether the answer is known and no other answers are expected. The next query is sent when the known answer is about to expire.
         var isSettled = false
     }
 
@@ -39,7 +39,7 @@ struct MulticastQuerier: Sendable {
     var cache = RecordCache()
     /// Queries of other hosts whose known answers have not all arrived yet.
     var long = MultipacketQueries()
-    /// Whether unicast responses can arrive here.
+    /// Whether unicast responses can arrive at the socket of this process.
     var acceptsUnicast = true
     /// Whether queries are sent from another port than 5353. All responses then come by unicast (RFC 6762 §5.1).
     var isOneShot = false
@@ -83,7 +83,7 @@ struct MulticastQuerier: Sendable {
         for other in byName[question.name] ?? [] { cache.update(other) { $0.isWatched = true } }
     }
 
-    /// Queries a record again that a program found to be invalid. It is removed unless a host confirms it (RFC 6762 §10.4).
+    /// Queries a record again that a program found to be invalid. The record is removed unless a host confirms it (RFC 6762 §10.4).
     mutating func reconfirm(_ record: DNSRecord, at now: Duration) {
         cache.update(DNSQuestion(record.name, record.type)) { entry in
             if entry.record.data == record.data { entry.end(by: now + Self.reconfirmation) }
@@ -131,7 +131,7 @@ struct MulticastQuerier: Sendable {
         return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
-    /// Whether records with this name would be stored or affect stored ones.
+    /// Whether records with this name would be stored or would affect stored records.
     func concerns(_ name: DNSName) -> Bool { byName[name] != nil || cache.knows(name) }
 
     /// Whether a question that permits unicast responses was sent recently.
@@ -175,8 +175,8 @@ struct MulticastQuerier: Sendable {
         related.contains(record.name) || !interested(in: record).isEmpty || !cache.isEmpty(record.name, record.type)
     }
 
-    /// Stops the series of a question whose answer is known, if no other answers are expected. The next query is sent when that answer is
-    /// about to expire (RFC 6762 §5.2).
+    /// Stops the series of a question whose answer is known, if no other answers are expected. The next query is sent when the known answer
+    /// is about to expire (RFC 6762 §5.2).
     private mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         guard running[question] != nil else { return }
         running[question]?.interval = Self.longestInterval
@@ -184,7 +184,8 @@ struct MulticastQuerier: Sendable {
         schedule[question] = now + time
     }
 
-    /// Processes NSEC records: types that a name does not have (RFC 6762 §6.1). Questions for them pause while the record is valid.
+    /// Processes NSEC records: types that a name does not have (RFC 6762 §6.1). Questions for these types pause while the NSEC record is
+    /// valid.
     private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
         var actions: [MulticastAction] = []
         for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {

@@ -22,7 +22,7 @@ struct MulticastRegistration: Sendable {
 
     private(set) var content: RecordSet
     var phase: Phase
-    /// Whether a first conflict during probing was ignored. It may come from an old record of this host itself.
+    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by an old record of this host itself.
     var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     var isDeferred = false

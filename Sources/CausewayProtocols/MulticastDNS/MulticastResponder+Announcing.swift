@@ -2,9 +2,9 @@ internal import CausewayWire
 
 /// Probes and announcements (RFC 6762 §8).
 extension MulticastResponder {
-    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The others are for hosts that missed both; they are left
-    /// out if there are many registrations. If half of all packets are lost, four announcements within nine seconds reach 99 % of the
-    /// hosts, and three reach 98 %.
+    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The other announcements are for hosts that missed the
+    /// first two; they are left out if there are many registrations. If half of all packets are lost, four announcements within nine
+    /// seconds reach 99 % of the hosts, and three reach 98 %.
     private static let announcementCount = (few: 4, many: 2)
     private static let fewRegistrations = 100
     /// The maximum number of registrations that one call of ``speak(at:)`` processes, to limit the memory for their messages.
@@ -23,7 +23,7 @@ extension MulticastResponder {
             guard let registration = registrations[id] else { continue }
             switch registration.phase {
             case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
-                // Unicast responses may not arrive on a shared port: only the first probe asks for them.
+                // Unicast responses may not arrive on a shared port: only the first probe asks for unicast responses.
                 probes.append((registration, acceptsUnicast && sent == 0))
             case .announcing(let sent, _):
                 let records = registration.records.filter { seen.insert($0).inserted }
@@ -46,7 +46,7 @@ extension MulticastResponder {
     }
 
     /// Schedules an announcement of each record that was sent as an answer within the last second, for hosts that missed the answer. The
-    /// record must not be multicast again before that second is over (RFC 6762 §6). Records of several registrations are left out, because
+    /// record must not be multicast again before this second is over (RFC 6762 §6). Records of several registrations are left out, because
     /// they may have been announced with another registration.
     private mutating func postpone(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) && !own.isShared($0) }, at: now)

@@ -12,7 +12,7 @@ extension MulticastResponder {
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// The number of times to repeat the answers; not 0 if the querier seems to have missed earlier answers.
+        /// The number of times to repeat the answers; greater than 0 if the querier seems to have missed earlier answers.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
@@ -50,7 +50,7 @@ extension MulticastResponder {
         return give(answers, message, arrival, at: now)
     }
 
-    /// Returns the own records that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
+    /// Returns the records of this host that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
     private func known(_ answers: [DNSRecord]) -> Set<DNSRecord> {
         Set(
             answers.compactMap { answer in
@@ -59,7 +59,7 @@ extension MulticastResponder {
             })
     }
 
-    /// Returns the records that answer a question, or an NSEC record if there is none of this type.
+    /// Returns the records that answer a question, or an NSEC record if there is no record of this type.
     private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]
@@ -103,7 +103,7 @@ extension MulticastResponder {
             delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
         }
         // A querier beyond the link gets a multicast response (RFC 6762 §11). The answer to a probe is always sent by unicast as well. If
-        // the querier seems to have missed answers, they are also sent by multicast, because multicast uses both address families.
+        // the querier seems to have missed answers, the answers are also sent by multicast, because multicast uses both address families.
         let stale = answers.unicast.filter {
             !arrival.isOnLink || (!isProbe && (answers.repeats > 0 || pending.isStale($0, at: now)))
         }

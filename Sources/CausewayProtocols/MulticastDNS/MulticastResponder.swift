@@ -1,8 +1,8 @@
 internal import CausewayWire
 
-/// The responder of a link: registers, defends and answers with this host's records (RFC 6762 §6, §8, §9).
+/// The responder of a link: registers and defends the records of this host, and answers queries with them (RFC 6762 §6, §8, §9).
 ///
-/// It does no I/O and reads no clock.
+/// The responder does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
     /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1).
     /// Some implementations start a new second at each goodbye, so the next goodbye is sent only after the second has passed.
@@ -19,11 +19,11 @@ struct MulticastResponder: Sendable {
     private(set) var own = OwnRecords()
     var pending = PendingAnswers()
     var repeated = RepeatedQuestions()
-    /// Whether unicast responses can arrive here.
+    /// Whether unicast responses can arrive at the socket of this process.
     var acceptsUnicast = true
     /// The maximum size of a sent message in bytes. Only a message with a single large record exceeds this size.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    /// The owner option for probes and announcements. It tells a sleep proxy that the host is awake.
+    /// The owner option for probes and announcements. The option informs a sleep proxy that the host is awake.
     var owner: DNSOwner?
     /// The random delays, which depend on whether many hosts may send at once.
     var calm = ResponseDelays()
@@ -205,7 +205,7 @@ struct MulticastResponder: Sendable {
         return goodbye(records)
     }
 
-    /// Whether goodbyes are still to be repeated.
+    /// Whether goodbyes must still be repeated.
     var isDeparting: Bool { !farewells.isEmpty || !departing.isEmpty }
 
     private mutating func repeatGoodbyes(at now: Duration) -> [MulticastAction] {

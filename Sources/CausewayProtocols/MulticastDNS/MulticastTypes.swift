@@ -44,7 +44,7 @@ package struct MulticastArrival: Sendable {
         self.isOnLink = isOnLink
     }
 
-    /// Whether the sender is a full participant. Others are simple resolvers that query once (RFC 6762 §6.7).
+    /// Whether the sender is a full participant. Other senders are simple resolvers that query once (RFC 6762 §6.7).
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
@@ -63,7 +63,7 @@ package enum MulticastAction: Equatable, Sendable {
     case reply([UInt8], to: MulticastPeer)
     /// The set of records that answer a question has changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
-    /// The owner of the name states that the type does not exist, until a record is found.
+    /// The owner of the name has stated that the name has no records of this type. This is valid until such a record is found.
     case denied(QuestionID)
     /// All unique names of the registration have passed probing.
     case established(RegistrationID)

@@ -12,17 +12,19 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// The records of one name that ``single`` does not hold: the name occurs in several registrations, or in one with many records.
+    /// The records of one name that is not in ``single``, because it occurs in several registrations or in one registration with many
+    /// records.
     fileprivate struct Common: Sendable {
         /// The maximum number of records that are searched one by one. The index ``places`` is used only for more records.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// For each record that several registrations share, by its position: the number of registrations, minus one.
+        /// The number of registrations, minus one, of each record that several registrations share. The key is the position of the record.
         var moreHolders: [Int: Int] = [:]
         /// The positions of the records by hash of their content.
         var places: [Int: UInt32] = [:]
-        /// Whether two different records had the same hash. The index contains only one of them, so the other one must be searched for.
+        /// Whether two different records had the same hash. The index contains only one of them, so the other record must be found by a
+        /// linear search.
         var hasTwins = false
     }
 
@@ -41,7 +43,7 @@ struct OwnRecords: Sendable {
 
     func holds(_ name: DNSName) -> Bool { single[name] != nil || common[name] != nil }
 
-    /// Returns the own record with the same content; `nil` if there is none.
+    /// Returns the record of this host that has the same content; `nil` if there is none.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
         if let content = single[record.name] {
@@ -60,8 +62,8 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// Returns the own records that answer the questions, as known answers. If a query did not list them, other hosts would expect a
-    /// response, receive none, and remove the records from their caches (RFC 6762 §10.5).
+    /// Returns the records of this host that answer the questions, as known answers. If a query did not list these records, other hosts
+    /// would expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in

@@ -3,9 +3,9 @@ internal import DequeModule
 /// Limits the rate of sent messages, so that the receivers' socket buffers do not overflow, for example when thousands of services are
 /// announced or queried at once.
 ///
-/// It reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is added to the
-/// queue at most once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer that
-/// gets no reply asks again.
+/// This type reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is added to
+/// the queue at most once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer
+/// that gets no reply asks again.
 package struct PacketPacer: Sendable {
     /// The number of messages that may be sent at once after a pause.
     package static let burst = 48
@@ -16,7 +16,7 @@ package struct PacketPacer: Sendable {
     package static let replyLimit = 1_024
     package static let replyShare = 256
 
-    /// A message and its destination; `nil` for the multicast group.
+    /// A message and its destination. The destination is `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
     private var waiting = Deque<[UInt8]>()

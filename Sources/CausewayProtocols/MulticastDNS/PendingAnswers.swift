@@ -27,7 +27,7 @@ struct PendingAnswers: Sendable {
     private struct Waiting: Sendable {
         /// The earliest time at which the answer may be sent.
         var earliest: Duration
-        /// The queriers. Empty if the record must be sent regardless of known answers.
+        /// The queriers that asked for the record. The set is empty if the record must be sent regardless of known answers.
         var askers: Set<MulticastPeer> = []
         var isForAll = false
         /// The number of repeats that are still to be sent. Repeats are for queriers that seem to have missed the answer; they follow after
@@ -72,7 +72,7 @@ struct PendingAnswers: Sendable {
 
     /// Adds a multicast answer for a querier.
     ///
-    /// - Parameter repeats: The number of times to repeat each record; not 0 if the querier seems to have missed earlier answers.
+    /// - Parameter repeats: The number of times to repeat each record; greater than 0 if the querier seems to have missed earlier answers.
     mutating func add(
         _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, repeats: Int, now: Duration
     ) {
@@ -108,8 +108,8 @@ struct PendingAnswers: Sendable {
         directDues[peer] = min(directDues[peer] ?? due, due)
     }
 
-    /// Whether the last multicast of the record is older than a quarter of its TTL. The record should then be multicast again (RFC 6762
-    /// §5.4).
+    /// Returns whether the last multicast of the record is older than a quarter of its TTL. The record should then be multicast again (RFC
+    /// 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let age = sent.age(of: record, at: now) else { return true }
         return age > .seconds(Int64(record.timeToLive)) / 4
@@ -122,7 +122,7 @@ struct PendingAnswers: Sendable {
 
     // MARK: Removing answers
 
-    /// Notes that a query announced more known answers (RFC 6762 §7.2).
+    /// Records that a query announced more known answers (RFC 6762 §7.2).
     mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
         if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
         if expected.count < Self.peerLimit { expected[peer] = time }

@@ -3,8 +3,8 @@ struct ProbeStarts: Sendable {
     /// The random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
     /// After this number of conflicts within ``conflictWindow``, each further attempt is delayed. RFC 6762 §8.1 demands the delay after
-    /// this number of conflicts within ten seconds. The time is longer here, because each ignored conflict delays the next attempt by a
-    /// second.
+    /// this number of conflicts within ten seconds. The window is longer than ten seconds, because each ignored conflict delays the next
+    /// attempt by a second.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
@@ -17,7 +17,7 @@ struct ProbeStarts: Sendable {
     private var common: Duration = .zero
     var copies = ConflictCopies()
 
-    /// Notes a conflict: another host has a record for a name that this host probes or defends.
+    /// Records a conflict: another host has a record for a name that this host probes or defends.
     mutating func conflicted(at now: Duration) {
         tidy(at: now)
         conflicts.append(now)

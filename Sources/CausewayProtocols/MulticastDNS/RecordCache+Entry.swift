@@ -52,7 +52,7 @@ extension RecordCache {
             UInt32(clamping: max(expires - now, .zero).components.seconds)
         }
 
-        /// Counts a query of another host without a response. Two such queries within ten seconds end the record (RFC 6762 §10.5).
+        /// Counts a query of another host without a response. Two such queries within ten seconds expire the record (RFC 6762 §10.5).
         ///
         /// Queries within one second count as one, because they get one common response (RFC 6762 §6), which may be lost on the way to this
         /// host.

@@ -3,9 +3,9 @@ internal import CausewayWire
 
 /// The records received from other hosts on a link, until they expire (RFC 6762 §5.2, §10).
 ///
-/// It reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of both from one sender, so that a
-/// sender of invented services cannot fill the other half. If many senders fill the cache together, each new record replaces a random one,
-/// so that a flood cannot keep other records out.
+/// The cache reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of each limit from one
+/// sender, so that one sender of fake services cannot fill the whole cache. If many senders fill the cache together, each new record
+/// replaces a random one, so that a flood cannot keep other records out.
 struct RecordCache: Sendable {
     static let recordLimit = 131_072
     static let byteLimit = 32 << 20
@@ -18,7 +18,7 @@ struct RecordCache: Sendable {
 
     enum Insertion: Equatable, Sendable {
         case added
-        /// The record was known: its lifetime starts again, or is about to end.
+        /// The record was already in the cache: its lifetime starts again, or is about to end.
         case renewed
         case refused
     }

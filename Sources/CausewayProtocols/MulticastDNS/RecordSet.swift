@@ -35,7 +35,7 @@ package final class ServiceAttributes: Sendable, Equatable {
     /// The subtypes under which the service is listed (RFC 6763 §7.1).
     private let lists: [DNSName]
     package let port: UInt16
-    /// The TXT record: strings with length bytes. Without strings it is one empty string (RFC 6763 §6.1).
+    /// The TXT record: strings with length bytes. If there are no strings, the record contains one empty string (RFC 6763 §6.1).
     private let text: [UInt8]
 
     package init(type: DNSName, subtypes: [String], port: UInt16, text: [UInt8]) {

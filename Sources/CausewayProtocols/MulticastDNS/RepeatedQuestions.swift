@@ -39,7 +39,7 @@ struct RepeatedQuestions: Sendable {
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Notes a question that came `gap` after the last one.
+        /// Records a question that arrived `gap` after the last question.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
@@ -64,8 +64,8 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Records a question that is about to be answered. Returns the number of times to repeat the answer; not 0 if the querier's repeated
-    /// questions show that earlier answers were lost.
+    /// Records a question that is about to be answered. Returns the number of times to repeat the answer; greater than 0 if the querier's
+    /// repeated questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
         // Questions that differ only in permitting a unicast response count as equal.
@@ -88,7 +88,8 @@ struct RepeatedQuestions: Sendable {
         return asker.series.repeatCount
     }
 
-    /// Finds a host by its address. If the address is unknown, and exactly one host is known only by the other family, assumes that host.
+    /// Finds a host by its address. If the address is unknown, and exactly one host is known only by an address of the other family, the
+    /// result is that host.
     private func index(of address: InternetAddress, _ isIPv4: Bool, in known: [Asker]) -> Int? {
         if let same = known.firstIndex(where: { $0[isIPv4] == address }) { return same }
         let others = known.indices.filter { known[$0][isIPv4] == nil }

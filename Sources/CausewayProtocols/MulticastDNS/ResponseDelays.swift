@@ -26,7 +26,7 @@ struct ResponseDelays: Sendable {
 
 /// Names for which other hosts also have records. Those hosts answer the same questions as this host.
 struct SharedRecordNames: Sendable {
-    /// How long a name is stored: a host that had the service within this time may still have it.
+    /// How long a name is stored: a host that had a record with this name within this time may still have the record.
     private static let memory: Duration = .seconds(Int64(MulticastDNS.otherTimeToLive))
     /// The maximum number of names.
     private static let limit = 1_024

@@ -48,7 +48,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold similar numbers of probes, so start with the number of the last message.
+        // Successive messages hold similar numbers of probes, so start with the number of probes in the last message.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)

@@ -1,4 +1,4 @@
-/// A client of the system message bus (D-Bus), without I/O. The driver carries the bytes in both directions.
+/// A client of the system message bus (D-Bus), without I/O. The driver passes the bytes in both directions.
 package protocol BusClient: Sendable, ~Copyable {
     associatedtype Status: Equatable, Sendable
 

@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// The client's side of one D-Bus connection: authentication, then messages (D-Bus Specification, "Authentication Protocol").
 ///
-/// It does no I/O: its owner carries the bytes in both directions. An incomplete message stays in the buffer, up to
+/// This type does no I/O: its owner passes the bytes in both directions. An incomplete message stays in the buffer, up to
 /// ``DBusMessage/byteLimit`` bytes. After a framing error the conversation is ended and ignores all input.
 package struct BusConversation: Sendable {
     private enum State: Sendable {

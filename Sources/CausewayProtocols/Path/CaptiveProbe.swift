@@ -1,9 +1,9 @@
 package import CausewayWire
 
-/// Detects a captive portal. It sends a request to a known web server and checks whether the network answers instead of the server.
-/// Networks that require a login do this (RFC 7710 §1).
+/// Detects a captive portal. It sends a request to a known web server and checks whether the network answers instead of the server, as
+/// networks that require a login do (RFC 7710 §1).
 ///
-/// It does no I/O: the owner sends ``request`` and passes on the received bytes.
+/// The probe does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct CaptiveProbe: Sendable {
     package enum Expectation: Hashable, Sendable {
         /// The server answers with this status code.

@@ -9,8 +9,8 @@ package struct ConnectionPath: Equatable, Sendable {
     package var isViable: Bool
     /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel now routes the packets over another interface than the one with their source address. The connection must then be
-    /// bound to its own interface, where it still works.
+    /// Whether the kernel now routes the packets over an interface that does not have their source address. The connection must then be
+    /// bound to the interface with the source address, where it still works.
     package var strays: Bool
     package var isExpensive = false
     package var isConstrained = false
@@ -33,8 +33,8 @@ package struct FollowedConnection: Equatable, Sendable {
     package var mayMove: Bool
     /// Whether the endpoint is a name, which may also have addresses of the other family.
     package var isNamed: Bool
-    /// Whether the packets left over another interface than the one with the local address when the connection became ready. The host's
-    /// routing tables can demand this.
+    /// Whether the packets left over an interface without the local address when the connection became ready. The host's routing tables can
+    /// require this.
     package var isForeign = false
     /// The index of the interface that had the local address when the connection became ready.
     package var home: Int?

@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// Downloads one document from a web server: one request and one response of limited length.
 ///
-/// It does no I/O: the owner sends ``request`` and passes on the received bytes.
+/// This type does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct DocumentFetch: Sendable {
     package struct Document: Equatable, Sendable {
         package var content: [UInt8]

@@ -1,4 +1,5 @@
-/// Facts about interfaces that the kernel does not know, by interface name. They come from network managers such as NetworkManager.
+/// Information that the kernel does not have about interfaces, by interface name. The information comes from network managers such as
+/// NetworkManager.
 package struct InterfaceFacts: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Whether traffic costs money; `nil` if unknown.

@@ -25,7 +25,7 @@ extension InterfaceManagers {
         var isModem: Bool { kind == 8 }
 
         /// NMMetered: set by the user, or guessed from the type of the device and from its router. The guess "not metered" is ignored:
-        /// NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the kernel's facts.
+        /// NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the kernel's information.
         var isMetered: Bool? {
             switch metered {
             case 1, 3: true
@@ -44,7 +44,7 @@ extension InterfaceManagers {
 
     /// Stores the reply with the properties of a device.
     mutating func described(_ path: String, _ properties: DBusValue?) {
-        // The device may have gone since the request.
+        // The device may have been removed since the request.
         guard devices[path] != nil, let properties else { return }
         var device = Device()
         device.adopt(properties.dictionary)

@@ -2,11 +2,11 @@ internal import CausewayWire
 
 /// Follows the interface properties that NetworkManager and ModemManager publish on the system message bus.
 ///
-/// It does no I/O: its owner carries the bytes in both directions and reads ``facts`` after each call of ``receive(_:)``. The requests do
-/// not start these services; the bus announces when a service starts, stops or is replaced. Only messages from the owner of the service's
-/// bus name are accepted, because every program on the bus can send messages.
+/// This type does no I/O: its owner passes the bytes in both directions and reads ``facts`` after each call of ``receive(_:)``. The
+/// requests do not start these services; the bus announces when a service starts, stops or is replaced. Only messages from the owner of the
+/// service's bus name are accepted, because every program on the bus can send messages.
 package struct InterfaceManagers: BusClient, ~Copyable {
-    /// A service, by its well-known bus name.
+    /// A service and its well-known bus name.
     enum Manager: String, CaseIterable, Sendable {
         case network = "org.freedesktop.NetworkManager"
         case modem = "org.freedesktop.ModemManager1"
@@ -34,13 +34,13 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     static let deviceLimit = 1_024
 
     private var conversation: BusConversation
-    /// The pending requests by serial number, each with the bus name that must reply.
+    /// The pending requests by serial number, each with the bus name from which the reply must come.
     private var questions: [UInt32: (question: Question, addressee: String)] = [:]
-    /// The owner of each service name, by its unique bus name. The bus never assigns a unique name twice.
+    /// The unique bus name of the owner of each service name. The bus never assigns a unique name twice.
     private var holders: [Manager: String] = [:]
     /// The devices by object path. The value is `nil` until the reply arrives.
     var devices: [String: Device?] = [:]
-    /// The names of each modem's network ports, by path.
+    /// The names of each modem's network ports, by object path of the modem.
     var modems: [String: [String]] = [:]
 
     /// - Parameter user: The user ID of the process.
@@ -68,7 +68,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
 
     package var status: InterfaceFacts { facts }
 
-    /// The facts from all messages so far.
+    /// The information from all messages received so far.
     package var facts: InterfaceFacts {
         var facts = InterfaceFacts()
         for case let device? in devices.values {
@@ -133,7 +133,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return conversation.send(call)
     }
 
-    /// Sends a request to the current owner of the service name. The unique name as destination makes sure that a later owner does not get
+    /// Sends a request to the current owner of the service name. The destination is the unique name, so that a later owner does not receive
     /// the request.
     private mutating func ask(
         _ manager: Manager, _ path: String, _ interface: String, _ member: String, _ arguments: String...
@@ -160,7 +160,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// - Parameter answer: Empty after an error reply: the name has no owner, or the device has gone.
+    /// - Parameter answer: Empty after an error reply, which means that the name has no owner or that the device was removed.
     private mutating func adopt(_ answer: [DBusValue], to question: Question) {
         switch question {
         case .holder(let manager): held(manager, by: answer.first?.text)

@@ -2,9 +2,9 @@ internal import CausewayTypes
 package import CausewayWire
 
 /// Selects the host addresses from which the kernel's path manager creates subflows (RFC 8684 §3.2), for the multipath service that a
-/// program asks for.
+/// program requests.
 ///
-/// It does no I/O: the caller passes a model of the network.
+/// This type does no I/O: the caller passes a model of the network.
 package struct MultipathPlan: Equatable, Sendable {
     package enum Service: Sendable {
         /// Networks other than the best one are backups.
@@ -25,8 +25,8 @@ package struct MultipathPlan: Equatable, Sendable {
     /// Returns the endpoints for the current network, best interface first, up to the kernel's limit.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
-        // Choose one best interface for IPv4 and IPv6 together. With one for each family, an address on the best interface could become a
-        // backup.
+        // Choose one best interface for IPv4 and IPv6 together. With one best interface for each family, an address on the best interface
+        // could become a backup.
         let best = ways.first?.interface.index
         let ranks = Dictionary(ways.enumerated().map { ($1.interface.index, $0) }) { first, _ in first }
         let candidates = model.interfaces.filter { candidate in

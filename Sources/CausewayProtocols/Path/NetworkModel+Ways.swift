@@ -39,7 +39,7 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the path that the kernel would choose, or `nil` if its interface cannot be used or is not permitted. `isOnly` tells whether
+    /// Returns the path that the kernel would choose, or `nil` if its interface cannot be used or is not permitted. `isOnly` is `true` if
     /// no other path is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
@@ -54,7 +54,7 @@ extension NetworkModel {
         )
     }
 
-    /// Whether packets would leave over another network than the one of the program's local address.
+    /// Returns whether packets would leave over an interface that does not have the local address that the program chose.
     private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
         guard let way, let source, let home = holder(of: source) else { return false }
         return !home.isHostItself && home.index != way.interface.index
