@@ -7,7 +7,7 @@ internal import CausewaySystem
 /// Thread-safe.
 final class PACStore: Sendable {
     typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
-    /// Prepares a fetch. The fetch calls the closure once, unless it is cancelled first.
+    /// Prepares a fetch. The fetch calls the closure once, unless the fetch is cancelled first.
     typealias Fetcher =
         @Sendable (
             PACLocation, PathLimits, @escaping @Sendable (Outcome) -> Void
@@ -16,7 +16,7 @@ final class PACStore: Sendable {
     private struct Key: Hashable {
         var url: String
         var limits: PathLimits
-        /// The privacy context's number: separate contexts do not share scripts.
+        /// The identifier of the privacy context. Separate contexts do not share scripts.
         var partition: UInt64
     }
 
@@ -50,7 +50,7 @@ final class PACStore: Sendable {
         }
     }
 
-    /// Maximum number of scripts. Each has at most 1 MiB.
+    /// Maximum number of cached scripts. Each script has at most 1 MiB.
     private static let entryLimit = 16
     private static let usualSeconds = 300
     private static let maximumSeconds = 3_600
@@ -66,7 +66,8 @@ final class PACStore: Sendable {
         state.withLock { state in state.entries = state.entries.filter { $0.key.partition != partition } }
     }
 
-    /// Calls `completion` once with the script, immediately if it is cached. Returns a closure that cancels the request.
+    /// Calls `completion` once with the script or an error, immediately if the script is cached. Returns a closure that cancels the
+    /// request.
     func find(
         _ location: PACLocation, _ parameters: NWParameters,
         _ completion: @escaping @Sendable (Outcome) -> Void
@@ -125,7 +126,7 @@ final class PACStore: Sendable {
 /// A fetch of one proxy script.
 protocol PACFetching: AnyObject, Sendable {
     func start()
-    /// Cancels the fetch. May be called from any thread. The completion is not called afterwards.
+    /// Cancels the fetch. May be called from any thread. The completion handler is not called afterwards.
     func cancel()
 }
 

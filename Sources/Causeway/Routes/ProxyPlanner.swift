@@ -28,7 +28,7 @@ extension ProxyConfiguration {
         if case .script(let source) = kind { source } else { nil }
     }
 
-    /// Creates the configuration for a proxy that the script selected; `nil` if it is unusable.
+    /// Creates the configuration for a proxy that the script selected; `nil` if the proxy is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
         if let credential, script?.isTrusted == true {
@@ -38,7 +38,7 @@ extension ProxyConfiguration {
     }
 }
 
-/// Plans the routes to an endpoint if scripts select some of its proxies.
+/// Plans the routes to an endpoint if scripts select some of the proxies.
 final class ProxyPlanner: RoutePlanner {
     let parameters: NWParameters
     let settings: SocketSettings
@@ -89,7 +89,7 @@ final class ProxyPlanner: RoutePlanner {
         return (try? parameters.route(through: proxy, to: endpoint, destination)).map { [$0] } ?? []
     }
 
-    /// Returns all routes, or the reason why there are none.
+    /// Returns all routes, or an error if there are no routes.
     func outcome(_ routes: [Route], _ problem: RouteProblem?) -> Result<[Route], RouteProblem> {
         var routes = routes
         if mayGoDirect, let direct = try? parameters.directRoute(to: endpoint) {
@@ -107,7 +107,7 @@ private final class ProxyPlanning: RoutePlanning {
     private struct State {
         var position = 0
         var routes: [Route] = []
-        /// The first failure of a script. Reported if there is no route at all.
+        /// The first error of a script. The planner reports this error if there is no route at all.
         var problem: RouteProblem?
         var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?

@@ -58,23 +58,23 @@ public final class CFError: Error, CustomStringConvertible, Sendable {
         underlyingError = error
     }
 
-    /// A description for people.
+    /// A human-readable description.
     public var description: String { underlyingError.debugDescription }
 }
 
-/// Returns a description of an error for people.
+/// Returns a human-readable description of an error.
 public func CFErrorCopyDescription(_ error: CFError) -> CFString { error.description }
 
-/// Returns the number of an error within its domain, such as `errSecCertificateExpired`.
+/// Returns the code of an error within the error domain, such as `errSecCertificateExpired`.
 public func CFErrorGetCode(_ error: CFError) -> Int { Int(error.status) }
 
-/// The domain of an error's number.
+/// The domain of an error code.
 public typealias CFErrorDomain = CFString
 
-/// Returns the domain of an error's number: always the domain of the Security interface.
+/// Returns the domain of an error code, which is always the domain of the Security interface.
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { "NSOSStatusErrorDomain" }
 
-/// Replaces `Unmanaged<CFArray>`, which exists only for classes. Both methods return the array.
+/// Replaces `Unmanaged<CFArray>`, because `Unmanaged` supports only classes. Both methods return the array.
 public struct UnmanagedArray {
     private let array: CFArray
 
@@ -89,7 +89,7 @@ public struct UnmanagedArray {
     public func takeUnretainedValue() -> CFArray { array }
 }
 
-/// The Swift name of C's dispatch data object. Programs cast data to this type before they call `sec_*` functions.
+/// The Swift name of the C type `dispatch_data_t`. Programs cast data to this type before they call `sec_*` functions.
 public typealias __DispatchData = DispatchData
 /// The C name of the dispatch data object.
 public typealias dispatch_data_t = DispatchData

@@ -24,7 +24,7 @@ public final class SecCertificate: Hashable, Sendable {
 public final class SecKey: Sendable {
     /// The storage of a key.
     package enum Material: Sendable {
-        /// DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public key.
+        /// A key in DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public key.
         case encoded(Data)
         /// A key that only the TLS engine can use.
         case engine(any Sendable)

@@ -34,7 +34,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 }
 
 /// Returns the bytes of a key. RSA: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1). Elliptic curves: the uncompressed point, followed
-/// by the private number for a private key (ANSI X9.63).
+/// by the private value for a private key (ANSI X9.63).
 ///
 /// - Returns: `nil`, with `errSecUnimplemented` (`ENOTSUP`), for other types of keys.
 ///
@@ -79,7 +79,8 @@ public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
     key.publicInfo.map { ($0.info.bitCount + 7) / 8 } ?? 0
 }
 
-/// Returns a short description for people: the common name, or else the whole subject. `nil` if the certificate is malformed.
+/// Returns a short human-readable description: the common name, or the whole subject if there is no common name. `nil` if the certificate
+/// is malformed.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult
@@ -123,7 +124,7 @@ extension SecKey {
         if case .engine(let material) = material { material as? TLSIdentity } else { nil }
     }
 
-    /// The public key; `nil` if it is malformed.
+    /// The public key; `nil` if the key is malformed.
     fileprivate var publicInfo: (info: PublicKeyInfo, der: [UInt8])? {
         let der =
             switch material {
@@ -152,7 +153,7 @@ extension SecKey: Hashable {
         var bytes: Data
     }
 
-    /// The values to compare; `nil` for a key that equals only itself.
+    /// The values that equality compares; `nil` for a malformed key, which equals only itself.
     private var likeness: Likeness? {
         switch material {
         case .encoded(let data): Likeness(isPrivate: false, bytes: data)

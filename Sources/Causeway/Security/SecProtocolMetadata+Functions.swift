@@ -1,7 +1,8 @@
 public import Dispatch
 internal import FoundationEssentials
 
-/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The pointer is valid as long as the metadata object exists.
+/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil` if none was negotiated. The pointer is valid as long as the
+/// metadata object exists.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -11,7 +12,7 @@ public func sec_protocol_metadata_get_negotiated_protocol(
     metadata.values.applicationProtocol.map { metadata.lend($0) }
 }
 
-/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil`. The caller must free the result.
+/// Returns the negotiated application protocol (RFC 7301 §3.2), or `nil` if none was negotiated. The caller must free the result.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
 @discardableResult
@@ -29,7 +30,7 @@ public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_
     metadata.values.peerPublicKey?.dispatchData
 }
 
-/// Returns the negotiated version. Before the handshake this is TLS 1.2, the default minimum.
+/// Returns the negotiated version. Before the handshake, the result is TLS 1.2, the default minimum version.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -50,7 +51,7 @@ public func sec_protocol_metadata_get_negotiated_protocol_version(
     metadata.values.version.map { SSLProtocol($0) } ?? .sslProtocolUnknown
 }
 
-/// Returns the negotiated cipher suite. Before the handshake its number is 0.
+/// Returns the negotiated cipher suite. Before the handshake, the number of the suite is 0.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -79,7 +80,7 @@ public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protoc
 
 /// Calls a closure with each certificate that the peer sent, the peer's own certificate first.
 ///
-/// - Returns: `false`, without a call, if the peer sent no certificate.
+/// - Returns: `false` if the peer sent no certificate. The closure is then not called.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -91,7 +92,7 @@ public func sec_protocol_metadata_access_peer_certificate_chain(
 
 /// Calls a closure with each stapled OCSP response (RFC 6066 §8).
 ///
-/// - Returns: `false`, without a call, if there is none.
+/// - Returns: `false` if there is no OCSP response. The closure is then not called.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -103,7 +104,7 @@ public func sec_protocol_metadata_access_ocsp_response(
 
 /// Calls a closure with each signature algorithm that the peer accepts (RFC 8446 §4.2.3).
 ///
-/// - Returns: `false`, without a call, if the peer sent none.
+/// - Returns: `false` if the peer sent no signature algorithms. The closure is then not called.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -115,7 +116,7 @@ public func sec_protocol_metadata_access_supported_signature_algorithms(
 
 /// Calls a closure with each issuer that the server accepts (RFC 8446 §4.2.4), in DER.
 ///
-/// - Returns: `false`, without a call, if the server sent none.
+/// - Returns: `false` if the server sent no issuers. The closure is then not called.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -127,7 +128,7 @@ public func sec_protocol_metadata_access_distinguished_names(
 
 /// Calls a closure with each of the program's own pre-shared keys and its identity.
 ///
-/// - Returns: `false`, without a call, if there is none.
+/// - Returns: `false` if the program has no pre-shared keys. The closure is then not called.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -137,7 +138,8 @@ public func sec_protocol_metadata_access_pre_shared_keys(
     forEach(metadata.values.preSharedKeys) { handler($0.key.dispatchData, $0.identity.dispatchData) }
 }
 
-/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The pointer is valid as long as the metadata object exists.
+/// Returns the server name that the client requested (RFC 6066 §3), or `nil` if the client requested none. The pointer is valid as long as
+/// the metadata object exists.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
 @discardableResult
@@ -145,7 +147,7 @@ public func sec_protocol_metadata_get_server_name(_ metadata: sec_protocol_metad
     metadata.values.serverName.map { metadata.lend($0) }
 }
 
-/// Returns the server name that the client requested (RFC 6066 §3), or `nil`. The caller must free the result.
+/// Returns the server name that the client requested (RFC 6066 §3), or `nil` if the client requested none. The caller must free the result.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
 @discardableResult
@@ -153,7 +155,7 @@ public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_meta
     metadata.values.serverName?.makeCString()
 }
 
-/// Returns whether the peers of both sessions sent equal certificates. `false` if they sent none.
+/// Returns whether the peers of both sessions sent equal certificates. The result is `false` if the peers sent no certificates.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 // Each function stores its arguments. The TLS engine reads them when a connection is created.
 
-/// Returns whether two options have the same settings. Blocks are equal if the same call set them.
+/// Returns whether two options have the same settings. Two blocks are equal if a single call set both.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -20,7 +20,7 @@ public func sec_protocol_options_set_local_identity(_ options: sec_protocol_opti
     options.update { $0.localIdentity = identity }
 }
 
-/// Adds an allowed cipher suite. If none is added, the engine's defaults apply.
+/// Adds an allowed cipher suite. If no suite is added, the default suites of the TLS engine apply.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_append_tls_ciphersuite(
@@ -58,7 +58,8 @@ public func sec_protocol_options_add_tls_ciphersuite_group(
     options.update { $0.cipherSuiteGroups.append(group.group) }
 }
 
-/// The deprecated form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions without a new name have no effect.
+/// The deprecated form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions that `tls_protocol_version_t` does not
+/// contain have no effect.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_set_min_tls_protocol_version")
@@ -67,8 +68,8 @@ public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_opt
     options.update { $0.minimumVersion = version }
 }
 
-/// Sets the minimum version. Default TLS 1.2, DTLS 1.2. TLS 1.3 is not supported over datagrams: connections and listeners with this
-/// minimum fail with `.posix(.ENOTSUP)`.
+/// Sets the minimum version. The default is TLS 1.2 or DTLS 1.2. TLS 1.3 is not supported over datagrams: connections and listeners with
+/// this minimum fail with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_min_tls_protocol_version(
@@ -77,7 +78,8 @@ public func sec_protocol_options_set_min_tls_protocol_version(
     options.update { $0.minimumVersion = version }
 }
 
-/// The deprecated form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions without a new name have no effect.
+/// The deprecated form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions that `tls_protocol_version_t` does not
+/// contain have no effect.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_options_set_max_tls_protocol_version")
@@ -86,7 +88,7 @@ public func sec_protocol_options_set_tls_max_version(_ options: sec_protocol_opt
     options.update { $0.maximumVersion = version }
 }
 
-/// Sets the maximum version. Default TLS 1.3, DTLS 1.2.
+/// Sets the maximum version. The default is TLS 1.3 or DTLS 1.2.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_max_tls_protocol_version(
@@ -139,7 +141,7 @@ public func sec_protocol_options_set_tls_server_name(
     options.update { $0.serverName = name }
 }
 
-/// Has no effect: key exchange groups are negotiated.
+/// Sets Diffie-Hellman parameters. This setting has no effect, because key exchange groups are negotiated.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, message: "It has no effect")
@@ -167,8 +169,8 @@ public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
     options.update { $0.preSharedKeyIdentityHint = hint }
 }
 
-/// Sets the block that selects a client's pre-shared key by the server's hint. Not supported: connections and listeners with a block fail
-/// with `.posix(.ENOTSUP)`.
+/// Sets the block that selects a client's pre-shared key by the server's hint. This block is not supported: connections and listeners with
+/// such a block fail with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public func sec_protocol_options_set_pre_shared_key_selection_block(
@@ -186,7 +188,7 @@ public func sec_protocol_options_set_tls_tickets_enabled(_ options: sec_protocol
     options.update { $0.ticketsEnabled = tickets_enabled }
 }
 
-/// Sets whether this connection is a retry with a lower version (RFC 7507 §4). Default `false`.
+/// Sets whether this connection is a retry with a lower version (RFC 7507 §4). The default is `false`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_is_fallback_attempt(
@@ -204,7 +206,8 @@ public func sec_protocol_options_set_tls_resumption_enabled(
     options.update { $0.resumptionEnabled = resumption_enabled }
 }
 
-/// Sets whether content may be sent before the handshake is complete (RFC 7918 §3). No effect: OpenSSL has no such setting.
+/// Sets whether content may be sent before the handshake is complete (RFC 7918 §3). This option has no effect, because OpenSSL has no such
+/// setting.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_false_start_enabled(
@@ -220,14 +223,15 @@ public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_op
     options.update { $0.ocspEnabled = ocsp_enabled }
 }
 
-/// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1). No effect: they are not requested.
+/// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1). This option has no effect: the library never requests
+/// timestamps.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_options_t, _ sct_enabled: Bool) {
     options.update { $0.sctEnabled = sct_enabled }
 }
 
-/// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3). No effect: renegotiation is always refused.
+/// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3). This option has no effect: renegotiation is always refused.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_renegotiation_enabled(
@@ -236,7 +240,7 @@ public func sec_protocol_options_set_tls_renegotiation_enabled(
     options.update { $0.renegotiationEnabled = renegotiation_enabled }
 }
 
-/// Sets whether the peer must send a certificate. Default `true` for clients, `false` for servers.
+/// Sets whether the peer must send a certificate. The default is `true` for clients and `false` for servers.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_peer_authentication_required(
@@ -248,7 +252,8 @@ public func sec_protocol_options_set_peer_authentication_required(
     }
 }
 
-/// Sets the block that is called when keys must change. No effect: OpenSSL decides when keys change, and the block is never called.
+/// Sets the block that is called when keys must change. This block has no effect: OpenSSL decides when keys change, and never calls the
+/// block.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_key_update_block(
@@ -259,7 +264,7 @@ public func sec_protocol_options_set_key_update_block(
     options.update { $0.keyUpdate = block }
 }
 
-/// Sets the block that selects a client's identity when the server requests one. The block is called on the queue.
+/// Sets the block that selects a client's identity when the server requests one. The block is called on `challenge_queue`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_challenge_block(
@@ -270,8 +275,8 @@ public func sec_protocol_options_set_challenge_block(
     options.update { $0.challenge = block }
 }
 
-/// Sets the block that validates the peer. It replaces the system's validation. The block is called on the queue, and the handshake waits
-/// for its completion.
+/// Sets the block that validates the peer. The block replaces the validation of the system, and is called on `verify_block_queue`. The
+/// handshake waits until the block calls its completion handler.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_verify_block(

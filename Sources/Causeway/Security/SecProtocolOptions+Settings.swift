@@ -8,7 +8,7 @@ extension SecProtocolOptionValues {
     /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block). Also ignores the
     /// option that allows renegotiation: renegotiation stays disabled, because that is safer.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
-        // Reject a selection block: OpenSSL would select a key without calling it.
+        // Reject a block that selects a pre-shared key, because OpenSSL would select a key without calling the block.
         guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
         var settings = TLSSettings(isServer ? .server : .client)
         settings.usesDatagrams = isDatagram
@@ -46,7 +46,7 @@ extension SecProtocolOptionValues {
         settings.asksForIdentity = settings.side == .client && challenge != nil
     }
 
-    /// The suites that the program added individually, followed by the suites of the groups. Empty for the engine's defaults.
+    /// The suites that the program added individually, followed by the suites of the groups. If empty, the engine uses its default suites.
     private var allCipherSuites: [UInt16] {
         var numbers: [UInt16] = []
         for number in cipherSuites.map(\.rawValue) + cipherSuiteGroups.flatMap(\.numbers)

@@ -3,16 +3,16 @@ public import Dispatch
 package import FoundationEssentials
 internal import Synchronization
 
-/// The completion of a verify block. The argument is `true` if the peer is trusted.
+/// The completion handler of a verify block. The argument is `true` if the peer is trusted.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
-/// A block that decides whether to trust a peer. It replaces the system's decision.
+/// A block that decides whether to trust a peer. The block replaces the validation of the system.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
 ) -> Void
 
-/// The completion of a challenge block. The argument is the client's identity, or `nil` for none.
+/// The completion handler of a challenge block. The argument is the client's identity, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_challenge_complete_t = (sec_identity_t?) -> Void
 /// A block that selects a client's identity when the server requests one.
@@ -21,7 +21,7 @@ public typealias sec_protocol_challenge_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_challenge_complete_t
 ) -> Void
 
-/// The completion of a key update block. The program calls it when it is ready for new keys.
+/// The completion handler of a key update block. The program calls the handler when the program is ready for new keys.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_key_update_complete_t = () -> Void
 /// A block that is called when keys must change.
@@ -30,7 +30,7 @@ public typealias sec_protocol_key_update_t = (
     sec_protocol_metadata_t, @escaping sec_protocol_key_update_complete_t
 ) -> Void
 
-/// The completion of a pre-shared key selection block. The argument is the identity of the key, or `nil` for none.
+/// The completion handler of a pre-shared key selection block. The argument is the identity of the key, or `nil` for none.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias sec_protocol_pre_shared_key_selection_complete_t = (DispatchData?) -> Void
 /// A block that selects a pre-shared key by the server's hint.
@@ -45,7 +45,7 @@ private let blockCount = Atomic<UInt64>(0)
 package struct SecProtocolBlock<Block>: Sendable, Equatable {
     package let block: Unchecked<Block>
     package let queue: DispatchQueue
-    /// The number that identifies the block in the settings of the TLS engine. It is unique in this process.
+    /// The number that identifies the block in the settings of the TLS engine. The number is unique in this process.
     package let number: UInt64
 
     package init(_ block: Block, _ queue: DispatchQueue) {
@@ -54,7 +54,7 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
         self.queue = queue
     }
 
-    /// Whether the same call set both blocks.
+    /// Whether a single call set both blocks.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
 }
 

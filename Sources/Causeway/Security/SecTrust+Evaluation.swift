@@ -57,7 +57,7 @@ extension SecTrust {
         return question.applying(settings)
     }
 
-    /// Returns the settings with the program's changes; `nil` if the program changed nothing.
+    /// Returns the settings with the program's changes; `nil` if the program changed no setting.
     private static func settings(
         _ values: Values, instead old: TrustSettings
     ) throws(TLSFailure) -> TrustSettings? {

@@ -18,7 +18,7 @@ package struct TrustExceptions: Hashable, Sendable {
         self.faults = faults
     }
 
-    /// Decodes the format of ``encoded``; `nil` for other data.
+    /// Decodes data in the format of ``encoded``; `nil` if the data has another format.
     init?(_ data: Data) {
         guard let text = String(data: data, encoding: .utf8) else { return nil }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -83,10 +83,10 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
 /// Makes further evaluations ignore the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf. `nil` or empty data removes
 /// the exceptions.
 ///
-/// All other violations still fail, including the same violation in the certificate of another host.
+/// The evaluation still fails for all other violations, including the same violation in the certificate of another host.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
-/// - Returns: Whether the data is for this leaf. If not, the exceptions are removed too.
+/// - Returns: `true` if the data is for this leaf. Otherwise `false`, and the exceptions are removed too.
 @discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     let leaf = trust.values.certificates.first.flatMap { try? Certificate(der: [UInt8]($0.data)) }
@@ -96,9 +96,9 @@ public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> B
     return fitting != nil
 }
 
-/// The time of the evaluation.
+/// Dictionary key: the time of the evaluation.
 public let kSecTrustEvaluationDate: CFString = "TrustEvaluationDate"
-/// The result: the number of a ``SecTrustResultType``.
+/// Dictionary key: the result, as the raw value of a ``SecTrustResultType``.
 public let kSecTrustResultValue: CFString = "TrustResultValue"
 
 /// Evaluates the trust object, and returns the result and the time.

@@ -16,7 +16,7 @@ public enum SecTrustResultType: UInt32, Sendable {
     case unspecified = 4
     /// Not trusted: the chain violates a rule.
     case recoverableTrustFailure = 5
-    /// Not trusted, and no setting can change that.
+    /// Not trusted, and no setting can change this result.
     case fatalTrustFailure = 6
     /// The evaluation failed.
     case otherError = 7
@@ -24,7 +24,7 @@ public enum SecTrustResultType: UInt32, Sendable {
 
 /// Called with the trust object and its result.
 public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
-/// Called with the trust object, with `true` if it is trusted, and otherwise with the error.
+/// Called with the trust object, and with `true` if the chain is trusted, or with `false` and the error otherwise.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
 /// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified` if the chain is trusted, `.proceed` if it is trusted
@@ -81,13 +81,13 @@ public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OS
     return errSecSuccess
 }
 
-/// Has no effect: evaluation never uses the network.
+/// Sets whether evaluation may use the network. This setting has no effect, because evaluation never uses the network.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @discardableResult
 public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus { errSecSuccess }
 
-/// Returns `false` in `allowFetch`: evaluation never uses the network.
+/// Stores `false` in `allowFetch`, because evaluation never uses the network.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @discardableResult
@@ -105,7 +105,7 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 }
 
 extension SecTrust {
-    /// Evaluates and returns the error; `nil` if the chain is trusted.
+    /// Evaluates the chain and returns the error; `nil` if the chain is trusted.
     fileprivate func evaluationError() -> CFError? {
         var error: CFError?
         SecTrustEvaluateWithError(self, &error)

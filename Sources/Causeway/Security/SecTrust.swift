@@ -36,7 +36,8 @@ public final class SecTrust: Hashable, Sendable {
         package var trustsSystemAnchors = true
         /// The validation time in seconds since 1970; `nil` for the current time.
         package var time: Int64?
-        /// If set, evaluates the chain instead of the usual rules. Returns `nil` if the chain is trusted, otherwise the error.
+        /// A closure that replaces the usual evaluation of the chain. The closure returns `nil` if the chain is trusted, otherwise the
+        /// error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
         /// The validation of the TLS engine and the equivalent policy; `nil` if the program created the trust object.
         var original: (question: PeerTrust, policy: SecPolicy)?
@@ -80,7 +81,7 @@ public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basicX509) }
 
 /// Creates a trust object from one certificate or an array of certificates, leaf first, and one policy or an array of policies.
 ///
-/// - Returns: ``errSecParam`` for other arguments.
+/// - Returns: ``errSecParam`` if an argument has another type.
 @discardableResult
 public func SecTrustCreateWithCertificates(
     _ certificates: Any, _ policies: Any?, _ trust: UnsafeMutablePointer<SecTrust?>
@@ -141,7 +142,7 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 @discardableResult
 public func SecTrustGetCertificateCount(_ trust: SecTrust) -> Int { trust.values.certificates.count }
 
-/// Returns a certificate of the chain, 0 for the leaf; `nil` past the end.
+/// Returns the certificate at an index of the chain. The leaf has the index 0. The result is `nil` if the index is out of range.
 @discardableResult
 public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ ix: Int) -> SecCertificate? {
     let certificates = trust.values.certificates

@@ -71,7 +71,7 @@ public func sec_identity_create_with_certificates(
 
 /// Calls a closure with each intermediate certificate to send.
 ///
-/// - Returns: `false`, without a call, if there is none.
+/// - Returns: `false` if there are no intermediate certificates. The closure is then not called.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult

@@ -4,7 +4,7 @@ public import CausewayTypes
 
 /// No error.
 public let errSecSuccess: OSStatus = 0
-/// No error; the general Mac OS name.
+/// No error. The value is the general Mac OS name for success.
 public let noErr: OSStatus = 0
 /// The function is not implemented.
 public let errSecUnimplemented: OSStatus = -4
@@ -57,7 +57,7 @@ public let errSecVerifyActionFailed: OSStatus = -67825
 /// A host presents the certificate of an authority as its own certificate.
 public let errSecCertificateIsCA: OSStatus = -67902
 
-/// The descriptions of the codes above.
+/// The descriptions of the result codes above.
 let securityStatusTexts: [OSStatus: String] = [
     errSecSuccess: "no error", errSecUnimplemented: "not implemented", errSecParam: "invalid parameter",
     errSecAuthFailed: "wrong password", errSecItemNotFound: "the item was not found",
@@ -80,7 +80,7 @@ let securityStatusTexts: [OSStatus: String] = [
 ]
 
 extension CFError {
-    /// The code in the Security interface's numbering, which differs from the TLS numbering for the same errors.
+    /// The result code of the Security interface for this error. The TLS code of the same error is a different number.
     var status: OSStatus {
         switch underlyingError {
         case .tls(errSSLCertExpired): errSecCertificateExpired
@@ -96,9 +96,9 @@ extension CFError {
 
 /// Attribute key: the type of the key.
 public let kSecAttrKeyType: CFString = "type"
-/// RSA.
+/// Key type: RSA.
 public let kSecAttrKeyTypeRSA: CFString = "42"
-/// An elliptic curve over a prime field.
+/// Key type: elliptic curve over a prime field.
 public let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
 /// The older name of ``kSecAttrKeyTypeECSECPrimeRandom``.
 public let kSecAttrKeyTypeEC: CFString = "73"
@@ -106,9 +106,9 @@ public let kSecAttrKeyTypeEC: CFString = "73"
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// Attribute key: public or private.
 public let kSecAttrKeyClass: CFString = "kcls"
-/// A public key.
+/// Key class: public key.
 public let kSecAttrKeyClassPublic: CFString = "0"
-/// A private key.
+/// Key class: private key.
 public let kSecAttrKeyClassPrivate: CFString = "1"
 
 /// Option key: whether ``SecPKCS12Import(_:_:_:)`` keeps the items out of the keychain. No effect, because there is no keychain.

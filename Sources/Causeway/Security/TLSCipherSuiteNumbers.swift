@@ -70,7 +70,7 @@ public let TLS_DHE_DSS_WITH_AES_256_GCM_SHA384: SSLCipherSuite = 0x00a3
 public let TLS_DH_anon_WITH_AES_128_GCM_SHA256: SSLCipherSuite = 0x00a6
 /// Anonymous DH key exchange, AES-256-GCM, SHA-384 (RFC 5288).
 public let TLS_DH_anon_WITH_AES_256_GCM_SHA384: SSLCipherSuite = 0x00a7
-/// Not a cipher suite: a client signals support for secure renegotiation (RFC 5746 §3.3).
+/// A signaling value, not a cipher suite: a client sends this value to indicate support for secure renegotiation (RFC 5746 §3.3).
 public let TLS_EMPTY_RENEGOTIATION_INFO_SCSV: SSLCipherSuite = 0x00ff
 
 // Pre-shared keys: RFC 4279 §2, RFC 5487 §2 and §3, RFC 5489 §3, RFC 7905 §2.

@@ -1,7 +1,7 @@
-/// A TLS cipher suite, by its registered number.
+/// A TLS cipher suite, identified by the registered number.
 ///
-/// The names are IANA's without `TLS_`. Every number is allowed, so that programs can use suites without a name here, such as those with
-/// pre-shared keys: `tls_ciphersuite_t(rawValue: TLS_PSK_WITH_AES_128_GCM_SHA256)`.
+/// The names are the IANA names without the prefix `TLS_`. Every number is allowed, so that programs can use suites that have no name here,
+/// such as suites with pre-shared keys: `tls_ciphersuite_t(rawValue: TLS_PSK_WITH_AES_128_GCM_SHA256)`.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

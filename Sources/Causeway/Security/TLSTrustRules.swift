@@ -20,7 +20,7 @@ public struct TLSTrustRules: Hashable, Sendable {
         }
     }
 
-    /// Certificates to trust: authorities, or peers' own certificates.
+    /// Certificates to trust: certificates of authorities, or the peers' own certificates.
     public var anchors: [SecCertificate] = []
     /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
     public var includesSystemAnchors = true
@@ -49,8 +49,8 @@ public struct TLSTrustRules: Hashable, Sendable {
 extension TLSTrustRules {
     /// Converts the settings for the TLS engine.
     ///
-    /// - Throws: `.tls` with `errSSLBadCert` for a malformed certificate, with `errSSLBadConfiguration` for an exception with a host that
-    ///   no certificate can name; `.posix` with `EINVAL` for a pin that is not a SHA-256 digest.
+    /// - Throws: `.tls` with `errSSLBadCert` for a malformed certificate, with `errSSLBadConfiguration` for an exception whose host name
+    ///   cannot occur in a certificate; `.posix` with `EINVAL` for a pin that is not a SHA-256 digest.
     package func settings() throws(NWError) -> TrustSettings {
         var settings = TrustSettings()
         settings.includesSystemAnchors = includesSystemAnchors

@@ -1,4 +1,4 @@
-/// A version of TLS or DTLS, by its number on the wire.
+/// A version of TLS or DTLS, identified by the number on the wire.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

@@ -27,7 +27,8 @@ protocol MetadataSource: AnyObject, Sendable {
 
     /// Returns this protocol's metadata for a message that it has passed to the protocol above.
     ///
-    /// - Parameter messages: The metadata that each stage gave the message, that of the topmost protocol first.
+    /// - Parameter messages: The metadata that each stage attached to the message. The metadata of the topmost protocol is the first
+    ///   element.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
@@ -37,7 +38,7 @@ extension MetadataSource {
 
 /// A delegate of a protocol that has a handshake.
 protocol HandshakeSource {
-    /// The protocol; `nil` if it exchanged no handshake messages.
+    /// The definition of the protocol; `nil` if the protocol exchanged no handshake messages.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 

@@ -23,8 +23,8 @@ package struct TLSConfiguration: Sendable {
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
         if allowsEarlyData { settings.isEarlyDataEnabled = true }
-        // Load the anchors on a background thread, because this takes milliseconds. They are needed only after the peer's reply, one round
-        // trip later.
+        // Load the anchors on a background thread, because this takes milliseconds. The anchors are needed only after the peer's reply, one
+        // round trip later.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
             DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
         }
@@ -58,7 +58,8 @@ package struct TLSConfiguration: Sendable {
 
 /// Creates the TLS stage for one connection with these options, and its delegate, a ``TLSDelegate``.
 ///
-/// A listener instead creates one ``TLSConfiguration`` for all its connections. The errors are those of ``TLSConfiguration``.
+/// A listener instead creates one ``TLSConfiguration`` for all its connections. This function throws the same errors as the initializer of
+/// ``TLSConfiguration``.
 package func makeTLSLayer(
     _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, host: NWEndpoint.Host?, port: UInt16,
     keyLog: (@Sendable (String) -> Void)? = nil

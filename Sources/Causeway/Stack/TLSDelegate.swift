@@ -24,7 +24,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
     /// The negotiated parameters; `nil` before the handshake is complete.
     package var metadata: NWProtocolTLS.Metadata? { established.withLock { $0 } }
     var connectionMetadata: NWProtocolMetadata? { metadata }
-    /// The reason for a TLS failure, as text for users.
+    /// The human-readable reason for a TLS failure.
     var failureReason: String? { failure.withLock { $0 } }
 
     package var callsProgram: Bool { keyLog != nil }
@@ -116,7 +116,7 @@ extension SecProtocolMetadataValues {
     }
 }
 
-/// Forwards only the first answer of a block of the program, because the block may call its completion more than once.
+/// Forwards only the first result of a program's block, because the block may call its completion handler more than once.
 private final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

@@ -23,7 +23,8 @@ public struct ProtocolMetadataBuilder {
 
 /// A protocol stack with parameters: `.parameters { TLS() }.localPort(443)`.
 ///
-/// The top of the stack comes first. The protocols below it may be passed to its initializer, as in `TLS { TCP() }`, or listed after it.
+/// The top of the stack comes first. The protocols below the top may be passed to the initializer of the top, as in `TLS { TCP() }`, or
+/// listed after the top.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NWParametersBuilder<Top, each P>: NWParametersProvider

@@ -15,7 +15,7 @@ extension Connectable {
     package var connectableEndpoint: NWEndpoint? { (self as? any EndpointHolder)?.nwEndpoint }
 }
 
-/// A provider produced an endpoint of an unexpected kind.
+/// An error that occurs if a provider produces an endpoint of an unexpected kind.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UnexpectedEndpointType: Error {
@@ -52,7 +52,7 @@ public struct BonjourListenerProvider: ListenerProvider, Sendable {
     /// The service to register.
     public let service: NWListener.Service
 
-    /// Describes a service. A name of `nil` stands for the host's name, a domain of `nil` for the default domains.
+    /// Describes a service. If the name is `nil`, the name of the host is used. If the domain is `nil`, the default domains are used.
     public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil) {
         service = NWListener.Service(name: name, type: type, domain: domain, txtRecord: txtRecord?.data)
     }
@@ -83,7 +83,7 @@ public struct Bonjour: BrowserProvider {
     package let domain: String?
     package let includesTXTRecord: Bool
 
-    /// The descriptor for a ``NWBrowser``.
+    /// The descriptor for an ``NWBrowser``.
     package var descriptor: NWBrowser.Descriptor {
         includesTXTRecord
             ? .bonjourWithTXTRecord(type: type, domain: domain) : .bonjour(type: type, domain: domain)

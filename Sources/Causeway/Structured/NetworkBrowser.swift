@@ -64,7 +64,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         self.parameters = parameters
     }
 
-    /// Sets a closure that is called at each state change, in its own isolation.
+    /// Sets a closure that is called at each state change, in the isolation of the closure.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -77,8 +77,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until the task is cancelled or the browser fails. Each time the results change, calls a closure with all current results.
     /// Can be called only once.
     ///
-    /// Changes that happen while the closure runs are combined: the closure is then called once, with the results that are current at that
-    /// moment.
+    /// Changes that happen while the closure runs are combined: after the closure has returned, it is called once with the results that are
+    /// then current.
     ///
     /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
     ///

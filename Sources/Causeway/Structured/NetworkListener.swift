@@ -82,7 +82,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         try self.init(provider, NWParameters(top: builder()))
     }
 
-    /// Creates a listener with parameters. Their local port is the port to listen on.
+    /// Creates a listener with parameters. The local port of the parameters is the port to listen on.
     ///
     /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
@@ -96,8 +96,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Sets a closure that is called at each state change, in its own isolation. If the closure belongs to no actor and `run` is called on
-    /// the event loop, the closure is called on the event loop too, and must not block.
+    /// Sets a closure that is called at each state change, in the isolation of the closure. If the closure belongs to no actor and `run` is
+    /// called on the event loop, the closure is called on the event loop too, and must not block.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:

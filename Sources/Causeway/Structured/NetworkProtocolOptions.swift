@@ -28,7 +28,7 @@ public protocol ConnectionStorage {
     init()
 }
 
-/// The storage of elements that need no storage.
+/// Empty storage, for elements without state.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct DefaultProtocolStorage: ConnectionStorage, Sendable {
@@ -55,7 +55,7 @@ public protocol StreamProtocol: OneToOneProtocol {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol MessageProtocol: OneToOneProtocol {
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     associatedtype LegacyMessage
     /// The type of the content of a message.
     associatedtype ContentType
@@ -89,12 +89,12 @@ extension NetworkFixedWidthInteger {
     /// The bytes in network byte order.
     package var networkData: Data { withUnsafeBytes(of: bigEndian) { Data($0) } }
 
-    /// Reads bytes in network byte order; `nil` if their number differs from the size of the integer.
+    /// Creates an integer from bytes in network byte order; `nil` if the number of bytes differs from the size of the integer.
     package init?(networkData: Data) {
         guard networkData.count == MemoryLayout<Self>.size else { return nil }
         self = networkData.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }
 }
 
-/// An operator without functions. It is declared only because Apple's module declares it.
+/// An operator that no function implements. The operator is declared only because Apple's module declares it.
 prefix operator >>

@@ -25,7 +25,7 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds a further element of the same builder list, below the top element, together with the elements below it.
+    /// Adds an element that the builder list contains after the top element, together with the elements below the added element.
     ///
     /// The options of each added element replace those of the same layer: the transport, the network layer, or the application protocol
     /// with the same definition. An application protocol with a new definition is added below the other application protocols.
@@ -50,9 +50,9 @@ package struct StackLayers: Sendable {
 package protocol StackElement: NetworkProtocolOptions {
     /// The element's own options.
     var layer: StackLayers.Layer { get }
-    /// The element below that the program passed to the initializer; `nil` if there is none.
+    /// The element below this element, as passed to the initializer; `nil` if the program passed none.
     var below: (any StackElement)? { get }
-    /// The default element below, used if ``below`` is `nil`.
+    /// The default element below this element, used if ``below`` is `nil`.
     var impliedBelow: (any StackElement)? { get }
 }
 
@@ -66,7 +66,7 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters with the stack of the top element and the further elements of its builder list.
+    /// Creates parameters from the top element of a builder list and the other elements of the list.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

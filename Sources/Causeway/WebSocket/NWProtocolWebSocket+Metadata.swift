@@ -14,7 +14,7 @@ extension NWProtocolWebSocket {
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: a lock protects the only mutable state.
     public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
-        /// Called with `nil` when the pong has arrived, or with an error when it can no longer arrive.
+        /// Called with `nil` when the pong has arrived, or with an error when the pong can no longer arrive.
         package typealias PongHandler = @Sendable (NWError?) -> Void
 
         /// The result of a handshake.
@@ -76,7 +76,7 @@ extension NWProtocolWebSocket {
             withExtendedLifetime(old) {}
         }
 
-        /// Removes and returns the handler that ``setPongHandler(_:handler:)`` has set, so that it is called only once.
+        /// Removes and returns the handler that ``setPongHandler(_:handler:)`` has set, so that the handler is called only once.
         package func takePongHandler() -> (queue: DispatchQueue, handler: PongHandler)? {
             storage.withLock { values in
                 guard let queue = values.pongQueue, let handler = values.pongHandler.take() else { return nil }

@@ -16,7 +16,7 @@ extension NWProtocolWebSocket {
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: a lock protects the only mutable state.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// Returns the response to a client's request, from the offered subprotocols and the header fields.
+        /// A closure that returns the response to a client's request. The arguments are the offered subprotocols and the header fields.
         package typealias ClientRequestHandler =
             @Sendable (_ subprotocols: [String], _ additionalHeaders: [(name: String, value: String)]) -> Response
 
@@ -33,7 +33,7 @@ extension NWProtocolWebSocket {
             package init() {}
         }
 
-        /// The protocol version. Only one exists.
+        /// The protocol version. There is only one version.
         package let version: NWProtocolWebSocket.Version
         private let storage: LockedValue<Values>
 

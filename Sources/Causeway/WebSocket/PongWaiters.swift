@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// The pong handlers of all pings that wait for a pong. The key is the number with which the stages identify a ping.
+/// Stores the pong handlers of all pings whose pong has not arrived. The key is the number that identifies the ping in the protocol stages.
 ///
 /// There is one instance per process: when a program creates the metadata of a ping, the connection attempt that will send the ping is not
 /// known yet.
@@ -29,9 +29,9 @@ final class PongWaiters: Sendable {
         }
     }
 
-    /// Calls the handler on its queue. A second call for the same ping has no effect.
+    /// Calls the handler of a ping on the queue of the handler. A second call for the same ping has no effect.
     ///
-    /// - Parameter error: The reason why no pong arrived; `nil` if one arrived.
+    /// - Parameter error: The reason why no pong arrived; `nil` if the pong arrived.
     func finish(_ token: UInt64, _ error: NWError?) {
         guard let waiter = state.withLock({ $0.waiters.removeValue(forKey: token) }) else { return }
         waiter.queue.async { waiter.handler(error) }

@@ -14,7 +14,7 @@ final class WebSocketDelegate: ProgramDelegate {
         self.isServer = isServer
     }
 
-    /// The result of the handshake; `nil` before its end.
+    /// The result of the handshake; `nil` before the handshake is complete.
     var connectionMetadata: NWProtocolMetadata? {
         handshake.withLock { $0 }.map {
             NWProtocolWebSocket.Metadata(opcode: .binary, closeCode: .protocolCode(.normalClosure), handshake: $0)

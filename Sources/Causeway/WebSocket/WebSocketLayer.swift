@@ -7,9 +7,9 @@ internal import FoundationEssentials
 ///
 /// - Parameters:
 ///   - isServer: Whether a listener accepted the connection.
-///   - endpoint: For a client, the endpoint of the connection. It determines the requested resource.
-///   - isSecure: Whether TLS is below WebSocket. It determines the default port, which the `Host` field omits. The scheme `wss` has the
-///     same effect.
+///   - endpoint: For a client, the endpoint of the connection. The endpoint determines the requested resource.
+///   - isSecure: Whether TLS is below WebSocket. This value determines the default port, which the `Host` field omits. The URL scheme `wss`
+///     has the same effect as `true`.
 /// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false

@@ -24,7 +24,7 @@ extension NWProtocolWebSocket.Metadata {
 }
 
 extension NWProtocolWebSocket.CloseCode {
-    /// Creates the close code of a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API:
+    /// Creates the close code of a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API, so
     /// they become application codes.
     fileprivate init(received metadata: WebSocketMetadata) {
         guard metadata.opcode == .close else {

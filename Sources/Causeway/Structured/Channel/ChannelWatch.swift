@@ -38,7 +38,7 @@ final class ChannelWatch: Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 state.withLock { $0.waiters.append((id, waiter)) }
-                // Check both now: the state change or the cancellation may have happened before the waiter was stored.
+                // Check the state and the cancellation now, because either may have changed before the continuation was stored.
                 settle(connection.state)
                 if Task.isCancelled { cancel(id) }
             }

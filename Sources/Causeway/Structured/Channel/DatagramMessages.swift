@@ -15,10 +15,10 @@ public struct DatagramMessages: AsyncSequence, Sendable {
 
     let channel: NetworkChannel<UDP>
 
-    /// Creates an iterator. It begins with the oldest datagram that no receive has taken.
+    /// Creates an iterator. The iterator begins with the oldest datagram that has not been received yet.
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 
-    /// Takes the datagrams of a connection one by one.
+    /// Receives the datagrams of a connection one by one.
     public struct Iterator: AsyncIteratorProtocol {
         let channel: NetworkChannel<UDP>
         private var hasEnded = false
@@ -31,7 +31,7 @@ public struct DatagramMessages: AsyncSequence, Sendable {
             try await next(isolation: nil)
         }
 
-        /// Receives a datagram, as ``next()``, in the isolation of the caller.
+        /// Receives a datagram like ``next()``, but in the isolation of the caller.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(any Error) -> UDP.Message<Data>? {

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's handlers one after the other, in the order of the events, each in its own isolation.
+/// Calls the program's handlers one after the other, in the order of the events. Each handler runs in the isolation of its closure.
 final class HandlerCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 

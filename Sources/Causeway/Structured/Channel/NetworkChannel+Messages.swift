@@ -75,8 +75,8 @@ extension NetworkChannel where ApplicationProtocol == UDP {
     /// datagram.
     public var messages: DatagramMessages { DatagramMessages(channel: self) }
 
-    /// Receives a datagram. If a datagram has already arrived, the method usually returns without suspending. It yields from time to time,
-    /// so that other tasks can run.
+    /// Receives a datagram. If a datagram has already arrived, the method usually returns without suspending. The method yields from time
+    /// to time, so that other tasks can run.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
@@ -126,8 +126,8 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 extension NetworkChannel where ApplicationProtocol == TLV {
     /// Sends a message with a type. Suspends until the transport has accepted it.
     ///
-    /// - Throws: `.posix(.EINVAL)` if the type does not fit into its field; `.posix(.EMSGSIZE)` if the content is longer than the length
-    ///   field allows, or longer than 16 MiB when the protocol below is not a byte stream.
+    /// - Throws: `.posix(.EINVAL)` if the type does not fit into the type field; `.posix(.EMSGSIZE)` if the content is longer than the
+    ///   length field allows, or longer than 16 MiB when the protocol below is not a byte stream.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
@@ -202,7 +202,7 @@ extension NetworkChannel {
 
     /// Receives a value.
     ///
-    /// - Throws: The decoder's error; the channel stays usable. `.posix(.ENODATA)` if the peer sends no more values.
+    /// - Throws: The decoder's error, after which the channel stays usable; `.posix(.ENODATA)` if the peer sends no more values.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no value is lost.
     nonisolated(nonsending)

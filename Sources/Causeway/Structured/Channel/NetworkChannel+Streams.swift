@@ -9,7 +9,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///   - endOfStream: Whether this is the last content to send. Receiving is still possible.
     ///   - builder: Metadata for the protocols below.
     ///
-    /// Cancellation: content that the transport has not started to send is withdrawn; content that it has started is sent completely.
+    /// Cancellation: content that the transport has not started to send is withdrawn; content that the transport has started to send is
+    /// sent completely.
     // Inlinable, so that the compiler knows the type of the stack at the call. In a generic function, each waiting task would need a larger
     // and slower frame.
     @inlinable
@@ -24,7 +25,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Sends an integer in network byte order. Suspends until the transport has accepted it.
     ///
-    /// Cancellation: see the method that sends bytes.
+    /// Cancellation: an integer that the transport has not started to send is withdrawn; otherwise the integer is sent completely.
     nonisolated(nonsending)
         public func send<Value>(
             _ value: Value, endOfStream: Bool = false,

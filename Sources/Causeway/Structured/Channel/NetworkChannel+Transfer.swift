@@ -4,11 +4,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// The internal operations that the public ones use.
+/// The internal operations that the public send and receive methods call.
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives bytes of a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if the end of the stream was returned before.
+    /// Receives bytes of a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if an earlier call returned the last bytes.
     @usableFromInline
     nonisolated(nonsending)
         func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
@@ -25,7 +25,7 @@ extension NetworkChannel {
         }
     }
 
-    /// This function and the next one are not inlined, so that their variables do not enlarge the frames of tasks that wait for the
+    /// This function and `receiveStackBytes` are not inlined, so that their variables do not enlarge the frames of tasks that wait for the
     /// transport directly.
     @inline(never)
     nonisolated(nonsending)

@@ -42,8 +42,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     /// Sends one text message in parts, `content` first. `handler` receives a function that sends a part; the second argument of that
     /// function is `true` for the last part.
     ///
-    /// If `handler` returns without a last part, the message is completed. If it throws, the channel ends, because no other message can
-    /// follow an incomplete one.
+    /// If `handler` returns without sending a last part, this method completes the message. If `handler` throws, the channel ends, because
+    /// no other message can follow an incomplete one.
     ///
     /// Cancellation: ends the operation that `handler` waits for.
     nonisolated(nonsending)
@@ -101,7 +101,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 
     /// Sends a close frame (RFC 6455 §5.5.1). No message can be sent afterwards. The peer's reply is a message of the kind `.close`, and
-    /// the end of the stream follows it. A reason has at most 123 bytes; a longer one is truncated.
+    /// the end of the stream follows it. A reason has at most 123 bytes; a longer reason is truncated.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
@@ -126,7 +126,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         WebSocket.message(try await receiveWhole(), nil, stackListing)
     }
 
-    /// Receives one message in parts. `handler` gets a function that receives a part.
+    /// Receives one message in parts. `handler` is called with a function that receives a part.
     ///
     /// - Throws: The error that `handler` throws.
     ///
@@ -163,7 +163,8 @@ private final class MessageParts {
         try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
     }
 
-    /// Runs `body`, which sends the parts, and then completes the message if necessary. If `body` throws, the channel ends.
+    /// Runs `body`, which sends the parts, and then completes the message if `body` has not sent the last part. If `body` throws, the
+    /// channel ends.
     nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -4,7 +4,7 @@ public import CausewayTypes
 internal import Dispatch
 internal import Synchronization
 
-/// The base class of connections, streams and datagram flows of the structured interface. It has a state, and the send and receive
+/// The base class of connections, streams and datagram flows of the structured interface. A channel has a state, and the send and receive
 /// operations that the top of the stack supports.
 ///
 /// Every operation may be called from any task and any actor, and does not change the thread. Several receives may wait at once; they
@@ -70,8 +70,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     ///
     /// `await withTaskExecutorPreference(connection.taskExecutor) { … }`
     ///
-    /// The tasks of ``NetworkListener`` use it by default. Code on it must not block, because that would delay other connections. An
-    /// addition of Causeway.
+    /// The tasks of ``NetworkListener`` use it by default. Code on this executor must not block, because that would delay other
+    /// connections. An addition of Causeway.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
     /// The maximum size of a datagram, in bytes; 0 before the channel is ready, and on a stream.
@@ -149,8 +149,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Returns the record of the stack's protocols, created at the first call. The first call follows the first received content: the
-    /// handshakes are complete by then, and the stack does not change any more.
+    /// Returns the record of the stack's protocols. The first call creates the record. The first call follows the first received content:
+    /// the handshakes are complete by then, and the stack does not change any more.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }
@@ -161,7 +161,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         }
     }
 
-    /// The observer of the channel's states. Created at first use.
+    /// Returns the observer of the channel's states. The first call creates the observer.
     func watch() -> ChannelWatch {
         let (watch, isNew) = storedWatch.withLock { stored in
             if let stored { return (stored, false) }
@@ -173,8 +173,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return watch
     }
 
-    /// Ends the channel gracefully. Suspends until it has ended and all handlers have been called: at most two seconds, plus the time of
-    /// the program's own handlers.
+    /// Ends the channel gracefully. Suspends until the channel has ended and all handlers have returned: at most two seconds, plus the time
+    /// of the program's own handlers.
     nonisolated(nonsending)
         func end() async
     {

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension NetworkConnection where ApplicationProtocol == QUIC {
-    /// The body of all QUIC operations: starts the tunnel and throws, because QUIC is not implemented.
+    /// Starts the tunnel and then throws, because QUIC is not implemented. All QUIC operations call this function.
     private func use<Result>() async throws(NWError) -> Result {
         try await becomeReady()
         throw .posix(.ENOTSUP)
@@ -20,8 +20,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     /// The peer's idle timeout in milliseconds.
     public var remoteIdleTimeout: Int { tunnel.remoteIdleTimeout }
 
-    /// The error that closes the tunnel. A program sets its own error before it ends the tunnel; after the peer has ended it, the value is
-    /// the peer's error.
+    /// The error that closes the tunnel. A program sets this error before it ends the tunnel; after the peer has ended the tunnel, the
+    /// value is the peer's error.
     public var applicationError: NWProtocolQUIC.ApplicationError {
         get { tunnel.applicationError }
         set { tunnel.applicationError = newValue }
@@ -53,7 +53,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Opens a stream with protocols on top. Starts the tunnel if necessary.
+    /// Opens a stream with protocols on top of the stream. Starts the tunnel if necessary.
     ///
     /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
@@ -124,8 +124,8 @@ extension QUIC {
         /// The side that opened the stream.
         public var initiator: QUICStream.Initiator { .init(streamID: streamID) }
 
-        /// The error code that ends the stream. A program sets its own code before it ends the stream; after the peer has ended it, the
-        /// value is the peer's code.
+        /// The error code that ends the stream. A program sets this code before it ends the stream; after the peer has ended the stream,
+        /// the value is the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { metadata.streamApplicationErrorCode }
             set { metadata.streamApplicationErrorCode = newValue }

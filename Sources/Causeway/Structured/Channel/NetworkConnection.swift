@@ -11,8 +11,8 @@ public import CausewayTypes
 ///
 /// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, the
 /// connection waits and tries again when the network changes; ``onStateUpdate(_:)`` reports the state. The connection ends when its last
-/// reference is released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. It ends gracefully: pending
-/// content is sent and the protocols are closed, within two seconds.
+/// reference is released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. The connection ends
+/// gracefully: pending content is sent and the protocols are closed, within two seconds.
 ///
 /// Counterpart: macOS 26, iOS 26.
 // SAFETY: the added properties are immutable and `Sendable`.
@@ -20,13 +20,13 @@ public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<Applic
 where ApplicationProtocol: NetworkProtocolOptions {
     /// Whether the endpoint's type is known to this library.
     private let hasEndpoint: Bool
-    /// The settings of a QUIC tunnel before it exists; `nil` for other connections.
+    /// The settings of a QUIC tunnel before the tunnel is established; `nil` for other connections.
     private let storedTunnel: NWProtocolQUIC.Metadata?
 
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // If the endpoint is not known, an empty path stands for it: a connection to an empty path fails with `EINVAL`.
+        // If the type of the endpoint is not known, use an empty path, because a connection to an empty path fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
@@ -70,7 +70,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// connection that is ready fails.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
-    /// Sets a closure that is called at each state change, in its own isolation. Set it before the first operation.
+    /// Sets a closure that is called at each state change, in the isolation of the closure. Call this method before the first operation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:

@@ -9,7 +9,7 @@ package protocol StackListing: AnyObject, Sendable {
     /// describe.
     ///
     /// - Parameters:
-    ///   - header: The header of the datagram with the content.
+    ///   - header: The header of the datagram that contained the content.
     ///   - messages: The message metadata of the protocols below the topmost one.
     func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
 }
@@ -22,7 +22,7 @@ extension Flow: StackListing {
     }
 }
 
-/// The protocols of a connection's stack. They are recorded, because the stack is released when the connection ends.
+/// Records the protocols of a connection's stack, because the stack is released when the connection ends.
 final class StackRecord: StackListing {
     private let flow: Flow
     /// The sources of the metadata, in the order from the bottom to the top of the stack.

@@ -7,7 +7,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The type of the content of a message.
     public typealias ContentType = Receiving
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (
         content: Coder<Sending, Receiving, CoderType>.ContentType, metadata: [NWProtocolMetadata]?, isFinal: Bool
     )
@@ -24,7 +24,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
+        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 

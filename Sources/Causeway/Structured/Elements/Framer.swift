@@ -17,7 +17,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The type of the content of a message.
     public typealias ContentType = Data
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (Data, Framer<T>.Metadata)
     /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
@@ -35,7 +35,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         private let lower: LowerProtocols
         private let given: [NWProtocolMetadata]
 
-        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
+        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
         public var other: [NWProtocolMetadata] { given + lower.metadata }
 
         /// Creates the metadata of a message.
@@ -58,7 +58,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         }
     }
 
-    /// The options of the framer. Copies of the element share them until one copy sets other options.
+    /// The options of the framer. Copies of the element share the options until one copy sets other options.
     public var options = NWProtocolFramer.Options(definition: T.definition)
     private let stack: any StackElement
 

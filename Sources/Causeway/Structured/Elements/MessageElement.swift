@@ -9,7 +9,7 @@ package protocol MessageElement: MessageProtocol {
     ///
     /// - Parameters:
     ///   - options: The options of the element in the stack.
-    ///   - stack: Lists the protocols below.
+    ///   - stack: The object that lists the protocols below.
     static func message(
         _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<ContentType>
@@ -51,7 +51,7 @@ extension Coder: MessageElement {
         return (value, metadata)
     }
 
-    /// The coder of the element. It is stored in the options, because parameters outlive elements.
+    /// Returns the coder of the element. The coder is stored in the options, because parameters outlive elements.
     static func coder(in options: NWProtocolOptions?) -> CoderType {
         (options as? CoderOptions)?.coder as? CoderType ?? CoderType()
     }

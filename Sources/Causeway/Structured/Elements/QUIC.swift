@@ -99,7 +99,7 @@ public struct QUIC: MultiplexProtocol, Sendable {
             setting { $0.localIdentity = identity }
         }
 
-        /// Sets a closure that decides whether to trust the peer. It replaces the system's evaluation.
+        /// Sets a closure that decides whether to trust the peer. The closure replaces the evaluation of the system.
         public func certificateValidator(
             @_inheritActorContext _ handler:
                 @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A stream of a QUIC tunnel, as the top of a stack. A tunnel creates it; a program cannot put it into a stack.
+/// A stream of a QUIC tunnel, as the top of a stack. A tunnel creates this element; a program cannot add this element to a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
@@ -48,7 +48,8 @@ public struct QUICStream: StreamProtocol, Sendable {
     package init() {}
 }
 
-/// The datagram flow of a QUIC tunnel (RFC 9221), as the top of a stack. A tunnel creates it; a program cannot put it into a stack.
+/// The datagram flow of a QUIC tunnel (RFC 9221), as the top of a stack. A tunnel creates this element; a program cannot add this element
+/// to a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICDatagram: DatagramProtocol, Sendable {
@@ -56,7 +57,7 @@ public struct QUICDatagram: DatagramProtocol, Sendable {
     public typealias ContentType = Data
     /// No element is below this one.
     public typealias BelowProtocol = Void
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
     /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage

@@ -13,8 +13,8 @@ public struct TCP: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether this content is the last that the peer sends.
         public let endOfStream: Bool
-        /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
-        /// them for each receive would be slow.
+        /// The object from which ``other`` creates the metadata objects. They are created only when the program reads ``other``, because
+        /// creating them for each receive operation would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -52,7 +52,7 @@ public struct TCP: StreamProtocol, Sendable {
     /// Sets ``NWProtocolTCP/Options/noPush``.
     public func noPush(_ noPush: Bool) -> TCP { setting { $0.noPush = noPush } }
 
-    /// Sets ``NWProtocolTCP/Options/noOptions``. No effect.
+    /// Sets ``NWProtocolTCP/Options/noOptions``. This setting has no effect.
     public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
 
     /// Enables keepalive. Sets the idle time before the first probe, the number of unanswered probes, and the time between probes.
@@ -87,7 +87,7 @@ public struct TCP: StreamProtocol, Sendable {
         setting { $0.disableAckStretching = disableAckStretching }
     }
 
-    /// Sets ``NWProtocolTCP/Options/disableECN``. No effect.
+    /// Sets ``NWProtocolTCP/Options/disableECN``. This setting has no effect.
     public func ecnDisabled(_ disableECN: Bool) -> TCP { setting { $0.disableECN = disableECN } }
 
     /// Sets ``NWProtocolTCP/Options/enableFastOpen``.

@@ -15,8 +15,8 @@ public struct TLS: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether this content is the last that the peer sends.
         public let endOfStream: Bool
-        /// The object from which ``other`` creates its elements. They are created only when the program reads ``other``, because creating
-        /// them for each receive would be slow.
+        /// The object from which ``other`` creates the metadata objects. They are created only when the program reads ``other``, because
+        /// creating them for each receive operation would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -35,7 +35,7 @@ public struct TLS: StreamProtocol, Sendable {
     public enum PeerAuthentication: Equatable, Hashable, Sendable {
         /// The peer is not authenticated.
         case none
-        /// The peer may authenticate: a server requests a certificate and accepts clients without one.
+        /// The peer may authenticate: a server requests a certificate, and accepts clients without a certificate.
         case optional
         /// The peer must authenticate.
         case required
@@ -65,7 +65,7 @@ public struct TLS: StreamProtocol, Sendable {
         setting { $0.localIdentity = identity }
     }
 
-    /// Sets a closure that decides whether to trust the peer. It replaces the system's evaluation.
+    /// Sets a closure that decides whether to trust the peer. The closure replaces the evaluation of the system.
     public func certificateValidator(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
@@ -141,7 +141,7 @@ extension SecProtocolOptionValues {
     ) {
         let verify: sec_protocol_verify_t = { metadata, trust, complete in
             let complete = Unchecked(complete)
-            // The block is called on a queue. The program's closure may belong to an actor, so it must be called from a task.
+            // The block is called on a queue. The program's closure may belong to an actor, so the closure must be called from a task.
             Task { complete.value(await handler(metadata, trust)) }
         }
         self.verify = SecProtocolBlock(verify, .global())

@@ -9,7 +9,7 @@ public struct TLV: MessageProtocol {
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The type of the content of a message.
     public typealias ContentType = Data
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (type: Int, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool)
     /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
@@ -28,7 +28,7 @@ public struct TLV: MessageProtocol {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
+        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 

@@ -8,7 +8,7 @@ public struct UDP: DatagramProtocol, Sendable {
     public typealias ContentType = Data
     /// The type of the element below.
     public typealias BelowProtocol = IP
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
     /// The state that a connection keeps for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
@@ -17,7 +17,7 @@ public struct UDP: DatagramProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The header of the datagram. ``other`` creates the metadata objects from it when the program reads them.
+        /// The header of the datagram. When the program reads ``other``, the metadata objects are created from the header.
         package let header: DatagramHeader
 
         /// The metadata of the elements below.

@@ -8,7 +8,7 @@ public struct WebSocket: MessageProtocol {
     public typealias BelowProtocol = any NetworkProtocolOptions
     /// The type of the content of a message.
     public typealias ContentType = Data
-    /// A message as a tuple.
+    /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (
         type: NWProtocolWebSocket.Opcode, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool
     )
@@ -29,7 +29,7 @@ public struct WebSocket: MessageProtocol {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each: the transport first, then from the bottom to the top.
+        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
