@@ -71,7 +71,7 @@ extension BonjourEngine {
         }
         guard !state.value.advertising.isEmpty else { return }
         registerHost(on: link)
-        // If two services request the same name, the first one keeps it.
+        // If two services request the same name, the first service keeps the name.
         for id in state.value.advertising.keys.sorted(by: { $0.rawValue < $1.rawValue }) { register(id, on: link) }
         seekSleepProxies(on: link)
     }

@@ -67,7 +67,7 @@ final class MulticastSocket: ReadinessHandler {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
             try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
-            // Receive only from groups that this socket has joined, not from those of other sockets.
+            // Receive only from groups that this socket has joined, not from groups that only other sockets have joined.
             try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
         } else {
             try Socket.set(.ipv6Only, to: 1, on: fd)

@@ -19,7 +19,7 @@ extension ConnectionDriver.Progress {
         establishments = [establishment]
     }
 
-    /// Adds to the number of attempts, and stores the number of attempts before the last one in the history of the establishment.
+    /// Adds to the number of attempts, and stores the number of attempts before the last attempt in the history of the establishment.
     mutating func countAttempts(_ count: Int) {
         guard !establishments.isEmpty else { return }
         var last = establishments[0]

@@ -1,8 +1,8 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Tries the routes to one endpoint. The next route is tried when the previous one has failed, because no address was reachable or because
-/// the proxy refused the request.
+/// Tries the routes to one endpoint. The next route is tried when the previous route has failed, because no address was reachable or
+/// because the proxy refused the request.
 extension ConnectionDriver {
     /// The current route; `nil` if the connection has no routes except the direct one.
     package var route: Route? {

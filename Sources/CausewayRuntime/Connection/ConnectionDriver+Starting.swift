@@ -6,7 +6,7 @@ internal import Synchronization
 /// Delays the report of `.ready` until `start` has returned and the state of the network has been read, so that viability and path are
 /// reported together with `.ready`.
 extension ConnectionDriver {
-    /// Makes a transition like ``transition(_:)``, for a call of `start` on the program's thread. The program receives the report of
+    /// Makes a transition like ``transition(_:)``, but for a call of `start` on the program's thread. The program receives the report of
     /// `ready` only after `start` has returned, because it may finish its set-up after that call.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in

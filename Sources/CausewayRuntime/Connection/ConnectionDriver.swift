@@ -35,8 +35,8 @@ package final class ConnectionDriver: FlowOwner {
         var hasContent = false
         var isHeld = false
         var actions = ActionLine<Lifecycle.Action>()
-        /// The state of the current establishment: at most one element. The array is empty for an accepted connection without further
-        /// protocols, and keeps the element on the heap, so that idle accepted connections need no memory for it.
+        /// The state of the current establishment, as an array with at most one element. The array is empty for an accepted connection
+        /// without further protocols. It keeps the element on the heap, so that idle accepted connections need no memory for it.
         var establishments: [Establishment] = []
     }
 

@@ -6,6 +6,6 @@ package protocol ConnectionObserver: AnyObject, Sendable {
     func connectionChanged(to state: ConnectionDriver.State)
     var wantsPathReports: Bool { get }
     func connectionPathChanged(_ reports: PathTracker.Reports)
-    /// Called last: no other method is called after this one.
+    /// This is the last call: no other method is called afterwards.
     func connectionReleased()
 }

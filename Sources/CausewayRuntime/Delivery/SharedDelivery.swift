@@ -35,7 +35,7 @@ package final class SharedDelivery: Sendable {
     deinit {
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
-            // Another object may already have replaced this one.
+            // Another object may already have replaced this object.
             let successor = known[id]?.shared
             if successor == nil { known[id] = nil }
             return successor

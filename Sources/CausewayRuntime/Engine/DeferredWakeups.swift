@@ -30,7 +30,7 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Resumes the collected tasks. If there are enough of them, a thread of the Dispatch pool does this.
+    /// Resumes the collected tasks. If there are enough tasks, a thread of the Dispatch pool resumes them.
     ///
     /// If the loop resumes the tasks itself, it wakes another thread for each task. On a shared processor, that thread preempts the loop,
     /// runs one task and sleeps again.

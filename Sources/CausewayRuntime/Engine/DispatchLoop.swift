@@ -5,7 +5,7 @@ internal import Dispatch
 /// An event loop on `DispatchSource`: slower than ``EpollLoop``, and available wherever Dispatch is.
 ///
 /// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a source after each
-/// report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next one. While a source is suspended because the program has not
+/// report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next report. While a source is suspended because the program has not
 /// received the pending content, further events on the stream are reported only after the next request.
 package final class DispatchLoop: EventLoop {
     /// The two sources of one descriptor. Confined to the loop's queue, except for creation.

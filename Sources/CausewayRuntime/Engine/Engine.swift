@@ -54,7 +54,7 @@ package enum Engine {
         return loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
     }
 
-    /// The loop that runs on the current thread, if any.
+    /// The loop that runs on the current thread; `nil` if there is none.
     package static var current: (any EventLoop)? {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }

@@ -199,7 +199,7 @@ package final class EpollLoop: EventLoop {
     }
 
     /// Returns the time until the next timer, or `nil` if there is none, and marks the loop as sleeping, so that other threads wake it.
-    /// Also releases the handlers that this turn retired, which saves a separate turn for them.
+    /// Also releases the handlers that this turn retired, so that they need no separate turn.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
         var retired: [any ReadinessHandler] = []

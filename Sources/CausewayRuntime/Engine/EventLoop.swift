@@ -31,7 +31,7 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Changes the events that the loop reports. If `fd` is already ready for one of the new events, the loop reports that event too.
     func update(_ registration: Registration, _ fd: CInt, for interest: Readiness)
 
-    /// Transfers the descriptor to another handler and reports current readiness to it.
+    /// Transfers the descriptor to another handler and reports the current readiness to the new handler.
     func hand(_ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness)
 
     /// Requests the next report of `readiness`. Call this after a system call on the descriptor would have blocked or moved fewer bytes

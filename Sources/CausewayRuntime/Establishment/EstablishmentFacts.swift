@@ -3,7 +3,7 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// The history of the establishment of a connection. Times are those of the monotonic clock.
+/// The history of the establishment of a connection. Times are measured with the monotonic clock.
 package struct EstablishmentFacts: Sendable {
     package struct Resolution: Sendable {
         /// The time until the first addresses were known.

@@ -10,7 +10,7 @@ struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
     static let datagramLimit = 16_384
 
-    /// The amount of content above which the reader of the socket stops.
+    /// A limit for the content of the inbox. The reader of the socket stops when the content exceeds this limit.
     struct Mark: Sendable {
         var byteCount: Int
         var datagramCount: Int
@@ -45,7 +45,7 @@ struct DatagramInbox: Sendable {
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The mark at which the reader stopped; `nil` if the reader is not stopped.
+    /// The mark that the content exceeded when the reader stopped; `nil` if the reader is not stopped.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }

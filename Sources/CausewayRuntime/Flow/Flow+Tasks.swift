@@ -52,8 +52,8 @@ extension Flow {
         }
     }
 
-    /// Receives like ``receivePiece(minimum:maximum:)``, for a task that is not the home task. Not inlined, like the functions below, so
-    /// that its locals do not enlarge the frame of every suspended task.
+    /// Receives like ``receivePiece(minimum:maximum:)``, for a task that is not the home task. This function and the functions below are
+    /// not inlined, so that their locals do not enlarge the frame of every suspended task.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -123,7 +123,7 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // The content that was too short for the cancelled receive can be enough for the next one.
+            // Content that was too short for the cancelled receive can be long enough for the next receive.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }

@@ -14,7 +14,7 @@ internal import Synchronization
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
-    /// The home task (``makeHome()``); 0 if there is none.
+    /// The home task (``makeHome()``); 0 if the flow has no home task.
     let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
@@ -46,7 +46,7 @@ package final class Flow: ReadinessHandler {
     /// Connects the flow to its transport and starts the waiting requests.
     ///
     /// - Parameters:
-    ///   - isProvisional: Whether the flow waits for another transport if this one breaks before ``confirm()``.
+    ///   - isProvisional: Whether the flow waits for another transport if this transport breaks before ``confirm()``.
     ///   - sentEarly: The byte count of queued content that was already sent.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0

@@ -74,7 +74,7 @@ package struct Outbound: Sendable {
     var offset = 0
     /// Whether the sending side is closed after this content.
     package var endsStream: Bool
-    /// DSCP and ECN of this datagram; `nil` for the socket's default.
+    /// DSCP and ECN of this datagram; `nil` if the socket's default applies.
     package var trafficClass: UInt8?
     package var waiter: SendWaiter
     /// Whether the program passed content, even if that content is empty.

@@ -9,8 +9,8 @@ extension SharedDatagramSocket {
     /// The limits of one turn. After that, other descriptors of the loop get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The maximum time for which the reader leaves datagrams in the kernel because a program is too slow: if the socket has one peer
-    /// (`alone`), and if it has several (`beside`).
+    /// The maximum time for which the reader leaves datagrams in the kernel because a program is too slow. `alone` applies if the socket
+    /// has one peer, and `beside` applies if it has several peers.
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {

@@ -65,7 +65,7 @@ package protocol ScriptedTransport: AnyObject, Sendable {
     func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult
     func shutdownWrite()
     func close(abortively: Bool)
-    /// Returns the pending error once; 0 when there is none.
+    /// Returns the pending error and clears it; 0 if no error is pending.
     func takeError() -> CInt
     var hasUnread: Bool { get }
 }

@@ -69,7 +69,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.passage = passage }
     }
 
-    /// Returns the message to send next: the one in progress, or the first in the queue that can still be sent.
+    /// Returns the message to send next: the message that is partly sent, or else the first message in the queue that can still be sent.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
@@ -153,7 +153,7 @@ extension SocketSettings {
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// Returns the message with the failure for its completion, and marks its ticket as failed.
+    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message cannot be sent.
     fileprivate func fail() -> (GroupOutbound, Failure?) {
         switch self {
         case .send(let entry): return (entry.payload, nil)

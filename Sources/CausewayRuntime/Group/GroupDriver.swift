@@ -153,7 +153,7 @@ package final class GroupDriver: ReadinessHandler {
 }
 
 extension GroupDriver.Progress {
-    /// The failure with which messages are refused after the group has ended; `nil` before that.
+    /// The failure with which messages are refused after the group has ended; `nil` while the group has not ended.
     var refusal: Failure? {
         switch lifecycle.state {
         case .failed(let failure): failure

@@ -63,7 +63,7 @@ package struct GroupOutbound: Sendable {
     /// The content; `nil` sends no datagram.
     package var data: Data?
     package var target: GroupTarget
-    /// DSCP and ECN; `nil` for the value of the socket.
+    /// DSCP and ECN of the datagrams; `nil` if the values of the socket apply.
     package var trafficClass: UInt8?
     package var completion: SendCompletion
 
@@ -81,6 +81,6 @@ package struct GroupOutbound: Sendable {
 package protocol GroupObserver: AnyObject, Sendable {
     func groupChanged(to state: GroupDriver.State)
     func groupReceived(_ datagram: GroupDatagram)
-    /// Called last: no other method is called after this one.
+    /// This is the last call: no other method is called afterwards.
     func groupReleased()
 }

@@ -52,7 +52,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     /// - Parameters:
     ///   - remembered: The last address on this interface, which is tried first; `nil` if there is none.
-    ///   - loop: The loop to run on; `nil` for one of the process's loops.
+    ///   - loop: The loop to run on; `nil` selects one of the process's loops.
     /// - Throws: ``SystemError``, with `EPERM` if the process may not open raw sockets.
     package init(
         _ interface: NWInterface, _ link: LinkAddress, remembered: IPv4Address?, on loop: (any EventLoop)? = nil,

@@ -216,7 +216,7 @@ package final class ListenerDriver: ReadinessHandler {
 package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
-    /// Called last: no other method is called after this one.
+    /// This is the last call: no other method is called afterwards.
     func listenerReleased()
 }
 

@@ -2,7 +2,7 @@ package import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for it.
+/// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for the script.
 ///
 /// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited; it is not called after
 /// ``cancel()``.

@@ -40,7 +40,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // Nothing is reported if the watch was cancelled in the meantime.
+            // Do not report the end if the watch was cancelled in the meantime.
             if stop() { report(nil) }
             return
         }

@@ -17,8 +17,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Starts to monitor the kernel. Returns `nil` if this is impossible now. Every change after this function has returned must be
-        /// reported.
+        /// Starts to monitor the kernel. Returns `nil` if the kernel cannot be monitored now. Every change after this function has returned
+        /// must be reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
         /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -90,8 +90,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Starts to monitor the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
-    /// The system calls run under the lock, because otherwise a second subscriber could return before the first one's socket exists. They
-    /// take some microseconds and are necessary only for the first subscriber.
+    /// The system calls run under the lock, because otherwise a second subscriber could return before the socket of the first subscriber
+    /// exists. The calls take some microseconds and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }

@@ -3,7 +3,7 @@ internal import CausewayProtocols
 extension NetworkStateMonitor {
     /// The information from network managers, and the watch that receives it.
     struct ManagerState: Sendable {
-        /// The latest information; empty if there are no managers.
+        /// The latest information; empty if there are no network managers.
         var facts = InterfaceFacts()
         var watch: (any NetworkChangeMonitor.Watch)?
         /// Identifies the current watch. Reports of earlier watches are ignored.

@@ -9,7 +9,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         var registration: Registration?
         var awaited: [UInt16: DNSClient.ExchangeID] = [:]
         var questionCount = 0
-        /// The receive buffer. Answers are copied from it, because most are short.
+        /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 

@@ -14,7 +14,7 @@ package struct NameQuery: Sendable {
         package var timeToLive: Int?
         /// The source address that packets to this address would have; `nil` if there is no route.
         package var source: String?
-        /// The rule of RFC 6724 §6 that places this address before the next one.
+        /// The rule of RFC 6724 §6 that places this address before the next address.
         package var rule: String?
     }
 
@@ -177,7 +177,7 @@ package struct NameQuery: Sendable {
 
     /// Maximum time to wait for answers on the link. A host that is present answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// Time to wait for more answers after the first one.
+    /// Time to wait for more answers after the first answer.
     private static let linkGathering: Duration = .milliseconds(200)
 
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {

@@ -11,7 +11,7 @@ package struct NameRequest: Sendable {
     package var scope: ResolutionScope
     /// The cache partition. Cached answers are shared only between requests with the same number.
     package var partition: UInt64
-    /// Whether expired answers may be used until fresh ones arrive (RFC 8767).
+    /// Whether expired answers may be used until fresh answers arrive (RFC 8767).
     package var allowsExpired: Bool
 
     package init(

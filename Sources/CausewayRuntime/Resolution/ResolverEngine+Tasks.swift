@@ -32,7 +32,7 @@ extension ResolverEngine {
     }
 }
 
-/// A query of a task. It ends once: with an answer or with cancellation.
+/// A query of a task. The query ends once, with an answer or with cancellation.
 private final class WaitingQuestion: Sendable {
     typealias Answer = (answer: DNSAnswer, origin: AddressOrigin)
 

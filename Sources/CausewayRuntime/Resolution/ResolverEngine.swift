@@ -235,7 +235,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// The number of channels at which unused channels are removed before another one is created.
+    /// The number of channels at which unused channels are removed before another channel is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -1,7 +1,7 @@
 package import CausewaySystem
 package import CausewayTypes
 
-/// The socket settings of a parameters object as plain values, copied when the parameters were frozen.
+/// The socket settings of a parameters object as plain values. They are copied when the parameters are frozen.
 package struct SocketSettings: Equatable, Sendable {
     package enum Transport: Equatable, Sendable { case tcp, udp }
     package enum IPVersion: Equatable, Sendable { case any, v4, v6 }
@@ -80,7 +80,7 @@ package struct SocketSettings: Equatable, Sendable {
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Whether expired answers are used while the resolver queries fresh ones.
+        /// Whether expired answers are used while the resolver queries fresh answers.
         package var allowsExpired = false
 
         package init() {}

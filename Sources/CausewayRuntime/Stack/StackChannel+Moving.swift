@@ -22,8 +22,8 @@ extension StackChannel.State {
             let chunk = MessageChunk([UInt8](data), endsMessage: isDatagram)
             stack?.receive(chunk, at: System.now)
         }
-        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest receive fails with it;
-        // the stack continues.
+        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest receive fails with this
+        // error; the stack continues.
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
@@ -83,7 +83,7 @@ extension StackChannel.State {
         return Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
-    /// Decrypts like ``decrypt(_:_:_:)``, but into memory that the returned content owns.
+    /// Decrypts `bytes` like ``decrypt(_:_:_:)``, but into memory that the returned content owns.
     private mutating func decryptInPlace(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
         guard let base = block.baseAddress, let count = stack?.receive(lent: bytes, into: block, at: now) else {

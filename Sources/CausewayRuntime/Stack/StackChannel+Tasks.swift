@@ -64,7 +64,7 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Sends a piece of a message, and suspends until the transport has accepted it. Returns the failure, or `nil`.
+    /// Sends a piece of a message, and suspends until the transport has accepted the piece. Returns the failure, or `nil` on success.
     ///
     /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still send a short closing
     /// message.

@@ -65,7 +65,8 @@ extension StackChannel {
 
     /// Writes as many bytes as the transport accepts at once, and queues the remaining bytes.
     ///
-    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` does this later.
+    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` subtracts the bytes
+    ///   later.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.bytes.onlyPiece else {
             flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))

@@ -31,7 +31,8 @@ package final class UnfinishedOpenings: Sendable {
     }
 
     private static let patience = Duration.seconds(1)
-    /// The maximum number of handshakes to check when a new one is registered. A handshake that was checked moves to the end of the list.
+    /// The maximum number of handshakes to check when a new handshake is registered. A handshake that was checked moves to the end of the
+    /// list.
     private static let looksAtOnce = 8
 
     private let usual: Int
