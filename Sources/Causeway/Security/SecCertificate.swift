@@ -20,7 +20,7 @@ public final class SecCertificate: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
-/// A private or public key, encoded or held by the TLS engine.
+/// A private or public key, which is stored either in encoded form or in the TLS engine.
 public final class SecKey: Sendable {
     /// The storage of a key.
     package enum Material: Sendable {

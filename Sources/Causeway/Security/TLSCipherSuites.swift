@@ -91,20 +91,20 @@ public enum tls_ciphersuite_group_t: UInt16, Sendable {
     case ats_compatibility
 }
 
-/// A cipher suite number in the deprecated form.
+/// The deprecated type for the number of a cipher suite.
 public typealias SSLCipherSuite = UInt16
 
-/// A named group of cipher suites in the deprecated form.
+/// The deprecated type for a named group of cipher suites.
 public enum SSLCiphersuiteGroup: Int32, Sendable {
-    /// Like ``tls_ciphersuite_group_t/default``.
+    /// The deprecated form of ``tls_ciphersuite_group_t/default``.
     case `default`
-    /// Like ``tls_ciphersuite_group_t/compatibility``.
+    /// The deprecated form of ``tls_ciphersuite_group_t/compatibility``.
     case compatibility
-    /// Like ``tls_ciphersuite_group_t/legacy``.
+    /// The deprecated form of ``tls_ciphersuite_group_t/legacy``.
     case legacy
-    /// Like ``tls_ciphersuite_group_t/ats``.
+    /// The deprecated form of ``tls_ciphersuite_group_t/ats``.
     case ATS
-    /// Like ``tls_ciphersuite_group_t/ats_compatibility``.
+    /// The deprecated form of ``tls_ciphersuite_group_t/ats_compatibility``.
     case atsCompatibility
 }
 

@@ -37,7 +37,7 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
-    /// Creates the TLS stage for one connection, with its delegate.
+    /// Creates the TLS stage for one connection, and the delegate of the stage.
     ///
     /// - Parameters:
     ///   - host: For a client, the host of the connection; the server name in the options has precedence.

@@ -127,7 +127,7 @@ public struct Bonjour: BrowserProvider {
         /// The endpoint to connect to.
         public var nwEndpoint: NWEndpoint { result.endpoint }
 
-        /// The name, the type and the domain.
+        /// A description with the name, the type and the domain.
         public var description: String { nwEndpoint.debugDescription }
 
         /// Whether both endpoints have the same browse result.

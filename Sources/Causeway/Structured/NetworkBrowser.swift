@@ -22,7 +22,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Created and not started.
+        /// The browser has been created and not started.
         case setup
         /// The browser is browsing.
         case ready
@@ -58,7 +58,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     ///
     /// - Parameters:
     ///   - provider: The endpoints to discover.
-    ///   - parameters: The interfaces to browse on; `nil` for all.
+    ///   - parameters: The parameters with the interfaces to browse on; `nil` for all interfaces.
     public init(for provider: Provider, using parameters: NWParameters? = nil) {
         self.provider = provider
         self.parameters = parameters
@@ -110,7 +110,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         try await browse(unsafeBitCast(handler, to: Visitor<Return>.self))
     }
 
-    /// The provider and the state.
+    /// A description with the provider and the state.
     public var debugDescription: String { "[browser for \(provider), \(progress.withLock { $0.state })]" }
 }
 

@@ -33,7 +33,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Created and not started.
+        /// The listener has been created and not started.
         case setup
         /// There is no usable network now.
         case waiting(NWError)
@@ -109,7 +109,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// Sets a closure that is called after the service was registered or withdrawn.
+    /// Sets a closure that is called each time the service has been registered or withdrawn.
     @discardableResult
     public func onServiceRegistrationUpdate(
         @_inheritActorContext _ handler:
@@ -144,7 +144,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// The port in use; `nil` before the listener is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
-    /// The stack and the state.
+    /// A description with the stack and the state.
     public var debugDescription: String {
         "[listener \(parameters.defaultProtocolStack.summary), \(State(listener.state))]"
     }

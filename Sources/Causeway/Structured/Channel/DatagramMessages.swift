@@ -25,8 +25,8 @@ public struct DatagramMessages: AsyncSequence, Sendable {
 
         init(channel: NetworkChannel<UDP>) { self.channel = channel }
 
-        /// Receives a datagram; `nil` after the end of the connection or an error. If a datagram has already arrived, the method usually
-        /// returns without suspending.
+        /// Receives a datagram. Returns `nil` after the connection has ended, or if an earlier call has thrown an error. If a datagram has
+        /// already arrived, the method usually returns without suspending.
         public mutating func next() async throws -> UDP.Message<Data>? {
             try await next(isolation: nil)
         }

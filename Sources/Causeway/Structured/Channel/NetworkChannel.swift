@@ -7,8 +7,8 @@ internal import Synchronization
 /// The base class of connections, streams and datagram flows of the structured interface. A channel has a state, and the send and receive
 /// operations that the top of the stack supports.
 ///
-/// Every operation may be called from any task and any actor, and does not change the thread. Several receives may wait at once; they
-/// complete in the order of the calls.
+/// Every operation may be called from any task and any actor, and does not change the thread. Several receive operations may wait at the
+/// same time; they complete in the order of the calls.
 ///
 /// Cancellation: ends only the operation that the task waits for, with `.posix(.ECANCELED)`. No byte is lost, and the channel stays usable.
 ///
@@ -24,7 +24,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum State: Equatable, Sendable {
-        /// Created and not started.
+        /// The channel has been created and not started.
         case setup
         /// There is no usable network now.
         case waiting(NWError)
@@ -110,7 +110,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
             duration: (System.now - beginning).timeInterval, primary: connection.pathReport(since: TransferCounters()))
     }
 
-    /// The name, the stack and the state.
+    /// A description with the name, the stack and the state.
     public var debugDescription: String { "[\(id) \(parameters.defaultProtocolStack.summary), \(state)]" }
 
     /// Whether both channels are the same object.
