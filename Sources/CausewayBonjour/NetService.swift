@@ -59,7 +59,7 @@ open class NetService: NSObject {
 
     /// The receiver of all events. Not retained.
     open weak var delegate: (any NetServiceDelegate)?
-    /// Stored, but has no effect.
+    /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false
     /// The service name. While the service is published: the registered name.
     open internal(set) var name: String

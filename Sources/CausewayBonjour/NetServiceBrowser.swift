@@ -17,7 +17,7 @@ open class NetServiceBrowser: NSObject {
 
     /// The receiver of all events. Not retained.
     open weak var delegate: (any NetServiceBrowserDelegate)?
-    /// Stored, but has no effect.
+    /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false
 
     private var search: Search?

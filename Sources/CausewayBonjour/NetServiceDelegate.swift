@@ -10,7 +10,7 @@ public protocol NetServiceDelegate: AnyObject {
     func netServiceWillPublish(_ sender: NetService)
     /// The service is published under its current name.
     func netServiceDidPublish(_ sender: NetService)
-    /// Publishing failed. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    /// Publishing failed. The dictionary contains ``NetService/errorCode`` and ``NetService/errorDomain``.
     func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber])
     /// Resolving starts.
     func netServiceWillResolve(_ sender: NetService)
@@ -60,7 +60,7 @@ public protocol NetServiceBrowserDelegate: AnyObject {
     func netServiceBrowserWillSearch(_ browser: NetServiceBrowser)
     /// The search was stopped.
     func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser)
-    /// The search failed. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    /// The search failed. The dictionary contains ``NetService/errorCode`` and ``NetService/errorDomain``.
     func netServiceBrowser(_ browser: NetServiceBrowser, didNotSearch errorDict: [String: NSNumber])
     /// A domain was found.
     func netServiceBrowser(_ browser: NetServiceBrowser, didFindDomain domainString: String, moreComing: Bool)

@@ -24,7 +24,7 @@ final class BytePipe: Sendable {
     struct Level: Sendable {
         /// Number of bytes to read.
         var count = 0
-        /// Number of bytes that may be written; 0 when the pipe accepts no more.
+        /// Number of bytes that may be written; 0 if the pipe accepts no more bytes.
         var room = 0
         /// Whether all bytes were read and no more bytes follow.
         var isAtEnd = false
@@ -80,7 +80,7 @@ final class BytePipe: Sendable {
             let count = min(buffer.count, state.count)
             buffer.copyBytes(from: state.bytes[state.offset..<(state.offset + count)])
             state.offset += count
-            // Remove the bytes that were read in large steps and not on each read, because each removal moves the remaining bytes.
+            // Remove the read bytes in large steps instead of after each read, because each removal moves the remaining bytes.
             if state.offset >= capacity || state.offset == state.bytes.count {
                 state.bytes.removeFirst(state.offset)
                 state.offset = 0

@@ -1,6 +1,6 @@
 /// Random numbers from the kernel, fetched in batches, because one system call for each number would be slow.
 package struct BulkRandom: RandomNumberGenerator, Sendable {
-    /// 256 bytes, the maximum of one call (getentropy(3)).
+    /// Count of random numbers in a batch. They have 256 bytes, which is the maximum of one call (getentropy(3)).
     private static let count = 32
 
     private var numbers: [UInt64] = []

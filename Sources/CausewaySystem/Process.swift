@@ -126,7 +126,7 @@ package enum System {
         return numbers[0]...numbers[1]
     }
 
-    /// Yields the processor to other threads. Returns at once if no other thread waits for it.
+    /// Yields the processor to other threads. Returns immediately if no other thread waits for the processor.
     package static func giveWay() { _ = sched_yield() }
 
     /// Runs `body` on a new thread that blocks all signals.

@@ -39,7 +39,7 @@ package enum NetworkPathFacts {
         return NetworkSnapshot(defaultRoutes: found).gateways()
     }
 
-    /// Returns the address families that `interface` can carry beyond its own link: those with a usable address.
+    /// Returns the address families for which `interface` has an address that is usable beyond its own link.
     ///
     /// A link-local IPv6 address alone does not count; on loopback every address counts.
     package static func families(of interface: NWInterface) -> Set<InternetAddress.Family> {

@@ -31,9 +31,9 @@ extension NetworkSnapshot {
             searchDomains: resolver.configuration.searchDomains)
     }
 
-    /// Joins links with their addresses.
+    /// Combines links with their addresses.
     ///
-    /// - Parameter lookUp: Returns an interface with its type, or `nil` if it has disappeared since it was listed.
+    /// - Parameter lookUp: Returns the interface of a link, or `nil` if the interface has disappeared since the link was listed.
     static func assemble(
         links: [NetlinkLink], addresses: [NetlinkAddress], lookUp: (NetlinkLink) -> NWInterface?
     ) -> [Interface] {

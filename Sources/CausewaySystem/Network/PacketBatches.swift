@@ -5,7 +5,7 @@ package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
     private var bytes: [UInt8] = []
-    /// For each packet, the index of its peer.
+    /// The index of the peer of each packet.
     private var places: [UInt32] = []
 
     /// - Parameter byteCount: The size of each packet, in bytes.

@@ -15,7 +15,7 @@ package struct PacketRing: ~Copyable {
     /// - Parameters:
     ///   - interface: The interface index; 0 captures on all interfaces, without link headers.
     ///   - byteCount: Size of the ring in bytes, in blocks of 256 KiB.
-    ///   - retireMilliseconds: Time that a packet may wait for others before its block is delivered.
+    ///   - retireMilliseconds: Maximum time that a packet waits for further packets before its block is delivered.
     /// - Throws: ``SystemError``; `EPERM` if the process may not capture.
     package init(interface: UInt32, byteCount: Int, retireMilliseconds: UInt32) throws(SystemError) {
         var ring = cw_ring()
@@ -58,7 +58,8 @@ package struct PacketRing: ~Copyable {
     /// Reads the next packet. Returns `false` if there is none.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
-    /// Waits until a packet is available, for at most the given time. Returns whether there is one. Blocks its thread.
+    /// Waits until a packet is available, for at most the given time. Returns whether a packet is available. Blocks the calling
+    /// thread.
     package mutating func wait(milliseconds: CInt) throws(SystemError) -> Bool {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }

@@ -37,7 +37,7 @@ package enum PacketSockets {
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Sends consecutive frames, several with one system call. Blocks its thread while the device has no room.
+    /// Sends consecutive frames, several with one system call. Blocks the calling thread while the device has no room.
     ///
     /// - Returns: The number of frames, all of which were sent.
     package static func sendFrames(
@@ -171,7 +171,7 @@ package enum PacketSockets {
     }
 
     /// Waits for any of several sockets, for at most the given time. Returns for each socket whether there are datagrams, and whether there
-    /// are errors. Blocks its thread.
+    /// are errors. Blocks the calling thread.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {
@@ -181,14 +181,14 @@ package enum PacketSockets {
     }
 
     /// Waits until any of several connections is established or has failed, for at most the given time. Returns for each socket
-    /// whether its connection is established or has failed. Blocks its thread.
+    /// whether its connection is established or has failed. Blocks the calling thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }
         return entries.map { $0.revents != 0 }
     }
 
-    /// Waits until the socket is readable, for at most the given time. Blocks its thread.
+    /// Waits until the socket is readable, for at most the given time. Blocks the calling thread.
     package static func wait(_ fd: CInt, milliseconds: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, milliseconds) > 0

@@ -18,7 +18,7 @@ package enum WirelessInterfaces {
 extension NWInterface {
     /// Creates an interface with its type from a link that the kernel has listed.
     ///
-    /// - Parameter radios: A cache of the wireless interfaces; initially `nil`. Filled at the first link whose type depends on it.
+    /// - Parameter radios: A cache of the wireless interfaces; initially `nil`. Filled when the type of a link first depends on it.
     package init?(_ link: NetlinkLink, radios: inout Set<Int>?) {
         self.init(index: link.index)
         guard InterfaceOverrides.current[name].type == nil, type == .wiredEthernet || type == .other,

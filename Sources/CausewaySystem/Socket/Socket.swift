@@ -151,7 +151,7 @@ package enum Socket {
         return (code, isBehindEnd != 0)
     }
 
-    /// Makes close send a reset.
+    /// Makes close(2) send a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 
     /// Returns whether the socket is a datagram socket.

@@ -57,9 +57,9 @@ package struct SocketOption: Sendable {
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")
-    /// Read-only; available after connect.
+    /// This option is read-only. It is available after connect(2).
     package static let ipv4PathMTU = SocketOption(CW_V4_MTU, "IP_MTU")
-    /// Read-only; available after connect.
+    /// This option is read-only. It is available after connect(2).
     package static let ipv6PathMTU = SocketOption(CW_V6_MTU, "IPV6_MTU")
 }
 

@@ -4,7 +4,7 @@ struct AccessDescription: Hashable, Sendable {
     let method: [UInt8]
     let location: GeneralName
 
-    /// 1.3.6.1.5.5.7.1.1: Authority Information Access.
+    /// The object identifier of Authority Information Access, 1.3.6.1.5.5.7.1.1.
     static let ofIssuer: [UInt8] = [0x2b, 6, 1, 5, 5, 7, 1, 1]
 
     /// Parses the content of an Information Access extension, which has at least one entry.

@@ -14,7 +14,7 @@ extension Certificate {
         return found
     }
 
-    /// 2.5.4.3, the attribute type commonName.
+    /// The object identifier of the attribute type commonName, 2.5.4.3.
     private static let commonNameIdentifier: [UInt8] = [0x55, 0x04, 0x03]
     private static let twoByteText: UInt8 = 0x1e
 

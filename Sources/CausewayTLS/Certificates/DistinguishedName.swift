@@ -34,7 +34,7 @@ struct DistinguishedName: Hashable, Sendable {
         self.mailAddresses = mailAddresses
     }
 
-    /// 1.2.840.113549.1.9.1, the attribute type emailAddress.
+    /// The object identifier of the attribute type emailAddress, 1.2.840.113549.1.9.1.
     private static let mailAddress: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01]
 
     private static let utf8: UInt8 = 0x0c

@@ -4,7 +4,7 @@ enum GeneralName: Hashable, Sendable {
     case dns(String)
     case uri(String)
     case directory(DistinguishedName)
-    /// 4 or 16 bytes; in a constraint followed by a mask of the same length.
+    /// An address of 4 or 16 bytes. In a constraint, a mask of the same length follows the address.
     case address([UInt8])
     /// The tag number of a name type that this library does not compare.
     case other(UInt8)
@@ -46,7 +46,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// The name in the form that ``ReferenceName/matches(_:)`` takes.
+    /// The name in the form that ``ReferenceName/matches(_:)`` accepts.
     var alternativeName: SubjectAlternativeName {
         switch self {
         case .mail(let text): .email(text)

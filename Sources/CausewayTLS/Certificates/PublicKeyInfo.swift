@@ -7,9 +7,9 @@ package struct PublicKeyInfo: Sendable {
     package let bytes: [UInt8]
     package let bitCount: Int
 
-    /// 1.2.840.113549.1.1.1 (rsaEncryption).
+    /// The object identifier 1.2.840.113549.1.1.1 (rsaEncryption).
     private static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
-    /// 1.2.840.10045.2.1 (ecPublicKey).
+    /// The object identifier 1.2.840.10045.2.1 (ecPublicKey).
     private static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
     /// Size in bytes of an uncompressed point on P-521. A coordinate has 521 bits, which is not a whole number of bytes.
     private static let pointOf521ByteCount = 133

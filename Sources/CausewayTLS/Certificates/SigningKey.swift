@@ -1,6 +1,6 @@
 /// A public key for signature checks: its kind, its size, and the cost of a check.
 ///
-/// The key is parsed from the certificate without OpenSSL, so that OpenSSL computes nothing with it before the rules accept it.
+/// The key is parsed from the certificate without OpenSSL, so that OpenSSL does not compute with the key before the rules accept it.
 struct SigningKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case rsa(modulusBits: Int, exponent: UInt32)
@@ -97,10 +97,10 @@ struct SigningKey: Hashable, Sendable {
     }
 
     private enum Identifier {
-        /// 1.2.840.113549.1.1.1 (rsaEncryption) and 1.2.840.113549.1.1.10 (RSASSA-PSS).
+        /// The object identifiers 1.2.840.113549.1.1.1 (rsaEncryption) and 1.2.840.113549.1.1.10 (RSASSA-PSS).
         static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
         static let rsaPSS: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a]
-        /// 1.2.840.10045.2.1 (ecPublicKey).
+        /// The object identifier 1.2.840.10045.2.1 (ecPublicKey).
         static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
     }
 }

@@ -24,7 +24,7 @@ package final class OpenSSLEngine: TLSEngine {
     static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
-    // Copies of settings that each read and write needs; a copy of all settings would retain many references.
+    // Copies of the settings that each read and write needs. A copy of all settings would retain many references.
     let usesDatagrams: Bool
     let isClient: Bool
     let ssl: OpaquePointer
@@ -63,8 +63,8 @@ package final class OpenSSLEngine: TLSEngine {
     /// must not move while it is in use.
     var isLending = false
     var isShowing = false
-    /// Number of records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5); the key changes before
-    /// that.
+    /// Number of records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5). The key is updated before
+    /// this limit.
     var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
 

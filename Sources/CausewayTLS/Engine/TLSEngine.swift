@@ -116,7 +116,7 @@ package struct TLSNegotiation: Sendable {
     package let serverName: String?
     package let isResumed: Bool
     package let isEarlyDataAccepted: Bool
-    /// The peer's certificates, its own first. For a resumed session, those of the original handshake.
+    /// The peer's certificates, its own first. For a resumed session, these are the certificates of the original handshake.
     package let peerCertificates: [Certificate]
     /// The server's stapled OCSP response, in DER.
     package let stapledResponse: [UInt8]?

@@ -1,7 +1,7 @@
 /// A subject alternative name of a certificate (RFC 5280 §4.2.1.6).
 package enum SubjectAlternativeName: Hashable, Sendable {
     case name(String)
-    /// 4 or 16 bytes in a valid certificate.
+    /// An address. In a valid certificate it has 4 or 16 bytes.
     case address([UInt8])
     case email(String)
     case uri(String)

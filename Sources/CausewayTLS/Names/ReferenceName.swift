@@ -4,7 +4,7 @@ package import CausewayTypes
 package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     /// A-labels in lower case, without a trailing dot.
     case name(String)
-    /// 4 or 16 bytes.
+    /// An address of 4 or 16 bytes.
     case address([UInt8])
 
     /// Converts a host that a program specified.

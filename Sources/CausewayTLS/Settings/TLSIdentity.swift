@@ -30,7 +30,7 @@ package struct TLSIdentity: Sendable {
 
     /// Parses certificates and a key from PEM, which may be in the same text.
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, also if the password is wrong or missing.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example if the password is wrong or missing.
     package init(certificates: [UInt8], key: [UInt8], password: String? = nil) throws(TLSFailure) {
         let chain = try Certificate.all(pem: certificates)
         let pointer: OpaquePointer? = key.withUnsafeBytes { bytes in
@@ -60,7 +60,7 @@ package struct TLSIdentity: Sendable {
 
     /// Parses an archive (PKCS #12, RFC 7292).
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`; also for archives with ciphers that OpenSSL 3 does not support, such as RC2.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example if the archive has a cipher that OpenSSL 3 does not support, such as RC2.
     package init(pkcs12: [UInt8], password: String) throws(TLSFailure) {
         try OpenSSLLibrary.load()
         var key: OpaquePointer?

@@ -43,7 +43,7 @@ struct NameConstraints: Sendable {
 
     /// Returns the reason why the authority must not sign these names, or `nil`.
     ///
-    /// - Parameter work: Number of bytes that may still be compared, from ``maximumWork`` down to 0.
+    /// - Parameter work: Number of bytes that may still be compared. The initial value is ``maximumWork``.
     func objection(to names: [ComparableName], work: inout Int) -> Objection? {
         for name in names {
             guard let own = subtrees[name.name.kind] else { continue }

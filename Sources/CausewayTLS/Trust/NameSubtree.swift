@@ -5,7 +5,7 @@ struct ComparableName: Sendable {
         case host(ConstrainedName)
         case mail(local: [UInt8], host: ConstrainedName)
         case directory(DistinguishedName)
-        /// 4 or 16 bytes.
+        /// An address of 4 or 16 bytes.
         case address([UInt8])
         /// A name that cannot be compared: every constraint of its type excludes it.
         case incomparable

@@ -4,7 +4,7 @@
 struct PolicyCheck {
     typealias Policy = ArraySlice<UInt8>
 
-    /// 2.5.29.32.0 (anyPolicy).
+    /// The object identifier 2.5.29.32.0 (anyPolicy).
     private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
 
     /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is valid for the whole

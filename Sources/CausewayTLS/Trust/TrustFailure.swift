@@ -32,7 +32,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package let rule: Rule
     /// The subject of the certificate that violates the rule.
     package let certificate: String?
-    /// 0 for the peer's own certificate, 1 for its issuer, and so on.
+    /// The index of the certificate in the chain: 0 for the peer's own certificate, 1 for its issuer, and so on.
     package let depth: Int?
     /// Human-readable details.
     package let detail: String?

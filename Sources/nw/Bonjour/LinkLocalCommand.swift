@@ -96,7 +96,7 @@ struct LinkLocalCommand: Subcommand {
         return nil
     }
 
-    /// The JSON object of one event of the address.
+    /// The JSON object of one event, such as an address conflict.
     private struct Report: Encodable {
         var event: String
         var interface: String

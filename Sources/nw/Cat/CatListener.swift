@@ -3,7 +3,7 @@ import Dispatch
 
 /// `nw cat -l`: accepts connections and relays standard input and output.
 ///
-/// With -k clients are served concurrently, as by ncat. A client that sends nothing, or does not finish its TLS handshake, does not block
+/// With -k, clients are served concurrently, as by ncat. A client that sends nothing, or does not finish its TLS handshake, does not block
 /// other clients.
 struct CatListener: Sendable {
     /// Maximum number of peers that -k serves at once, and the idle time after which a UDP peer is removed.

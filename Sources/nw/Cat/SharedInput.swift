@@ -63,7 +63,7 @@ final class SharedInput: Sendable {
         return Share(input: self, identifier: identifier, wakes: wakes)
     }
 
-    /// Reads standard input until its end and distributes it to the clients. Without a client nothing is read.
+    /// Reads standard input until its end and distributes it to the clients. If there are no clients, nothing is read.
     func distribute() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }

@@ -70,7 +70,7 @@ struct DemoExchange: Sendable {
     }
 }
 
-/// A connection to a closed port. It waits, because a listener may start later.
+/// A connection to a closed port. The connection waits, because a listener may start later.
 struct DemoRefusal: Sendable {
     let host: NWEndpoint.Host
     let log: DemoLog

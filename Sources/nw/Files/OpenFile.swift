@@ -3,7 +3,7 @@ import CausewaySystem
 
 /// A file, pipe or terminal opened by this process. It is closed when the value is destroyed.
 ///
-/// Every call may block its thread: never call one on an event loop.
+/// Every call may block the calling thread, so never call these methods on an event loop.
 struct OpenFile: ~Copyable, Sendable {
     /// The kind of an open file.
     enum Kind: Equatable, Sendable {

@@ -124,7 +124,7 @@ struct CaptureCommand: Subcommand {
     }
 }
 
-/// A flag that stops blocking work. Any thread may set it; it is never cleared.
+/// A flag that stops blocking work. Any thread may set the flag. The flag is never cleared.
 final class StopFlag: Sendable {
     private let mark = Atomic<Bool>(false)
     var isSet: Bool { mark.load(ordering: .relaxed) }

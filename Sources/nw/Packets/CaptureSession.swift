@@ -24,7 +24,7 @@ final class CaptureSession {
         if command.output.store != nil || command.output.json == false {
             printError("nw: capture: listening on \(command.interface), link type \(capture.linkType.name)")
         }
-        // The statistics are printed also if the capture fails.
+        // The statistics are printed even if the capture fails.
         let outcome = Result { try take(until: stop) }
         let statistics = capture.statistics()
         let end = Result { try shown.finish(capture.linkType) }

@@ -47,7 +47,7 @@ final class TraceSession {
                 if let unsent, !hasSent {
                     throw CommandFailure("cannot send to \(target.text): \(String(cString: strerror(unsent)))")
                 }
-                // A near target has answered by now; no probe is sent beyond it.
+                // If the target is near, it has answered by now, and no probe is sent beyond the target.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
             // Pause between rounds, because routers limit the rate of ICMP errors.

@@ -11,7 +11,7 @@ protocol PeerTally: Sendable {
     func ended()
 }
 
-/// Counts only the open connections, so that the server can wait for them at its end.
+/// Counts only the open connections, so that the server can wait for them when it shuts down.
 struct SilentTally: PeerTally {
     private static let count = Atomic(0)
 

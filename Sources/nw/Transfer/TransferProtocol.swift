@@ -15,7 +15,7 @@ import FoundationEssentials
 ///     32  SHA-256 of the content
 /// ```
 ///
-/// The receiver replies to each file with one byte, ``TransferReply``, after it has read the whole file, also if it stored nothing. The
+/// The receiver replies to each file with one byte, ``TransferReply``, after it has read the whole file, even if it stored nothing. The
 /// sender waits for the reply before it sends the next file.
 struct TransferHeader: Equatable, Sendable {
     /// The number of bytes of the header before the name.
