@@ -19,7 +19,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of the error.
     public var code: Code
-    /// The error as text for users.
+    /// A human-readable description of the error.
     public var description: String
 
     init(_ code: Code, _ description: String) {

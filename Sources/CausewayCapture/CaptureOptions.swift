@@ -35,7 +35,7 @@ public struct CaptureOptions: Hashable, Sendable {
         /// The rule that selects the capture for a packet.
         public var way: Way
 
-        /// Creates the membership in a group.
+        /// Creates a membership in a group of captures.
         public init(group: UInt16, way: Way = .conversation) {
             self.group = group
             self.way = way

@@ -14,7 +14,8 @@ public struct PacketCapture: ~Copyable {
     private let options: CaptureOptions
     /// The link type of all packets; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
-    /// The filter, if it must run in this process: the kernel cannot run it, or cannot see the data, such as VLAN tags.
+    /// The filter, if this process must run it: the kernel cannot run the filter, or the filter tests data that the kernel's filter cannot
+    /// read, such as VLAN tags. `nil` if there is no filter or the kernel runs it.
     private let filter: PacketFilter?
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
@@ -80,7 +81,7 @@ public struct PacketCapture: ~Copyable {
         }
     }
 
-    /// Attaches a filter to the ring, if the kernel can run it. Returns the filter if it must run in this process too.
+    /// Attaches a filter to the ring, if the kernel can run it. Returns the filter if this process must run it instead.
     private static func attach(
         _ options: CaptureOptions, _ linkType: LinkType, _ ring: inout PacketRing
     ) throws(CaptureError) -> PacketFilter? {
@@ -93,7 +94,7 @@ public struct PacketCapture: ~Copyable {
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
-        // The kernel's filter cannot test cooked headers and VLAN tags: this type adds them to the packet later.
+        // The kernel's filter cannot test cooked headers and VLAN tags: `PacketCapture` adds them to the packet later.
         guard linkType != .linuxCooked2, !expression.contains("vlan"), let program = filter.kernelProgram else {
             return filter
         }
@@ -101,7 +102,7 @@ public struct PacketCapture: ~Copyable {
         return nil
     }
 
-    /// Returns the netmask of the interface's first IPv4 address; `nil` if it has none.
+    /// Returns the netmask of the interface's first IPv4 address; `nil` if the interface has no IPv4 address.
     private static func netmask(_ interface: String) -> UInt32? {
         guard let snapshot = try? NetworkSnapshot.current(),
             let found = snapshot.interfaces.first(where: { $0.interface.name == interface })
@@ -116,7 +117,7 @@ public struct PacketCapture: ~Copyable {
     ///   - waitingMilliseconds: Maximum time to wait for a packet, in milliseconds; negative for no limit.
     ///   - body: Called with each packet; the bytes are valid during the call. Returns whether to continue.
     /// - Returns: `false` after the body has returned `false`.
-    /// - Throws: The error of the body; ``CaptureError`` if the interface was removed.
+    /// - Throws: The error that `body` throws; ``CaptureError`` if the interface was removed.
     public mutating func take(
         waitingMilliseconds: Int32, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool
     ) throws -> Bool {

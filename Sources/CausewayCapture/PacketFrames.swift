@@ -62,7 +62,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         public mutating func next() async throws -> CapturedFrame? { try await frames.next() }
     }
 
-    /// Starts a capture on a separate thread and returns its iterator.
+    /// Starts a capture on a separate thread. Returns the iterator over the captured packets.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, feed) = AsyncThrowingStream<CapturedFrame, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(unread))

@@ -8,7 +8,8 @@ internal import CausewaySystem
 /// try injector.flush()
 /// ```
 ///
-/// Use a value from one thread at a time. Sending waits while the kernel has no room, so no frame is lost here. Needs `CAP_NET_RAW`.
+/// Use a value from one thread at a time. Sending waits while the kernel has no buffer space, so this type drops no frame. Requires
+/// `CAP_NET_RAW`.
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String
@@ -22,7 +23,7 @@ public struct PacketInjector: ~Copyable {
 
     /// Opens an interface for sending frames.
     ///
-    /// - Parameter interface: The interface to send on. Frames begin with its link header.
+    /// - Parameter interface: The interface to send on. Frames begin with the link header of this interface.
     /// - Throws: ``CaptureError`` if there is no such interface, or this process may not send frames.
     public init(interface: String) throws(CaptureError) {
         let index = PacketSockets.index(of: interface)
@@ -40,7 +41,7 @@ public struct PacketInjector: ~Copyable {
 
     /// Adds a packet to the batch, and sends the batch when it is full.
     ///
-    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds its MTU.
+    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds the MTU.
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
         packet.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
         lengths.append(packet.count)

@@ -8,14 +8,14 @@ struct ChecksumMark: Sendable {
     static let isCovered: UInt64 = 4
     /// The enclosing IP layer is IPv6.
     static let isInIPv6: UInt64 = 8
-    /// Mask of the first three flags: the layer has pending work.
+    /// Mask of the three flags above. If any of them is set, the layer has pending work.
     static let isPending: UInt64 = 7
     /// The value of `sum` is computed.
     static let isSummed: UInt64 = 16
 
     /// Six values of 8 bits each, from the lowest byte up: the flags above, the kind, the offset of the length field in the header, the
     /// offset of the checksum field, the number of bytes that the length field does not count, and the protocol number for the pseudo
-    /// header (0 for a checksum without one).
+    /// header (0 if the checksum has no pseudo header).
     var flags: UInt64
     var offset: Int
     var byteCount: Int
@@ -72,16 +72,16 @@ struct ChecksumMarks: Sendable {
     /// Layers after the first eight. Entries beyond the count are left over from an earlier packet.
     private var more: [ChecksumMark] = []
     private(set) var count = 0
-    /// Offset of the latest IP header; negative without one.
+    /// Offset of the latest IP header; negative if there is none.
     private var network = -1
-    /// Flags that the next added layers get.
+    /// The flags to set on layers that are added later.
     private var next: UInt64 = 0
 
     /// Whether the next added layer is covered by a checksum that is not filled in yet.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
-    /// Index of the first layer with pending work: a field to fill in, or a checksum around it that is not filled in. `Int.max` if there is
-    /// none.
+    /// Index of the first layer with pending work: a field to fill in, or the checksum of an outer layer that is not filled in yet.
+    /// `Int.max` if there is none.
     private(set) var firstPending = Int.max
 
     mutating func removeAll() { (count, network, next, firstPending) = (0, -1, 0, .max) }
@@ -111,7 +111,7 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Returns the offset of the layer at a position, or `nil` if that layer is of another kind or size.
+    /// Returns the offset of the layer at a position, or `nil` if the layer is of another kind or size.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }
@@ -119,7 +119,7 @@ struct ChecksumMarks: Sendable {
         return mark.isKind(kind) && mark.byteCount == byteCount ? mark.offset : nil
     }
 
-    /// Records that another header replaced the one at a position.
+    /// Records that the header of the layer at a position was replaced.
     @inline(__always)
     mutating func replaced(_ position: Int, _ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) {
         let before: UInt64

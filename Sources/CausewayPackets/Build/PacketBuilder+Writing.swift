@@ -16,7 +16,7 @@ extension Array where Element == UInt8 {
 }
 
 extension PacketBuilder {
-    /// Ensures room for `byteCount` bytes after `count`. The room may hold bytes of an earlier packet.
+    /// Ensures capacity for `byteCount` bytes after `count`. The reserved bytes may contain data of an earlier packet.
     @inline(__always)
     private mutating func require(_ byteCount: Int) {
         if bytes.count &- count < byteCount { grow(byteCount) }
@@ -125,7 +125,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // The sum of the bytes after the current layer that its checksum covers.
+        // The sum of the bytes after the current layer, which the checksum of the current layer covers.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {
@@ -170,7 +170,7 @@ extension ChecksumMark {
         return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// Returns the sum of the IPv4 addresses around this layer, if its checksum covers a pseudo header; otherwise 0.
+    /// Returns the sum of the addresses in the enclosing IPv4 header if the checksum of this layer covers a pseudo header; otherwise 0.
     @inline(__always)
     fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
         guard network >= 0, number != 0 else { return 0 }
@@ -181,7 +181,7 @@ extension ChecksumMark {
 
     /// Fills in a layer whose own sum or IPv6 pseudo header has to be computed first.
     ///
-    /// A separate function with plain parameters, so that the common path makes no call and no store.
+    /// This function is separate and has plain parameters, so that the common path makes no call and no store.
     @inline(never)
     fileprivate static func fillSlowly(
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,
@@ -217,7 +217,7 @@ extension ChecksumMark {
         _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
     ) -> ChecksumSum {
         var all = behind
-        // After an odd number of bytes, the following bytes count with their halves swapped (RFC 1071 §2).
+        // If this layer has an odd number of bytes, swap the two bytes of the sum of the bytes after it (RFC 1071 §2).
         if byteCount & 1 != 0 { all.swap() }
         var own = ChecksumSum()
         own.carry(header)
@@ -235,7 +235,7 @@ extension ChecksumMark {
         return all
     }
 
-    /// Returns the checksum in network byte order; 0 if it needs a pseudo header and the packet has no addresses.
+    /// Returns the checksum in network byte order; 0 if the checksum needs a pseudo header and the packet has no addresses.
     @inline(__always)
     private func checksum(
         _ own: ChecksumSum, _ behind: ChecksumSum, _ addresses: UInt64, _ covered: Int

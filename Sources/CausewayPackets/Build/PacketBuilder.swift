@@ -42,7 +42,7 @@ public struct PacketBuilder: Sendable {
         putEthernet(destination, source, type)
     }
 
-    /// Adds a VLAN tag. Its type names the layer that follows.
+    /// Adds a VLAN tag. The type field of the tag states the type of the next layer.
     public mutating func add(_ tag: VLANTag) {
         mark(.vlan, 4)
         append(UInt16(tag.priority & 7) << 13 | (tag.dropEligible ? 0x1000 : 0) | tag.identifier & 0xFFF)
@@ -131,8 +131,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Returns the sum of a payload that a checksum covers. It is computed from the source array, because a load from the packet would wait
-    /// until the copy is stored.
+    /// Returns the sum of a payload that a checksum covers. The sum is computed from the source array, because a load from the packet would
+    /// wait until the copy is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }
@@ -156,9 +156,9 @@ public struct PacketBuilder: Sendable {
 extension PacketBuilder {
     /// Replaces the layer at `position`, counted from the outermost, with another TCP header of the same size.
     ///
-    /// Call ``finish()`` afterwards: it computes lengths and checksums again, also those of the layers around this one.
+    /// Call ``finish()`` afterwards: it computes lengths and checksums again, including those of the enclosing layers.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind or size.
+    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: TCPHeader) -> Bool {
         replace(
@@ -167,7 +167,7 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another IPv4 header of the same size.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind or size.
+    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: IPv4Header) -> Bool {
         replace(
@@ -202,7 +202,7 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another payload of the same size.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind or size.
+    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
     public mutating func replace(_ position: Int, with payload: [UInt8]) -> Bool {
         guard let offset = marks.offset(of: position, .payload, payload.count) else { return false }
         marks.replaced(position, false, false, sum(payload))
@@ -215,21 +215,21 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another IPv6 header.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind.
+    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: IPv6Header) -> Bool {
         replace(position, .ipv6, IPv6Header.byteCount, false, header.payloadLength == nil) { $0.put(header) }
     }
 
     /// Replaces the layer at `position`, counted from the outermost, with another UDP header.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind.
+    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: UDPHeader) -> Bool {
         replace(position, .udp, UDPHeader.byteCount, header.checksum == nil, header.length == nil) { $0.add(header) }
     }
 
     /// Replaces the layer at `position`, counted from the outermost, with another Ethernet header.
     ///
-    /// - Returns: `false`, without a change, if that layer is of another kind.
+    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: EthernetHeader) -> Bool {
         replace(position, .ethernet, EthernetHeader.byteCount, false, false) { $0.add(header) }
     }

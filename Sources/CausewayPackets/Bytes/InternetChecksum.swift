@@ -25,7 +25,7 @@ public struct InternetChecksum: Sendable {
     /// Adds a 32-bit number in host byte order as two words.
     @inlinable public mutating func add(_ number: UInt32) { sum &+= UInt64(number >> 16) &+ UInt64(number & 0xFFFF) }
 
-    /// The header field: the complement of the sum.
+    /// The value of the checksum field: the complement of the sum.
     @inlinable public var value: UInt16 {
         var folded = sum
         while folded > 0xFFFF { folded = (folded & 0xFFFF) &+ (folded >> 16) }
@@ -126,7 +126,7 @@ struct ChecksumSum {
         return place
     }
 
-    /// The header field: the complement of the sum.
+    /// The value of the checksum field: the complement of the sum.
     @inlinable @inline(__always)
     var value: UInt16 {
         // Fold the sum to 16 bits: add both halves, with end-around carry.

@@ -31,7 +31,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The name that capture tools use, or the number.
+    /// The name of the link type in capture tools, or the number if it has no name.
     public var name: String { Self.names[self] ?? "\(rawValue)" }
 }
 
@@ -85,7 +85,7 @@ extension LinkType {
         .broadcomTagFirst: "DSA_TAG_BRCM_PREPEND", .dsa: "DSA_TAG_DSA", .dsaExtended: "DSA_TAG_EDSA",
     ]
 
-    /// Returns the link type with a name that capture tools use.
+    /// Returns the link type with the given name in capture tools, ignoring case.
     package static func named(_ name: String) -> LinkType? {
         names.first { $0.value.lowercased() == name.lowercased() }?.key
     }

@@ -8,7 +8,7 @@ public struct MACAddress: Hashable, Sendable {
 
     /// The broadcast address `ff:ff:ff:ff:ff:ff`.
     public static let broadcast = MACAddress(bits: 0xFFFF_FFFF_FFFF)
-    /// The address of zeros: the target of an ARP request.
+    /// `00:00:00:00:00:00`: the target hardware address in an ARP request.
     public static let zero = MACAddress(bits: 0)
 
     /// Reads six bytes at `offset`.

@@ -1,6 +1,6 @@
 /// A reusable text buffer for printers. Writing allocates only when the text outgrows the buffer.
 package struct TextBuffer: Sendable {
-    /// The text in the first `count` bytes, and spare room after it.
+    /// The text, in the first `count` bytes, followed by unused capacity.
     private var storage: [UInt8] = []
     package private(set) var count = 0
 
@@ -66,7 +66,7 @@ package struct TextBuffer: Sendable {
         unsafe storage.withUnsafeMutableBytes { room in
             precondition(start &+ length &+ openingLength &+ 3 <= room.count)
             let place = unsafe room.baseAddress.unsafelyUnwrapped + start
-            // Without a comma, the quotation mark overwrites the comma.
+            // If no comma is needed, the quotation mark below overwrites this byte.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
             // The bytes of a static string live as long as the program.
@@ -77,7 +77,7 @@ package struct TextBuffer: Sendable {
         }
         count = start &+ length &+ openingLength &+ 3
     }
-    /// Appends a range of the buffer's own text again.
+    /// Appends a copy of a range of this buffer's text.
     mutating func putAgain(_ place: Range<Int>) {
         let start = count
         require(place.count)

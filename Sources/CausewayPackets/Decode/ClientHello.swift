@@ -19,7 +19,7 @@ struct ClientHello: Equatable {
     /// Limit for the offered protocols, higher than any real client needs.
     private static let maximumProtocols = 32
 
-    /// Parses a record that begins with a ClientHello (RFC 8446 §5.1, §4.1.2); `nil` if it does not.
+    /// Parses a record that begins with a ClientHello (RFC 8446 §5.1, §4.1.2); `nil` if the record does not begin with a ClientHello.
     init?(_ record: borrowing ByteView) {
         guard let type = try? record.u8(0), let version = try? record.u8(1), type == Self.handshakeRecord,
             version == Self.majorVersion
@@ -27,7 +27,7 @@ struct ClientHello: Equatable {
         self.init(message: record.from(Self.recordHeader))
     }
 
-    /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if it is another message.
+    /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if the message is of another type.
     init?(message: borrowing ByteView) {
         guard let type = try? message.u8(0), type == Self.clientHello else { return nil }
         // If the message is truncated, keep the fields that were read before its end.

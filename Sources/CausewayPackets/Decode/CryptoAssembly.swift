@@ -20,7 +20,7 @@ struct CryptoAssembly: Sendable {
     /// The ranges of `bytes` that have arrived, in ascending order, with gaps between them.
     private var pieces: [Range<Int>] = []
 
-    /// Adds the frames of an Initial packet. Frames after one that an Initial packet must not contain are ignored.
+    /// Adds the frames of an Initial packet. Ignores all frames after a frame of a type that an Initial packet must not contain.
     mutating func add(frames p: borrowing ByteView) {
         try? read(p)
     }

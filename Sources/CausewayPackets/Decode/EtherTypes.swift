@@ -16,9 +16,9 @@ extension EtherType {
     /// The type of a second service VLAN tag in equipment that precedes IEEE 802.1ad.
     static var vlan9200: EtherType { EtherType(rawValue: 0x9200) }
 
-    /// The largest value of the field that is a length in bytes (IEEE 802.3 §3.2.6).
+    /// The largest value of the type field that is a length in bytes (IEEE 802.3 §3.2.6).
     static var maximumLength: UInt16 { 1500 }
-    /// The smallest value of the field that is a type (IEEE 802.3 §3.2.6).
+    /// The smallest value of the type field that is a type (IEEE 802.3 §3.2.6).
     static var minimumType: UInt16 { 0x0600 }
 
     /// Whether a VLAN tag follows.

@@ -22,7 +22,7 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the printer of the protocol prints the IP addresses, because ports follow them.
+    /// Whether the printer of the protocol prints the IP addresses, because the ports follow the addresses.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

@@ -26,9 +26,9 @@ public struct IPProtocolNumber: RawRepresentable, Hashable, Sendable {
 public struct IPv4Header: Hashable, Sendable {
     /// Differentiated services and congestion notification bits (RFC 2474 §3, RFC 3168 §5).
     public var typeOfService: UInt8 = 0
-    /// Length of header and payload in bytes. `nil`: computed by the builder.
+    /// Length of header and payload in bytes. If `nil`, the builder computes it.
     public var totalLength: UInt16?
-    /// The identification of the datagram, which its fragments share.
+    /// The identification of the datagram. All fragments of one datagram have the same value.
     public var identification: UInt16 = 0
     /// The reserved flag, normally 0.
     public var reserved = false
@@ -42,7 +42,7 @@ public struct IPv4Header: Hashable, Sendable {
     public var timeToLive: UInt8 = 64
     /// The protocol of the payload.
     public var proto: IPProtocolNumber
-    /// The header checksum. `nil`: computed by the builder.
+    /// The header checksum. If `nil`, the builder computes it.
     public var checksum: UInt16?
     /// The source address.
     public var source: IPv4Address
@@ -97,7 +97,7 @@ public struct IPv6Header: Hashable, Sendable {
     public var trafficClass: UInt8 = 0
     /// The flow label, 20 bits.
     public var flowLabel: UInt32 = 0
-    /// Length of everything after the header, in bytes. `nil`: computed by the builder.
+    /// Length of everything after the header, in bytes. If `nil`, the builder computes it.
     public var payloadLength: UInt16?
     /// The protocol of the payload, or the first extension header.
     public var nextHeader: IPProtocolNumber
@@ -150,7 +150,7 @@ public struct ICMPHeader: Hashable, Sendable {
     public var type: UInt8
     /// The message code, which refines the type.
     public var code: UInt8 = 0
-    /// The checksum. `nil`: computed by the builder.
+    /// The checksum. If `nil`, the builder computes it.
     public var checksum: UInt16?
     /// The last four bytes. The type defines their meaning: an identifier and a sequence number, an address or an MTU.
     public var rest: UInt32 = 0

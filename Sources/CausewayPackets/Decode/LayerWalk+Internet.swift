@@ -22,7 +22,7 @@ extension LayerWalk {
         static let checksumOrRouting: UInt16 = 0xC000
         static let key: UInt16 = 0x2000
         static let sequence: UInt16 = 0x1000
-        /// Only in version 1.
+        /// This bit is defined only in version 1.
         static let acknowledgement: UInt16 = 0x0080
     }
 
@@ -58,7 +58,7 @@ extension LayerWalk {
         }
         guard try take(.ipv4, headerLength, &layers) else { return nil }
         layers.noteNetwork()
-        // If the network card segments the packet, the total length is 0, and the packet takes all bytes.
+        // If the network card segments the packet, the total length is 0, and the packet consists of all remaining bytes.
         if total != 0 {
             if total < headerLength { layers.issues.insert(.badLength) } else { confine(total, from: start, &layers) }
         }

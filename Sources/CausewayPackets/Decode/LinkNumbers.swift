@@ -1,4 +1,4 @@
-/// Protocol families in loopback headers. The number of IPv6 depends on the system that captures.
+/// Protocol families in loopback headers. The number of the IPv6 family depends on the capturing system.
 enum LoopbackFamily {
     static let inet: UInt32 = 2
     static let inet6Linux: UInt32 = 10

@@ -37,7 +37,7 @@ public struct Packet: ~Escapable {
         guard let layer = layers.first(.vlan) else { return nil }
         return try? VLANTag(bytes, at: Int(layer.offset))
     }
-    /// The ARP packet, or `nil` if the packet has none for Ethernet and IPv4.
+    /// The ARP packet for Ethernet and IPv4 addresses, or `nil` if there is none.
     public var arp: ARPPacket? {
         guard let layer = layers.first(.arp) else { return nil }
         return (try? ARPPacket(bytes, at: Int(layer.offset))) ?? nil

@@ -2,10 +2,10 @@ extension PacketLayers {
     /// The first eight bytes of an IPv4 header: version 4 and a length of 20 bytes, and a fragment offset of zero (RFC 791 §3.1).
     private static let usual4: UInt64 = 0x4500_0000_0000_0000
     private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
-    /// The lengths of headers in bytes: of ICMP and UDP, and of TCP and IPv4 without options.
+    /// Header lengths in bytes: of ICMP and UDP headers, and of TCP and IPv4 headers without options.
     private static let shortLength = 8
     private static let longLength = 20
-    /// The length of the link header, an IPv4 header and the shortest header above it.
+    /// The total length in bytes of the link header, an IPv4 header and the shortest transport header.
     private static var linkAndShortest: Int { EthernetHeader.byteCount &+ longLength &+ shortLength }
 
     /// Finds the layers of the most common packets: Ethernet, optionally one VLAN tag, an IP header without options, and valid TCP, UDP or

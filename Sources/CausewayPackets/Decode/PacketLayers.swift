@@ -101,7 +101,7 @@ public struct PacketLayers: Sendable {
 
     /// Records all layers of a packet that consists of Ethernet, IP and one transport layer.
     ///
-    /// `place` is 2 if the packet has a VLAN tag, otherwise 1.
+    /// `place` is the index of the IP layer: 2 if the packet has a VLAN tag, otherwise 1.
     @inline(__always)
     mutating func note(
         _ place: Int, _ kind: LayerKind, _ offset: Int, _ upper: LayerKind, _ upperOffset: Int, _ upperByteCount: Int,

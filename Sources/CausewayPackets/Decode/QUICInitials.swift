@@ -7,7 +7,7 @@ struct QUICInitials: Sendable {
     /// The minimum length of the first Destination Connection ID in bytes (RFC 9000 §7.2).
     private static let shortestFirstIdentifier = 8
 
-    /// One direction between two sockets.
+    /// One direction of the traffic between two sockets.
     struct Flow: Hashable, Sendable {
         var sourceHigh: UInt64 = 0, sourceLow: UInt64 = 0
         var destinationHigh: UInt64 = 0, destinationLow: UInt64 = 0
@@ -38,7 +38,7 @@ struct QUICInitials: Sendable {
 
     init(_ cipher: QUICInitialCipher) { self.cipher = cipher }
 
-    /// The number of connections kept.
+    /// The number of stored connections.
     var count: Int { exchanges.count }
 
     /// Decrypts all Initial packets in a datagram. Returns `nil` if none is authentic.

@@ -6,9 +6,9 @@ public struct UDPHeader: Hashable, Sendable {
     public var sourcePort: UInt16
     /// The destination port.
     public var destinationPort: UInt16
-    /// Length of header and payload in bytes. `nil`: computed by the builder.
+    /// Length of header and payload in bytes. If `nil`, the builder computes it.
     public var length: UInt16?
-    /// The checksum. `nil`: computed by the builder. Zero means no checksum, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
+    /// The checksum. If `nil`, the builder computes it. Zero means no checksum, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
     public var checksum: UInt16?
 
     /// Creates a header. The builder computes the length and the checksum.
@@ -39,13 +39,13 @@ public struct TCPHeader: Hashable, Sendable {
     public var sequence: UInt32 = 0
     /// The next sequence number that the sender expects from its peer.
     public var acknowledgement: UInt32 = 0
-    /// Length of the header in units of four bytes. `nil`: computed from the options.
+    /// Length of the header in units of four bytes. If `nil`, the builder computes it from the options.
     public var dataOffset: UInt8?
     /// The control bits.
     public var flags: Flags
     /// The receive window, not scaled.
     public var window: UInt16 = 1024
-    /// The checksum. `nil`: computed by the builder.
+    /// The checksum. If `nil`, the builder computes it.
     public var checksum: UInt16?
     /// The urgent pointer, valid if the URG flag is set.
     public var urgentPointer: UInt16 = 0

@@ -64,7 +64,7 @@ public enum CaptureFileError: Error, Hashable, Sendable {
 }
 
 extension CaptureFileError: CustomStringConvertible {
-    /// The error as a message for people.
+    /// A human-readable description of the error.
     public var description: String {
         switch self {
         case .notACapture: "not a capture file: neither pcap nor pcapng"

@@ -6,7 +6,7 @@ struct PcapHeader: Sendable {
     struct Kind: Sendable {
         var isBigEndian: Bool
         var isNanoseconds: Bool
-        /// Length of each packet's header in bytes. The modified form has eight more.
+        /// Length of each packet's header in bytes. The headers of the modified form have eight more bytes.
         var packetHeaderByteCount: Int
 
         /// - Parameter magic: The first four bytes of the file, read as a little-endian number.

@@ -1,4 +1,5 @@
-/// Recognizes a byte load followed by comparisons that have one target for some values and another target for all others.
+/// Recognizes a byte load followed by comparisons that lead to one target for some values of the byte and to another target for all other
+/// values.
 enum FilterByteSet {
     /// The number of values in a set.
     private static let capacity = 8

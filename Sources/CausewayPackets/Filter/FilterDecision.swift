@@ -1,7 +1,7 @@
 /// A group of comparisons evaluated in one step: up to two windows of eight bytes with a mask, and one byte against a set of values.
 ///
-/// Comparisons with the same target are merged into one decision: either all of them must match, or one of two. Dispatching is the
-/// expensive part of a filter, and a typical filter needs two to four decisions.
+/// Comparisons with the same target are merged into one decision: a decision matches either if all of its comparisons match, or if one of
+/// two comparisons matches. Dispatching is the expensive part of a filter, and a typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are indices of decisions.
     static let refused: Int32 = -1
@@ -65,7 +65,7 @@ struct FilterDecision: Hashable, Sendable {
         return steps[place].jt
     }
 
-    /// Whether one of eight packed bytes equals `byte`. Tests whether their XOR contains a zero byte.
+    /// Whether one of eight packed bytes equals `byte`. Tests whether the XOR of `bytes` and eight copies of `byte` contains a zero byte.
     @inline(__always)
     static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -74,7 +74,7 @@ struct FilterDecision: Hashable, Sendable {
     }
 }
 
-/// A filter as a graph of decisions. Available for filters that only compare fields with constants, as most do.
+/// A filter as a graph of decisions. Available for filters that only compare fields with constants, as most filters do.
 struct FilterDecisions: Hashable, Sendable {
     let steps: [FilterDecision]
     let start: Int32
@@ -91,7 +91,7 @@ struct FilterDecisions: Hashable, Sendable {
 
     /// Evaluates a packet.
     ///
-    /// - Returns: `taken`, `refused` or `open`.
+    /// - Returns: `taken` if the filter accepts the packet, `refused` if the filter rejects it, `open` if the program has to run.
     @inline(__always)
     func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)

@@ -4,14 +4,14 @@ struct FilterDecisionMaking {
     struct Comparison: Hashable {
         var at: UInt32
         var width: UInt32
-        /// Whether `at` counts from the end of the IP header.
+        /// Whether `at` is an offset from the end of the IP header.
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
         /// Eight accepted values of a byte, instead of mask and value.
         var bytes: UInt64?
 
-        /// Whether this comparison holds, given that `fact` holds; `nil` if `fact` does not determine it.
+        /// Returns whether this comparison holds if `fact` holds; `nil` if `fact` does not determine the result.
         func follows(from fact: Comparison) -> Bool? {
             guard at == fact.at, width == fact.width, bytes == nil, fact.bytes == nil else { return nil }
             guard !isMoved, !fact.isMoved else { return nil }
@@ -24,13 +24,13 @@ struct FilterDecisionMaking {
     struct Registers: Hashable {
         /// Offset of the IP header whose length is in the index register; negative if unknown.
         var header: Int32 = -1
-        /// The field that was loaded last, with its mask; `nil` if it depends on the path.
+        /// The field that was loaded last, with its mask; `nil` if the field depends on the path through the program.
         var loaded: Comparison?
     }
 
     private struct Branch {
         var test: Comparison
-        /// The registers after the comparison, for both targets.
+        /// The register contents after the comparison. They are the same at both targets.
         var registers: Registers
         var jt: Int
         var jf: Int

@@ -1,4 +1,4 @@
-/// The numbers of protocol families on the capturing systems. The number of IPv6 differs between the BSD systems.
+/// The numbers of protocol families on the capturing systems. The number of the IPv6 family differs between the BSD systems.
 struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
@@ -8,7 +8,7 @@ struct FilterFamilies: Sendable, Equatable {
         LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD, LoopbackFamily.inet6Darwin,
     ]
 
-    /// Families in network byte order, or of one byte.
+    /// Families in network byte order, or in a field of one byte.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
     /// Families in the byte order of the capturing host, which the packet does not state.
     static let anyOrder = FilterFamilies(

@@ -18,7 +18,7 @@ struct FilterGenerator {
     private var instructions: [FilterInstruction] = []
     private var chains: [FilterProgram.Chain] = []
     private var targets: [Int32] = []
-    /// The common register contents of all jumps to each label.
+    /// For each label, the register contents that all jumps to the label have in common.
     private var arrivals: [Registers?] = []
     private var registers = Registers.unknown
     private var isTooComplex = false
@@ -78,7 +78,7 @@ struct FilterGenerator {
             result[index].jt = targets[Int(result[index].jt)]
             result[index].jf = targets[Int(result[index].jf)]
         }
-        // A jump to another jump goes directly to its target.
+        // A jump to a second jump goes directly to the target of the second jump.
         for index in result.indices.reversed() where result[index].isJump {
             if result[Int(result[index].jt)].code == Code.jump { result[index].jt = result[Int(result[index].jt)].jt }
             if result[Int(result[index].jf)].code == Code.jump { result[index].jf = result[Int(result[index].jf)].jt }

@@ -7,7 +7,7 @@ extension FilterLayout {
     private static let multicast4: UInt32 = 224
     private static let multicast6: UInt32 = 0xFF
 
-    /// Returns a test for six-byte addresses; `nil` if the link has none.
+    /// Returns a test for six-byte addresses; `nil` if the link type has no such addresses.
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
         case .none, .short: nil
@@ -18,7 +18,7 @@ extension FilterLayout {
         }
     }
 
-    /// Returns a test for one-byte addresses; `nil` if the link has none.
+    /// Returns a test for one-byte addresses; `nil` if the link type has no such addresses.
     func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
         guard case .short(let destination, let source, _) = addresses else { return nil }
         return directed(
@@ -33,7 +33,7 @@ extension FilterLayout {
         ])
     }
 
-    /// Adds the condition that the packet has a link header, for tunnels that may carry IP without one.
+    /// Adds the condition that the packet has a link header, for tunnels that may carry IP packets without a link header.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

@@ -22,7 +22,7 @@ struct FilterLayout: Sendable {
         case hdlc
         case frameRelay
         case arcnet
-        /// Always IEEE 802.2: six bytes before the type.
+        /// IEEE 802.2 in every frame, with six bytes before the type.
         case llc
         /// IEEE 802.11: data frames contain IEEE 802.2.
         case wireless
@@ -38,7 +38,7 @@ struct FilterLayout: Sendable {
         case none
         /// Six-byte addresses.
         case long(destination: Int, source: Int)
-        /// One-byte addresses, with the broadcast address.
+        /// One-byte addresses. The third value is the broadcast address.
         case short(destination: Int, source: Int, everybody: UInt32)
         /// IEEE 802.11: the positions depend on the frame.
         case wireless
@@ -50,15 +50,15 @@ struct FilterLayout: Sendable {
     var typeAt: Int
     /// Offset of the network layer.
     var networkAt: Int
-    /// The slot with the position that the two offsets above are relative to; `nil` means the beginning of the packet.
+    /// The slot of the position from which `typeAt` and `networkAt` are counted; `nil` means the beginning of the packet.
     var slot: Int?
-    /// Offset of the link header, and the slot with the position that this offset is relative to.
+    /// Offset of the link header, and the slot of the position from which this offset is counted.
     var linkAt = 0
     var linkSlot: Int?
     var addresses = Addresses.none
     var labels = 0
     var slots = 0
-    /// Code that computes the position in a slot, for each slot.
+    /// For each slot, the code that computes the position in the slot.
     var preludes: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     var condition: FilterNode?
@@ -80,7 +80,7 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot that `networkAt` is relative to, if it differs from `slot`.
+    /// The slot of the position from which `networkAt` is counted, if this slot differs from `slot`.
     private var networkSlot: Int?
     /// The condition that the packet has a link header: some tunnels carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?
@@ -88,7 +88,7 @@ struct FilterLayout: Sendable {
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: offset, place: FilterPlace(slot: slot))
     }
-    /// The position that network layer offsets are relative to.
+    /// The position from which offsets of the network layer are counted.
     var networkPlace: FilterPlace { FilterPlace(slot: networkSlot ?? slot) }
     /// Returns a load relative to the network header.
     func network(_ size: Int, _ offset: Int) -> FilterLoad {
@@ -106,8 +106,8 @@ struct FilterLayout: Sendable {
 
     /// Continues with an Ethernet frame at the position in a slot.
     ///
-    /// - Parameter networkSlot: The slot that network layer offsets are relative to, if not `slot`. The positions are equal if the packet
-    ///   has a frame, and differ if the network layer comes without a frame.
+    /// - Parameter networkSlot: The slot of the position from which offsets of the network layer are counted, if it is not `slot`. The
+    ///   positions in both slots are equal if the packet has a frame, and differ if the network layer comes without a frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, linkSlot, linkAt, self.networkSlot) = (slot, slot, 0, networkSlot)
         frameCondition = networkSlot.map {
@@ -117,7 +117,7 @@ struct FilterLayout: Sendable {
         addresses = .long(destination: 0, source: 6)
     }
 
-    /// Prepends the code that computes the positions which an expression uses.
+    /// Prepends the code that computes the positions that an expression uses.
     func completed(_ node: FilterNode) -> FilterNode {
         var used = node.slots
         for prelude in preludes.reversed() where used.contains(prelude.slot) { used.formUnion(prelude.node.slots) }

@@ -1,4 +1,4 @@
-/// The limits of numbers and of the nesting in filter expressions.
+/// The limits of numbers and of nesting in filter expressions.
 enum FilterLimit {
     static let prefixLength4: UInt32 = 32
     static let prefixLength6: UInt32 = 128
@@ -9,13 +9,13 @@ enum FilterLimit {
     static let etherType = UInt32(UInt16.max)
     /// The largest shift of a 32-bit number.
     static let shift: UInt32 = 31
-    /// The largest index of a byte. Larger numbers are negative numbers of BPF.
+    /// The largest byte offset. BPF treats larger numbers as negative.
     static let index: UInt32 = 0x7FFF_0000
-    /// The areas and the nodes of DECnet addresses, of 6 and 10 bits.
+    /// The largest area (6 bits) and the largest node (10 bits) of a DECnet address.
     static let decnetArea: UInt32 = 63
     static let decnetNode: UInt32 = 1023
 
-    /// The nesting of arithmetic operands, and of parentheses in arithmetic.
+    /// The maximum nesting depth of arithmetic operands, and of parentheses in arithmetic expressions.
     static let operandDepth = 50
     static let arithmeticDepth = 40
 }

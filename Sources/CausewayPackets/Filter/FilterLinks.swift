@@ -64,11 +64,11 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
-    /// The values by which a link header marks the packets that its host received, and those that it sent.
+    /// The field values that mark packets that the capturing host received, and packets that this host sent.
     private struct DirectionMark {
         var incoming: UInt32
         var outgoing: UInt32
-        /// The bits of the field.
+        /// The mask of the field that contains these values.
         var mask: UInt32 = .max
 
         static let pointToPoint = DirectionMark(incoming: 0, outgoing: 1)

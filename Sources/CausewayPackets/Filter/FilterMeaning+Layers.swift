@@ -1,6 +1,6 @@
 /// Primitives that change the header positions for the rest of the expression.
 extension FilterLayout {
-    /// The largest values of the fields that a primitive can ask for.
+    /// The largest values of the fields that a primitive can test.
     private enum Maximum {
         /// The bits of the VLAN identifier (IEEE 802.1Q §9.6).
         static let vlan: UInt32 = 0xFFF
@@ -14,9 +14,9 @@ extension FilterLayout {
         static let formatMask: UInt32 = 0x03
         static let supervisory: UInt32 = 0x01
         static let unnumbered: UInt32 = 0x03
-        /// Set in the two bytes from the control field on, unless the frame is an information frame.
+        /// This bit, in the two bytes that begin with the control field, is set unless the frame is an information frame.
         static let isNoInformation: UInt32 = 0x0100
-        /// All bits but the poll or final bit.
+        /// All bits except the poll or final bit.
         static let withoutPoll: UInt32 = 0xEF
     }
 
@@ -38,7 +38,7 @@ extension FilterLayout {
         if link != .cooked {
             typeAt += 4
         } else {
-            // After the first tag, the type has the offset that it has in an Ethernet frame with a tag.
+            // The layout after the first tag is the same as after a tag in an Ethernet frame.
             link = .ethernet
             typeAt = networkAt + 2
         }
@@ -129,7 +129,8 @@ extension FilterLayout {
         throw .init("unknown LLC type '\(name)'")
     }
 
-    /// Returns the position that `proto[...]` is relative to, and the condition for it.
+    /// Returns the position and the offset from which the index in `proto[...]` is counted, and the condition for a packet of this
+    /// protocol.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
         case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))

@@ -22,7 +22,7 @@ extension FilterLayout {
         ipProtocol(UInt32(number.rawValue), version4: version4, version6: version6)
     }
 
-    /// Returns a test for a protocol's name without an argument.
+    /// Returns a test for a primitive that consists of a protocol name only.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(.sctp)

@@ -1,6 +1,6 @@
-/// A position in a packet that load offsets are relative to.
+/// A position in a packet from which the offsets of loads are counted.
 struct FilterPlace: Hashable, Sendable {
-    /// A scratch slot with a position found in the packet; `nil` means the beginning of the packet.
+    /// The scratch slot that contains the position; `nil` means the beginning of the packet.
     var slot: Int?
     /// Offset of an IPv4 header whose length is added to the position.
     var header: Int?
@@ -73,7 +73,7 @@ indirect enum FilterNode: Hashable, Sendable {
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// Stores a position that depends on the packet, such as that of a tunnelled frame. Always true.
+    /// Stores a position that depends on the packet, such as the position of a tunnelled frame. This node is always true.
     case mark(slot: Int, FilterExpression)
     /// Tests whether the chain of headers that starts at a network header contains a protocol.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
@@ -92,7 +92,7 @@ indirect enum FilterNode: Hashable, Sendable {
 
 /// A set of IPv4 hosts or networks, with further conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// A condition, and the offsets of source and destination if the condition holds.
+    /// A condition, and the loads of the source and destination addresses if the condition holds.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad

@@ -1,6 +1,6 @@
 /// Parses comparisons of arithmetic expressions.
 extension FilterParser {
-    /// An arithmetic expression, with the condition for its loads to be valid.
+    /// An arithmetic expression, with the conditions under which its loads are valid.
     struct Computed {
         var expression: FilterExpression
         var conditions: [FilterNode] = []

@@ -99,7 +99,7 @@ struct FilterParser {
         }
     }
 
-    /// Parses names and numbers with given qualifiers: a single one, a negation, or a group in parentheses.
+    /// Parses names and numbers with given qualifiers: a single name or number, a negation, or a group in parentheses.
     private mutating func value(_ qualifiers: FilterQualifiers) throws(FilterError) -> FilterNode {
         depth += 1
         defer { depth -= 1 }

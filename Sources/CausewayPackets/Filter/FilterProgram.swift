@@ -98,7 +98,7 @@ struct FilterProgram: Hashable, Sendable {
         }
     }
 
-    /// Runs the program. A load outside the packet rejects it, as in the kernel.
+    /// Runs the program. A load outside the packet rejects the packet, as in the kernel.
     ///
     /// - Returns: The number of bytes of the packet to keep; 0 rejects it.
     @inline(__always)

@@ -2,7 +2,7 @@
 ///
 /// The label packs its numbers from the least significant bit of the first byte on.
 extension FilterLayout {
-    /// The offset of the byte with the length of the signal unit; `nil` for other links.
+    /// The offset of the byte with the length of the signal unit; `nil` for link types other than MTP2.
     private var signalAt: Int? {
         switch linkType {
         case .mtp2: 2
@@ -15,11 +15,11 @@ extension FilterLayout {
     /// message units.
     private struct LengthIndicator {
         var mask: UInt32
-        /// The largest value of a link status unit.
+        /// The largest length indicator of a link status unit.
         var linkStatus: UInt32
 
         static let short = LengthIndicator(mask: 0x3F, linkStatus: 2)
-        /// With 12-bit sequence numbers, in the byte order of the header.
+        /// The length indicator of units with 12-bit sequence numbers, in the byte order of the header.
         static let long = LengthIndicator(mask: 0xFF80, linkStatus: 0x100)
     }
 

@@ -18,15 +18,16 @@ struct FilterStep: Hashable, Sendable {
     var tested: UInt32 = .max
     var value: UInt32 = 0
 
-    /// Returns the next position. The hint makes the compiler emit a branch, which the processor predicts, instead of a conditional move,
-    /// which adds latency.
+    /// Returns the next position. The hint `_fastPath` makes the compiler emit a branch, which the processor predicts, instead of a
+    /// conditional move, which adds latency.
     @inline(__always)
     func next(_ holds: Bool) -> Int {
         if _fastPath(holds) { return Int(jt) }
         return Int(jf)
     }
 
-    /// Returns one step per instruction, at equal positions. A fused comparison also stays as a separate step, for jumps to it.
+    /// Returns one step per instruction, in the same order. A fused comparison also remains as a separate step, so that jumps can lead to
+    /// it.
     static func steps(_ instructions: [FilterInstruction]) -> [FilterStep] {
         instructions.indices.map { joined(instructions, $0) ?? FilterStep(instructions[$0]) }
     }

@@ -1,7 +1,7 @@
-/// A tunnel over UDP with its own header: its conditions, and the offset of its payload.
+/// A tunnel over UDP with its own header: the conditions of the tunnel, and the offset of the payload.
 struct FilterTunnel {
     var isGeneve: Bool
-    /// The required virtual network, or `nil` for any.
+    /// The required virtual network identifier, or `nil` for any.
     var network: UInt32?
     /// The first slot to use.
     var slot: Int

@@ -25,7 +25,7 @@ extension FilterLayout {
     /// The access points and the control field before the organization of a SNAP header (RFC 1042).
     private static let snapHeader: UInt32 = 0xAAAA_0300
 
-    /// Returns the destination and the source field for an access point.
+    /// Returns the value of the destination and source fields if both contain the access point.
     private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
 
     /// Returns the organization in the SNAP header of an AppleTalk protocol.

@@ -10,20 +10,20 @@ extension FilterLayout {
         /// Subtypes of control frames.
         static let clearToSend: UInt32 = 0xC0
         static let acknowledgement: UInt32 = 0xD0
-        /// In the subtype of data frames: the header has a field for quality of service.
+        /// The bit in the subtype of data frames that is set if the header has a QoS field.
         static let qualityOfService: UInt32 = 0x80
         static let toDistribution: UInt32 = 0x01
         static let fromDistribution: UInt32 = 0x02
         static let distributionMask: UInt32 = 0x03
     }
 
-    /// Bits of the fields that radiotap headers have (radiotap.org).
+    /// Bits in the fields of radiotap headers (radiotap.org).
     private enum Radiotap {
-        /// In the word of present fields, whose bytes are in little-endian order.
+        /// Bits in the word that lists the present fields. The word is little-endian.
         static let clock: UInt32 = 0x0100_0000
         static let flags: UInt32 = 0x0200_0000
         static let extended: UInt32 = 0x0000_0080
-        /// In the field of flags: the 802.11 header is padded.
+        /// The bit in the flags field that is set if the 802.11 header is padded.
         static let padded: UInt32 = 0x20
     }
 
@@ -33,11 +33,11 @@ extension FilterLayout {
     private static let prismHeaderLength: UInt32 = 144
     /// The link type 105 (IEEE 802.11) as PPI headers state it, in little-endian order.
     private static let wirelessInPPI: UInt32 = 0x6900_0000
-    /// The lengths of 802.11 headers with three addresses.
+    /// The lengths of 802.11 headers with three addresses, without and with a QoS field.
     private static let headerLength: UInt32 = 24
     private static let qualityHeaderLength: UInt32 = 26
 
-    /// Computes slots with the beginning and the end of the 802.11 header.
+    /// Adds the code that stores the positions of the beginning and the end of the 802.11 header in slots.
     mutating func findWirelessHeaders() {
         switch linkType {
         case .wireless: break
@@ -63,8 +63,8 @@ extension FilterLayout {
         (linkSlot, slots) = (0, 1)
     }
 
-    /// Computes the payload position: 24 bytes of header, two more with quality of service. Radiotap states whether the header is padded to
-    /// a multiple of four.
+    /// Computes the payload position: the header has 24 bytes, and two more with a QoS field. Radiotap states whether the header is padded
+    /// to a multiple of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
@@ -120,7 +120,7 @@ extension FilterLayout {
         return .all([.not(isControl), ofDataOrOther(ofData, test(4))])
     }
 
-    /// Returns a test for data frames, and another for the frames of other types.
+    /// Returns a test that applies `ofData` to data frames and `other` to all other frames.
     private func ofDataOrOther(_ ofData: FilterNode, _ other: FilterNode) -> FilterNode {
         let isData = isSet(FrameControl.data)
         return .any([.all([isData, ofData]), .all([.not(isData), other])])
@@ -131,7 +131,7 @@ extension FilterLayout {
         .equal(linkHeader(1, 0), value, mask: mask)
     }
 
-    /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link has none.
+    /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link type has no such addresses.
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
         let isControlType = hasFrameControl(FrameControl.control, mask: FrameControl.typeMask)

@@ -109,7 +109,8 @@ enum KernelProgram {
 
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
-        // The instructions that need a long jump after them, per branch. Each insertion moves later instructions, so repeat until stable.
+        // The indices of the instructions whose true or false branch needs an unconditional jump after the instruction. Each insertion
+        // moves later instructions, so repeat until stable.
         var longTrue = Set<Int>()
         var longFalse = Set<Int>()
         while true {

@@ -3,7 +3,7 @@ struct DHCPOptionFormat: Sendable {
     enum Format {
         case addresses, addressPairs, bytes, u16, u32, i32, text, flags
         case netbiosNode, overload, parameters, clientID, userClass, domainName, relay, routes
-        /// Numbers of four, two or one byte: the largest size that divides the length.
+        /// Numbers of four, two or one byte each. The size is the largest of these that divides the length.
         case unknown
     }
 

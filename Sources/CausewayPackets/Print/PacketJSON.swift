@@ -9,7 +9,7 @@ import CausewayWire
 public struct PacketJSON: Sendable {
     var out = TextBuffer()
     var needsComma = false
-    /// The quoted name of the latest packet's link type, which the next packet usually shares.
+    /// The quoted name of the latest packet's link type. The next packet usually has the same link type.
     private var linkName: (type: LinkType, text: TextBuffer)?
 
     private var initials: QUICInitials?

@@ -1,6 +1,6 @@
 /// Prints the values of DHCP options (RFC 2132).
 extension PacketPrinter {
-    /// Prints a value. Only the length of an incomplete element at the end of a list is printed.
+    /// Prints a value. For an incomplete element at the end of a list, prints only the length.
     mutating func value(
         _ format: DHCPOptionFormat.Format, _ p: borrowing ByteView, _ length: Int
     ) throws(WireError) {
@@ -98,7 +98,7 @@ extension PacketPrinter {
         }
     }
 
-    /// The first byte of a client identifier, if it is not a hardware type (RFC 2132 §9.14, RFC 4361 §6.1).
+    /// Values of the first byte of a client identifier that are not hardware types (RFC 2132 §9.14, RFC 4361 §6.1).
     private enum ClientIDType {
         static let text: UInt8 = 0
         static let unique: UInt8 = 255

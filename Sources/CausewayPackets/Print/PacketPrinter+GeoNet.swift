@@ -46,7 +46,7 @@ extension PacketPrinter {
         static let ecoAwareness: UInt8 = 106
     }
 
-    /// Prints the source, as tcpdump does for both protocols: the source address of the frame.
+    /// Prints the source address of the frame as the source, as tcpdump does for both protocols.
     private mutating func vehicle(_ name: StaticString, _ frame: borrowing ByteView) throws(WireError) {
         out.put(name)
         out.put(" src:")

@@ -11,7 +11,7 @@ extension PacketPrinter {
         160: "extended echo request", 161: "extended echo reply",
     ]
 
-    /// The types whose length precedes their content in verbose output.
+    /// The message types for which verbose output prints the length before the content.
     private static let typesWithLength: [UInt8] = [
         ICMP6Type.routerSolicitation, ICMP6Type.routerAdvertisement, ICMP6Type.neighborSolicitation,
         ICMP6Type.neighborAdvertisement, ICMP6Type.redirect, ICMP6Type.homeAgentDiscoveryReply,

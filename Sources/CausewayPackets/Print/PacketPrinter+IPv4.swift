@@ -5,7 +5,7 @@ extension PacketPrinter {
         var isIPv6 = false
         var source: (UInt64, UInt64) = (0, 0)
         var destination: (UInt64, UInt64) = (0, 0)
-        /// The protocol field of the IP header. It names an extension header instead of the payload if one follows.
+        /// The protocol field of the IP header. If an extension header follows, the field identifies this header instead of the payload.
         var next: UInt8 = 0
         var isFragmented = false
         var hopLimit: UInt8 = 0

@@ -126,7 +126,7 @@ extension PacketPrinter {
         invalid()
     }
 
-    /// Prints a hop-by-hop header. Returns the jumbo payload length, 0 without one, `nil` if the header is invalid.
+    /// Prints a hop-by-hop header. Returns the jumbo payload length; 0 if there is none, `nil` if the header is invalid.
     private mutating func hopByHop(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(WireError) -> Int? {
         part = "hbhopt"
         out.put("HBH ")

@@ -72,7 +72,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a system identifier. The pseudonode number follows unless `count` is `system`; the fragment number follows for `links` only.
+    /// Prints a system identifier. Also prints the pseudonode number unless `count` is `system`, and the fragment number if `count` is
+    /// `links`.
     private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(WireError) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }

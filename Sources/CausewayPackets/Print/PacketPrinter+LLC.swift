@@ -10,7 +10,7 @@ extension PacketPrinter {
             LLCAddress.iso: "ISO NSAP", 0xFF: "Global",
         ]
     }
-    /// The lowest bit marks a group in a destination, and a response in a source.
+    /// The lowest bit of an address. It marks a group in the destination address, and a response in the source address.
     private static let lowBit: UInt8 = 1
     private enum Control {
         static let unnumbered: UInt8 = 0x03

@@ -84,7 +84,7 @@ extension PacketPrinter {
         try fileName(p, &offset)
     }
 
-    /// The mask of all rights (RFC 1813 §3.3.4). Higher bits are unassigned.
+    /// The mask of all access rights (RFC 1813 §3.3.4). Higher bits are unassigned.
     private static let allRights: UInt32 = 0x3F
 
     private static let rights: [(UInt32, StaticString)] = [

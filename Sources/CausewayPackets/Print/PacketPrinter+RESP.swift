@@ -17,7 +17,7 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints one element. Returns the offset of the next. The elements of an array follow its length.
+    /// Prints one element. Returns the offset of the next element. The elements of an array follow its length.
     private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(WireError) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a type byte are an inline command, as typed by a person.

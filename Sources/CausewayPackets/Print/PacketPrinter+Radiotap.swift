@@ -52,7 +52,7 @@ extension PacketPrinter {
         return header
     }
 
-    /// Prints the fields in order, up to the first of unknown size. Returns the flags.
+    /// Prints the fields in order, up to the first field of unknown size. Returns the value of the flags field.
     private mutating func radiotapFields(_ p: borrowing ByteView) throws(WireError) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)

@@ -10,7 +10,7 @@ extension PacketPrinter {
         case broadcom
 
         var byteCount: Int { self == .dsaExtended ? 8 : 4 }
-        /// The name to print if bytes are missing.
+        /// The protocol name to print if bytes are missing.
         var part: StaticString {
             switch self {
             case .dsa: "dsa"

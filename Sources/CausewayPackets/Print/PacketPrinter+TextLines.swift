@@ -1,6 +1,6 @@
 /// A text protocol. The printer shows the first line of a message, or all lines.
 struct TextProtocol {
-    /// The position of the three-digit status in a response.
+    /// The word of a response that contains the three-digit status.
     enum StatusPlace { case first, second }
 
     var name: StaticString

@@ -35,7 +35,7 @@ extension PacketPrinter {
         {
             return
         }
-        // Over IPv4 the checksum is optional, and printed only with more verbosity.
+        // Over IPv4 the checksum is optional, and is printed only at a higher verbosity level.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
         if !options.isQuiet, try udpContent(body, length, (source, destination), carrier) { return }
         if stated > length, !carrier.isFragmented {

@@ -91,7 +91,7 @@ public struct PacketPrinter: Sendable {
         out.append(to: &buffer)
     }
 
-    /// Prints a packet into the printer's own buffer. The next packet overwrites it.
+    /// Prints a packet into the printer's own buffer. The next packet overwrites the text.
     package mutating func print(_ packet: CapturedPacket, _ bytes: borrowing ByteView) {
         out.removeAll()
         packetNumber += 1

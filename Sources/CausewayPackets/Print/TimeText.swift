@@ -1,4 +1,4 @@
-/// Formats times. Caches the text of the latest second, because consecutive packets usually have equal seconds.
+/// Formats times. Caches the text of the latest second, because consecutive packets are usually captured in the same second.
 struct TimeText: Sendable {
     private var first: CaptureTime?
     private var previous: CaptureTime?

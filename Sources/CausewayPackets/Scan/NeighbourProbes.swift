@@ -13,7 +13,7 @@ package struct NeighbourProbes: Sendable {
     /// The packet filter expression for frames that ``answer(_:)`` decodes.
     package static let filter = "arp[6:2] = 2 or (icmp6 and ip6[40] = 136)"
 
-    /// Returns a frame that asks for the owner of an address; `nil` if the address families differ.
+    /// Returns a frame that requests the hardware address for an IP address; `nil` if the address families differ.
     package func request(_ address: InternetAddress, from source: InternetAddress) -> [UInt8]? {
         var packet = PacketBuilder()
         switch (address, source) {
@@ -39,7 +39,7 @@ package struct NeighbourProbes: Sendable {
         return packet.finish()
     }
 
-    /// Returns the address that a frame reports as present; `nil` if the frame is not an answer to this host.
+    /// Returns the IP address of the host that a frame shows to be present; `nil` if the frame is not an answer to a request.
     package func answer(_ frame: borrowing ByteView) -> InternetAddress? {
         guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
         switch header.type {

@@ -5,7 +5,7 @@ public struct PortList: Hashable, Sendable {
 
     /// A syntax error in a port list.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The reason, for people.
+        /// The reason, as human-readable text.
         public var description: String
         /// Offset of the invalid part, in bytes.
         public var offset: Int

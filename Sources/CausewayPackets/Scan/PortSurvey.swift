@@ -1,7 +1,7 @@
 /// Schedules the probes of a port scan and collects the findings.
 ///
-/// The scan owns no socket and reads no clock: the caller asks ``next(at:)`` what to do, sends the probes and reports the answers. Times
-/// are measured from any fixed instant. Late answers count; answers to unknown probes are ignored.
+/// The scan owns no socket and reads no clock: the caller gets the next action from ``next(at:)``, sends the probes and records the
+/// answers. Times are measured from any fixed instant. Late answers are accepted; answers to unknown probes are ignored.
 public struct PortSurvey: ~Copyable, Sendable {
     /// One probe: indices into the caller's lists of hosts and ports, and the attempt, counted from 0.
     public struct Probe: Hashable, Sendable {
@@ -44,7 +44,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         public var longestWait: Duration = .seconds(1)
         /// The type of probe.
         public var technique: ScanTechnique
-        /// Whether all hosts are on the local link: then they answer after about equal times.
+        /// Whether all hosts are on the local link. Such hosts have similar round-trip times.
         public var isNear = false
 
         /// Creates settings with default limits.
@@ -61,15 +61,15 @@ public struct PortSurvey: ~Copyable, Sendable {
     /// Send times in microseconds. They wrap around after an hour; only differences are used.
     private var left: [UInt32]
     private var estimates: [RoundTripEstimate]
-    /// The estimate over all hosts, for hosts that have not answered yet.
+    /// The estimated round-trip time of all hosts, used for hosts that have not answered yet.
     private var common = RoundTripEstimate()
-    /// Whether a host answered only a repeated probe: then silence may be due to loss.
+    /// Whether a host answered only a repeated probe. Missing answers may then be due to packet loss.
     private var hasSeenLoss = false
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
     private var unasked: UInt32 = 0
-    /// Silent probes to repeat, and the number of them already repeated.
+    /// Unanswered probes to repeat, and the number of them that have been repeated.
     private var again: [UInt32] = []
     private var againTaken = 0
     private var waiting = 0
@@ -97,7 +97,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         pace = ScanPace(maximumPerSecond: settings.maximumPerSecond)
     }
 
-    /// The maximum number of probes in one scan, which keeps nine bytes per probe. Scan more hosts in groups.
+    /// The maximum number of probes in one scan, which stores nine bytes per probe. Scan a larger number of hosts in groups.
     public static let maximumProbes = 1 << 22
 
     /// The number of probes in the scan: hosts times ports.
@@ -110,7 +110,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         ScanFinding(reason(port * hosts + host), technique: settings.technique)
     }
 
-    /// Returns the next action. Calling early or twice has no effect.
+    /// Returns the next action. The caller may call again before the time of a `wait` action.
     public mutating func next(at now: Duration) -> Step {
         let time = Self.microseconds(now)
         expire(time)

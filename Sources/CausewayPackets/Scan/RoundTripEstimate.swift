@@ -17,7 +17,7 @@ struct RoundTripEstimate: Sendable {
         smoothed += (sample - smoothed) / 8
     }
 
-    /// Widens the estimate: an answer arrived after its timeout.
+    /// Increases the estimate after an answer that arrived after its timeout.
     mutating func wasTooShort() {
         guard isKnown else { return }
         variation = min(variation * 2 + 1_000, 1_000_000)

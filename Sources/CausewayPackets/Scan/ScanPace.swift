@@ -21,7 +21,7 @@ struct ScanPace: Sendable {
         allowance = min(16, max(1, rate / 100))
     }
 
-    /// Whether a probe may be sent now, at this time in microseconds. If so, counts it as sent.
+    /// Returns whether a probe may be sent at this time, in microseconds. If so, counts the probe as sent.
     mutating func take(_ now: Int64) -> Bool {
         if now > last {
             // Allow a burst of at most five milliseconds: a busy machine may not run the sender more often.

@@ -63,7 +63,7 @@ package struct ScanProbes: Sendable {
         }
     }
 
-    /// Decodes a received segment: the port and the attempt that it answers.
+    /// Decodes a received segment. Returns the port and the attempt to which the segment replies.
     ///
     /// - Parameter host: The index of the sender in the list.
     package func synAnswer(
@@ -89,7 +89,7 @@ package struct ScanProbes: Sendable {
         return (0..<Self.maximumAttempts).contains(attempt) ? (port, attempt) : nil
     }
 
-    /// Returns a request that the usual service of a port answers; empty if no service is known.
+    /// Returns a request to which the usual service of a port replies; empty if no service is known.
     package static func datagram(for port: UInt16) -> [UInt8] {
         switch port {
         case 53, 5353, 5355:

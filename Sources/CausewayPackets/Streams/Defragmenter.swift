@@ -3,7 +3,7 @@
 /// Reads no clock: the caller passes the time of each packet. Memory is limited by ``datagramLimit`` and ``lifetime``. A datagram with
 /// overlapping fragments is dropped, because attackers use overlaps to evade filters (RFC 5722 §4).
 public struct Defragmenter: Sendable {
-    /// Maximum number of incomplete datagrams. The oldest is dropped for a new one.
+    /// Maximum number of incomplete datagrams. At this limit, a new datagram replaces the oldest one.
     public static let datagramLimit = 256
     /// Maximum size of a datagram in bytes.
     public static let largestDatagram = 65_535

@@ -1,7 +1,7 @@
 /// Reassembles the bytes of one direction of a TCP connection (RFC 9293 §3.10).
 ///
-/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte counts. The bytes after a gap are limited by
-/// ``roomLimit``: above it the gap is skipped and its size is reported.
+/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. The bytes after a gap are limited by
+/// ``roomLimit``: if more bytes wait, the gap is skipped and its size is reported.
 public struct StreamAssembler: Sendable {
     /// Maximum number of bytes that wait for a gap to be filled.
     public static let roomLimit = 1 << 20

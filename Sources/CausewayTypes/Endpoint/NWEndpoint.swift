@@ -12,7 +12,7 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     case unix(path: String)
     /// The host and port of a URL. If the URL has no port, its scheme determines the port. Other parts of the URL are ignored.
     case url(_: URL)
-    /// An endpoint that no other case can represent. Never created: there is no C interface.
+    /// An endpoint that no other case can represent. This library never creates this case, because the library has no C interface.
     case opaque(_: nw_endpoint_t)
 
     /// The interface that scopes the endpoint, if any.
@@ -24,7 +24,8 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// Always `nil`: the TXT record of a browsed service is in the metadata of the browse result.
+    /// The TXT record of the endpoint. This property is always `nil`, because the TXT record of a browsed service is in the metadata of the
+    /// browse result.
     public var txtRecord: NWTXTRecord? { nil }
 
     /// The parts in the format of Apple's tools: `host:port`; for IPv6 `address.port`, because the address contains colons.

@@ -16,7 +16,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
     /// A fixed text, because an opaque endpoint has no readable content.
     public var description: String { "opaque endpoint" }
 
-    /// The fixed text of ``description``.
+    /// The same text as ``description``.
     public var debugDescription: String { description }
 }
 

@@ -54,7 +54,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         lhs.mistakes == rhs.mistakes && lhs.entries.elementsEqual(rhs.entries) { $0 == $1 }
     }
 
-    /// Parses entries. Ignores invalid ones and adds them to ``mistakes``.
+    /// Parses entries. Ignores invalid entries and adds them to ``mistakes``.
     package init(parsing text: String) {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.prefix { $0 != "#" }

@@ -50,7 +50,8 @@ extension NWTXTRecord {
             }
         }
 
-        /// The entry that a receiver decodes from the same bytes. The sender stores this entry, so that both sides compare equal.
+        /// The entry that a receiver decodes from the same bytes. The sender stores this entry, so that the records of both sides are
+        /// equal.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

@@ -126,8 +126,8 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
-    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Opaque records are equal if their
-    /// bytes are equal.
+    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Records in another format are
+    /// equal if their bytes are equal.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):
@@ -143,7 +143,7 @@ extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
         Dictionary(pairs.map { ($0.key.lowercased(), $0.entry) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entries in the format of the wire; for a record in another format, its size in bytes.
+    /// The entries in wire format; for a record in another format, the size of the record in bytes.
     public var debugDescription: String {
         switch content {
         case .pairs(let pairs):
