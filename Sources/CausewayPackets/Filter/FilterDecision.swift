@@ -6,7 +6,7 @@ struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are indices of decisions.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
-    /// The decisions have no result for this packet: the program has to run.
+    /// The decisions give no result for this packet, for example because the packet is short: the program has to run.
     static let open: Int32 = -3
 
     /// The two groups of eight packet bytes to compare: the offset of the group, the mask, and the value expected after masking. Mask and

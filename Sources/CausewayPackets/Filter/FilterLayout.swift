@@ -26,7 +26,7 @@ struct FilterLayout: Sendable {
         case llc
         /// IEEE 802.11: data frames contain IEEE 802.2.
         case wireless
-        /// Juniper: the header does not state a type, so that a packet matches every type.
+        /// Juniper: the header does not state a type, so a packet matches every type.
         case juniper
         case mpls
         /// The position of a type is unknown: only bytes and lengths can be tested.

@@ -53,7 +53,7 @@ public struct PacketFilter: Hashable, Sendable {
         self.program = program
     }
 
-    /// Returns whether a packet matches. A test of bytes beyond the end of the packet fails.
+    /// Returns whether a packet matches. A packet does not match if the filter loads bytes beyond the end of the packet.
     public func matches(_ packet: borrowing ByteView, originalCount: Int? = nil) -> Bool {
         let end = program.decisions.end(packet)
         if _fastPath(end != FilterDecision.open) { return end == FilterDecision.taken }
