@@ -1,43 +1,44 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// A snapshot of the host's network: which interfaces carry packets, which routes exist, and which source addresses they use.
+/// A snapshot of the host's network: its interfaces, its routes, and the source addresses of packets.
 ///
-/// It does no I/O: it is built from the kernel's lists and selects routes as the kernel does.
+/// The model does no I/O. It is built from the kernel's lists and selects routes as the kernel does.
 package final class NetworkModel: Sendable {
     /// A network interface with its addresses.
     package struct Interface: Equatable, Sendable {
-        /// Name, index and type.
+        /// The name, index and type of the interface.
         package var interface: NWInterface
         package var link: NetlinkLink
-        /// IPv4 and IPv6 addresses in the kernel's order. Link-local IPv6 addresses have the interface as their scope.
+        /// IPv4 and IPv6 addresses in the kernel's order. The scope of each link-local IPv6 address is this interface.
         package var addresses: [NetlinkAddress]
-        /// Whether traffic costs money.
+        /// Whether traffic on the interface costs money.
         package var isExpensive: Bool
         /// Whether the user wants little traffic on the interface (Low Data Mode).
         package var isConstrained: Bool
         /// Whether the bandwidth is as small as that of a satellite link.
         package var isUltraConstrained: Bool
-        /// The address families that the interface carries beyond its own link: those with a usable address. On loopback every address
-        /// counts.
+        /// The address families with which the interface can reach hosts outside its own link: families with a usable address that is not
+        /// an IPv6 link-local address. On loopback every usable address counts.
         package private(set) var families: Set<InternetAddress.Family> = []
 
-        /// Whether packets pass: the interface is up and its link works.
+        /// Whether the interface can carry packets: it is up and its link works.
         package var isCarrying: Bool { link.flags.isSuperset(of: [.up, .running]) }
         package var isLoopback: Bool { link.flags.contains(.loopback) }
-        /// Whether the addresses belong to the host and not to a link. Packets with these addresses may leave over any interface.
+        /// Whether the addresses belong to the host and not to one link. Packets with these source addresses may leave through any
+        /// interface.
         package var isHostItself: Bool { isLoopback || link.kind == "dummy" }
         package var index: Int { interface.index }
     }
 
     /// The kernel's lists from which the model was built.
     package let state: NetlinkState
-    /// All interfaces, by index.
+    /// All interfaces, sorted by index.
     package let interfaces: [Interface]
-    /// The DNS servers that receive the queries.
+    /// The DNS servers that this host queries.
     package let nameServers: [InternetAddress]
     package let searchDomains: [String]
-    /// Facts from network managers such as NetworkManager.
+    /// Information from network managers such as NetworkManager.
     package let facts: InterfaceFacts
     /// The NAT64 prefixes that routers announce (RFC 8781).
     package let translators: [TranslationPrefix]
@@ -45,17 +46,17 @@ package final class NetworkModel: Sendable {
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
     private let ipv6: RoutingPolicy
-    /// The routers of the default routes by interface index, in order of the metrics.
+    /// For each interface index, the routers of the default routes, lowest metric first in each address family.
     let routers: [Int: [InternetAddress]]
 
     /// - Parameters:
     ///   - state: The kernel's lists of links, addresses, routes and rules.
-    ///   - nameServers: The DNS servers that receive the queries.
+    ///   - nameServers: The DNS servers that this host queries.
     ///   - user: The ID of the user who sends the packets, for routing rules that match a user.
-    ///   - facts: Facts about interfaces from network managers.
+    ///   - facts: Information about interfaces from network managers.
     ///   - translators: The NAT64 prefixes that routers announce.
-    ///   - overrides: The user's settings for interfaces. They override all facts.
-    ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared in the meantime.
+    ///   - overrides: The user's settings for interfaces. They override the information from network managers.
+    ///   - lookUp: Finds an interface with its type; `nil` if the interface has been removed since the kernel listed it.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
         facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [],
@@ -104,8 +105,8 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// Returns the interface that has a usable local address. For loopback addresses it is the loopback interface, for scoped addresses the
-    /// interface of the scope.
+    /// Returns the interface that has this local address, if the address is usable. For a loopback address without an entry, returns the
+    /// loopback interface; for a scoped address, the interface of the scope if it has the address.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {

@@ -10,7 +10,7 @@ package struct PathConstraints: Equatable, Sendable {
     package var prohibitsExpensive = false
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = true
-    /// The required address family; `nil` for both.
+    /// The required address family; `nil` if both families are permitted.
     package var family: InternetAddress.Family?
     /// The local address that the program chose; `nil` or unspecified if the kernel chooses.
     package var localAddress: InternetAddress?
@@ -20,7 +20,7 @@ package struct PathConstraints: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether the constraints exclude interfaces. The interface must then be checked before the first packet is sent.
+    /// Whether the constraints may exclude some interfaces. If so, check the interface before the first packet is sent.
     package var excludesInterfaces: Bool {
         !prohibitedInterfaces.isEmpty || !prohibitedTypes.isEmpty || requiredType != nil || prohibitsExpensive
             || prohibitsConstrained

@@ -1,11 +1,11 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The current state of the path to one endpoint or to all destinations. Two equal values look the same to a program.
+/// The current state of the path to one endpoint or to all destinations. A program sees no difference between two equal values.
 package struct PathEvaluation: Equatable, Sendable {
-    /// The possible ways, best first. Empty if nothing is reachable.
+    /// The usable routes, best first. Empty if no destination is reachable over a route.
     package var ways: [PathWay]
-    /// The interfaces of the ways, best first, each once.
+    /// The interfaces of the usable routes, best first, without duplicates.
     package var interfaces: [NWInterface]
     package var isExpensive = false
     package var isConstrained = false
@@ -31,7 +31,7 @@ extension NetworkModel {
         return evaluation(ways, families: families(of: ways.first), gateways: ways.compactMap(\.gateway))
     }
 
-    /// Returns the path over the given interfaces, which are included even if no route uses them, and over the given ways.
+    /// Returns the path over the given interfaces and the given routes. An interface is included even if no route uses it.
     package func path(over interfaces: [Interface], _ ways: [PathWay]) -> PathEvaluation {
         var result = evaluation(
             ways, families: Set(interfaces.flatMap(\.addresses).map(\.address.family)).union(ways.map(\.family)),
@@ -53,8 +53,8 @@ extension NetworkModel {
     ) -> PathEvaluation {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
-        // A tunnel costs as much as the interface that carries it. The kernel does not report that interface; assume that it is the next
-        // one in order of preference.
+        // A tunnel costs as much as the interface that sends the tunnel's packets. The kernel does not report this interface; assume that
+        // it is the next one in order of preference.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

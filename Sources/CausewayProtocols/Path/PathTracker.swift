@@ -1,6 +1,6 @@
-/// Computes the path reports for a program: each change of the path is reported once.
+/// Computes the path reports for a program. Each change of the path is reported once.
 package struct PathTracker: Sendable {
-    /// The reports to deliver, in this order.
+    /// The values to report, in the order of the properties; `nil` if a value has not changed.
     package struct Reports: Equatable, Sendable {
         package var path: ConnectionPath?
         package var viability: Bool?
@@ -22,7 +22,8 @@ package struct PathTracker: Sendable {
     /// The latest path.
     package var path: ConnectionPath? { last }
 
-    /// Records the path and returns the reports. The first call reports the path and its viability, and a better path only if there is one.
+    /// Records the path and returns the reports. The first call reports the path and its viability, and reports a better path only if there
+    /// is one.
     package mutating func changed(to path: ConnectionPath) -> Reports {
         defer { last = path }
         guard let last else {
@@ -34,7 +35,8 @@ package struct PathTracker: Sendable {
             betterPath: path.hasBetter == last.hasBetter ? nil : path.hasBetter)
     }
 
-    /// Returns the part of a path that the path report shows. Better paths have their own report; `strays` is internal.
+    /// Returns the path without the properties that a path report does not compare: better paths are reported separately, and `strays` is
+    /// internal.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path
         (path.hasBetter, path.strays) = (false, false)

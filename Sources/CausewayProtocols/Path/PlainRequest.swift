@@ -1,11 +1,11 @@
 package import CausewayWire
 
-/// Makes an HTTP request without content; the connection serves only this request (RFC 9112 §3).
+/// Creates an HTTP request without content. The connection is closed after this request (RFC 9112 §3).
 package enum PlainRequest {
     /// - Parameters:
-    ///   - authority: The host and port of the URL: `example.com:8080`.
-    ///   - target: The path with the query: `/proxy.pac`.
-    ///   - field: One more field.
+    ///   - authority: The host and port of the URL, such as `example.com:8080`.
+    ///   - target: The path with the query, such as `/proxy.pac`.
+    ///   - field: An additional header field.
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package static func head(
         authority: String, target: String, version: HTTPVersion, _ field: (name: String, value: String)

@@ -5,15 +5,15 @@ package import CausewayWire
 package enum NetworkNeed: Equatable, Sendable {
     /// A route to one of these addresses.
     case addresses([InternetAddress])
-    /// A route to all destinations and a DNS server: the addresses of the name are unknown.
+    /// A route to all destinations and a DNS server, because the addresses of the name are unknown.
     case name
-    /// A link to other hosts.
+    /// An interface that is connected to a link with other hosts.
     case link
-    /// Nothing: the endpoint is on this host.
+    /// No network resource, because the endpoint is on this host.
     case nothing
 }
 
-/// Decides when a waiting connection tries again: when the network has changed since the last check and provides the needed resource.
+/// Decides when a waiting connection tries again: after each change of the network, if the network provides the needed resource.
 package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []
@@ -33,7 +33,7 @@ package struct RetryGate: Sendable {
         last = Self.chance(need, constraints, in: model)
     }
 
-    /// Whether the network satisfied the need at the last check.
+    /// Whether the network provided the needed resource at the last check.
     package var isSatisfied: Bool { Self.isSatisfied(last, need) }
 
     /// Updates the gate with the changed network. Returns whether to try again.
@@ -51,8 +51,9 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// Returns the NAT64 address for IPv4 destinations. On an IPv6-only network an IPv4 host is reached through a translator (RFC 6052);
-    /// the route to the well-known prefix shows whether there is a route to all destinations, with any prefix.
+    /// Returns a NAT64 address that represents all IPv4 destinations. On an IPv6-only network, an IPv4 host is reached through a translator
+    /// (RFC 6052). A route to the well-known prefix shows that there is a route to all destinations, even if the translator uses another
+    /// prefix.
     private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
         guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
         return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]

@@ -1,15 +1,15 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The routes of one table and address family, found by longest prefix.
+/// The routes of one routing table and address family, for lookup by longest prefix.
 struct RouteTable: Sendable {
     private struct Block: Hashable {
         var start: InternetAddress
         var length: Int
     }
 
-    /// The maximum prefix length of a broad route, which counts as a part of the default route. VPNs split the default route in two or
-    /// four.
+    /// The maximum prefix length of a broad route. Broad routes are treated as parts of the default route, because VPNs split the default
+    /// route into two or four.
     static let broadLength = 4
 
     private var blocks: [Block: [NetlinkRoute]] = [:]
@@ -31,7 +31,8 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Returns the first non-`nil` result of `pick` for the routes of an address: longest prefix first, then in order of preference.
+    /// Calls `pick` with the routes of an address until it returns a value, and returns that value. Routes with longer prefixes come first,
+    /// then the routes in order of preference.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -44,8 +45,8 @@ struct RouteTable: Sendable {
 }
 
 extension [NetlinkRoute] {
-    /// The routes for one destination in the kernel's order: by type of service, source and metric, then by router preference, then as
-    /// listed.
+    /// The routes for one destination in the kernel's order: by type of service, source prefix length, metric, router preference, and
+    /// finally the order in the kernel's list.
     fileprivate var inOrderOfPreference: [NetlinkRoute] {
         enumerated().sorted { one, other in
             let (a, b) = (one.element, other.element)
@@ -74,7 +75,7 @@ extension InternetAddress {
         family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
     }
 
-    /// Returns the first address of the subnet with this prefix length, without an interface.
+    /// Returns the first address of the subnet with this prefix length, without an interface scope.
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):

@@ -23,9 +23,9 @@ package struct RouteQuestion: Equatable, Sendable {
 
 /// The result of a route lookup.
 package enum RouteAnswer: Equatable, Sendable {
-    /// The packet uses this next hop of this route. Routes to the host itself are included.
+    /// The packet is sent to this next hop of this route. Routes to the host itself are included.
     case route(NetlinkRoute, NetlinkRoute.NextHop)
-    /// A route or rule of this kind rejects the packet.
+    /// The packet is rejected by a route or rule of this kind.
     case refused(NetlinkRoute.Kind)
     case none
 }
@@ -91,7 +91,8 @@ struct RoutingPolicy: Sendable {
             switch rule.action {
             case .lookUp: if visit(rule) { return }
             case .jump:
-                // A jump goes only forward, as in the kernel, so that the loop ends. A jump to a priority that no rule has is ignored.
+                // A jump goes only to a later rule, as in the kernel, so that the loop ends. A jump to a priority that no rule has is
+                // ignored.
                 guard let target = rules.firstIndex(where: { $0.priority == rule.target }), target >= position else {
                     continue
                 }
@@ -105,7 +106,7 @@ struct RoutingPolicy: Sendable {
     }
 
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        // The routing table of the interface's controller (VRF) is unknown here.
+        // The routing table of the VRF to which the interface belongs is unknown here.
         guard !rule.usesControllerTable else { return false }
         return isFor(rule, question) != rule.isInverted
     }

@@ -13,7 +13,7 @@ package struct ConnectHandshake: TunnelHandshake {
     private let nonce: String
     private var client: HTTP1Client
     private var attempts = 0
-    /// The credential for the next request, while the content of a 407 response arrives.
+    /// The credential for the repeated request; set while the content of a 407 response arrives.
     private var authorization: String?
 
     /// - Parameter nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
@@ -30,7 +30,7 @@ package struct ConnectHandshake: TunnelHandshake {
         return HTTP1Client(configuration: configuration)
     }
 
-    /// Percent-encodes characters that a request target must not have (RFC 3986 §3.2.2).
+    /// Percent-encodes characters that are not permitted in a request target (RFC 3986 §3.2.2).
     private static func encoded(_ authority: String) -> String {
         var encoded = ""
         for byte in authority.utf8 {
@@ -92,15 +92,16 @@ package struct ConnectHandshake: TunnelHandshake {
         }
     }
 
-    /// Returns the request with the credential, for the connection of the 407 response. Many proxies keep a connection open that by the
-    /// rules for other messages would be at its end, so a new machine starts on it. A proxy that closes the connection ends the handshake.
+    /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies keep this connection
+    /// open even if HTTP says that the response ends it. A new state machine therefore starts on the connection. If the proxy does close
+    /// the connection, the handshake fails.
     private mutating func repeatedRequest() -> [UInt8] {
         client = Self.makeClient()
         return request()
     }
 
-    /// Prepares the credential that a 407 response demands. It is sent after the content of the response. A response that states no length
-    /// has no content, as other clients interpret it.
+    /// Prepares the credential that a 407 response demands. The request with the credential is sent after the content of the response. A
+    /// response without a length has no content, as other clients interpret it.
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
         let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
         // A second 407 response means that the credential is wrong.
@@ -111,7 +112,7 @@ package struct ConnectHandshake: TunnelHandshake {
         return length == .untilEnd ? .send(repeatedRequest()) : nil
     }
 
-    /// Returns the answer to the strongest challenge that the client supports (RFC 9110 §11.7.1).
+    /// Returns the value of the `Proxy-Authorization` field for the strongest challenge that the client supports (RFC 9110 §11.7.1).
     private func authorization(for challenges: [String], _ credential: TunnelCredential) -> String? {
         let answerable = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(challenges))
         guard let best = answerable.first else { return nil }

@@ -1,12 +1,13 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A proxy as users write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`, `socks5h://`, `socks://`.
+/// The address of a proxy in the form that users write, such as `http://user:password@proxy.example:3128`.
 ///
-/// Without a scheme it is an HTTP proxy. With every SOCKS 5 scheme the proxy resolves names, so that no DNS query leaves this host.
+/// The schemes are `http`, `https`, `socks5`, `socks5h` and `socks`. An address without a scheme means an HTTP proxy. With each of the
+/// SOCKS schemes the proxy resolves host names, so that no DNS query leaves this host.
 package struct ProxyAddress: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// HTTP CONNECT, over clear text or TLS.
+        /// HTTP CONNECT, unencrypted or over TLS.
         case http, https
         case socks
     }
@@ -20,7 +21,7 @@ package struct ProxyAddress: Equatable, Sendable {
     }
 
     package var kind: Kind
-    /// A name or an address, without brackets.
+    /// A name or an IP address, without brackets.
     package var host: String
     package var port: UInt16
     package var credential: TunnelCredential?
@@ -52,7 +53,7 @@ package struct ProxyAddress: Equatable, Sendable {
         if let given { port = given }
     }
 
-    /// Whether the URL is that of a proxy auto-configuration script. The server of the script is not a proxy.
+    /// Whether the URL is that of a proxy auto-configuration script. The server that provides the script is not a proxy.
     private static func isScript(_ text: Substring) -> Bool {
         let file = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
         return file.contains("/") && (file.hasSuffix(".pac") || file.hasSuffix("/wpad.dat"))

@@ -1,7 +1,8 @@
 /// The proxy settings in the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
-/// Lower case comes before upper case, and an empty value counts as not set. Where curl and the Go library agree, this type does the same;
-/// where they differ, it chooses the behaviour that reveals less to the network. `auto_proxy` names a script (PAC).
+/// A variable in lower case takes precedence over the same variable in upper case. A variable with an empty value counts as not set. Where
+/// curl and the Go library agree, this type behaves the same way; where they differ, it chooses the behaviour that reveals less to the
+/// network. The variable `auto_proxy` names a PAC script.
 package struct ProxyEnvironment: Sendable {
     /// An environment variable that names a proxy.
     package struct Choice: Equatable, Sendable {
@@ -22,12 +23,13 @@ package struct ProxyEnvironment: Sendable {
         let scheme = scheme.lowercased()
         var names = ["all_proxy", "ALL_PROXY"]
         if secure.contains(scheme) { names = ["https_proxy", "HTTPS_PROXY"] + names }
-        // A web server passes the request header `Proxy` to a CGI program as HTTP_PROXY. An HTTP client could choose the proxy this way, so
-        // ignore the variable in a CGI program.
+        // A web server passes the request header `Proxy` to a CGI program as HTTP_PROXY, so an HTTP client could choose the proxy.
+        // Therefore, ignore the variable in a CGI program.
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        // The script comes last: if a proxy is set as well, the user probably wants the script only for programs that can run scripts.
+        // The script has the lowest precedence: if a proxy is set as well, the user probably wants the script only for programs that can
+        // run scripts.
         for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }
@@ -40,6 +42,6 @@ package struct ProxyEnvironment: Sendable {
         return text.split { $0 == "," || $0.isWhitespace }.map(String.init).filter { ProxyRule($0) != nil }
     }
 
-    /// This host. The proxies in the environment do not apply to it.
+    /// The names and addresses of this host. The proxies in the environment do not apply to them.
     package static let thisHost = ["localhost", "127.0.0.0/8", "::1"]
 }

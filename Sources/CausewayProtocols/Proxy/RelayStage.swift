@@ -10,7 +10,7 @@ internal import CausewayWire
 /// +----------+----------+-----------------+---------+
 /// ```
 ///
-/// The stage drops fragments, as the RFC permits, and datagrams whose source is not the destination.
+/// The stage drops fragments, as the RFC permits. It also drops received datagrams whose source is not the destination of the relay.
 package struct RelayStage: ProtocolStage {
     /// The maximum length of a datagram, in bytes.
     private static let datagramLimit = 65_535
@@ -19,7 +19,7 @@ package struct RelayStage: ProtocolStage {
     private let header: [UInt8]
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// The chunks of a datagram that is still incomplete.
+    /// The bytes received so far of an incomplete datagram.
     private var arriving = ByteChain()
     private var isSkipping = false
     private var inbound = MessageChunkQueue()
@@ -123,7 +123,7 @@ package struct RelayStage: ProtocolStage {
 }
 
 extension InternetAddress {
-    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope: the proxy's scopes mean nothing on this host.
+    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope, because the proxy's scopes have no meaning on this host.
     fileprivate var plain: InternetAddress {
         guard case .ipv6(let address) = self else { return self }
         if address.high == 0, address.low >> 32 == 0xFFFF {

@@ -17,7 +17,7 @@ package struct TunnelDestination: Hashable, Sendable {
         self.port = port
     }
 
-    /// The destination as in a URL: `example.com:443`, `[2001:db8::1]:443` (RFC 9110 §7.2).
+    /// The destination in the form of a URL authority, such as `example.com:443` or `[2001:db8::1]:443` (RFC 9110 §7.2).
     package var authority: String {
         switch host {
         case .name(let name): "\(name):\(port)"
@@ -40,17 +40,18 @@ package struct SOCKSHandshake: TunnelHandshake {
     private let credential: TunnelCredential?
     private var phase = Phase.method
 
-    /// The address that the proxy has bound; set when the handshake is complete. The client sends the datagrams for the relay to this
-    /// address. All zeros mean the proxy's own address.
+    /// The address that the proxy has bound; the property is set when the handshake is complete. The client sends the datagrams for the
+    /// relay to this address. All zeros mean the proxy's own address.
     package private(set) var bound: TunnelDestination?
 
     package init(to destination: TunnelDestination, credential: TunnelCredential?) {
         (command, self.destination, self.credential) = (1, destination, credential)
     }
 
-    /// Asks for a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
+    /// Requests a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
     ///
-    /// - Parameter isIPv6: The address family of the datagrams. Their source is not known yet, so the request contains zeros.
+    /// - Parameter isIPv6: The address family of the datagrams. The source address of the datagrams is not known yet, so the request
+    ///   contains zeros.
     package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
         let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))
         (command, destination, self.credential) = (3, TunnelDestination(.address(unknown), port: 0), credential)

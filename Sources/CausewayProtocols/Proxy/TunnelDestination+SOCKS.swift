@@ -24,7 +24,7 @@ extension TunnelDestination {
         return place + Self.bytes(port)
     }
 
-    /// Returns the length in bytes of the encoded destination that starts with these two bytes; `nil` for an unknown kind.
+    /// Returns the length in bytes of an encoded destination whose first two bytes are given; `nil` for an unknown address kind.
     static func socksByteCount(_ head: ArraySlice<UInt8>) -> Int? {
         guard let kind = head.first, head.count >= 2 else { return nil }
         switch kind {
@@ -35,7 +35,7 @@ extension TunnelDestination {
         }
     }
 
-    /// Decodes a destination. Returns `nil` for malformed or extra bytes, and for an invalid host name.
+    /// Decodes a destination. Returns `nil` if the bytes are malformed, if bytes follow the destination, or if the host name is invalid.
     init?(socksBytes bytes: ArraySlice<UInt8>) {
         guard let count = Self.socksByteCount(bytes), bytes.count == count else { return nil }
         let place = Array(bytes.dropFirst().dropLast(2))

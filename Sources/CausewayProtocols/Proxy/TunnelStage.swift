@@ -1,10 +1,11 @@
 package import CausewayTypes
 
-/// The handshake of a client with a proxy. After it the proxy only forwards bytes.
+/// The handshake of a client with a proxy. After the handshake the proxy only forwards bytes.
 package protocol TunnelHandshake: Sendable {
-    /// Returns the first message of the client.
+    /// Returns the first message to the proxy.
     mutating func begin() -> [UInt8]
-    /// Removes the proxy's messages from the front of `bytes`. After ``TunnelStep/open`` the remaining bytes come from the destination.
+    /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
+    /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
 }
 
@@ -18,19 +19,19 @@ package enum TunnelStep: Equatable, Sendable {
 
 /// Connects through a proxy: performs a handshake, then passes content unchanged in both directions.
 package struct TunnelStage: ProtocolStage {
-    /// The maximum number of bytes from the proxy before the tunnel is open. A proxy that sends more fails the stage.
+    /// The maximum number of bytes from the proxy before the tunnel is open. If the proxy sends more, the stage fails.
     private static let handshakeLimit = 64 << 10
 
     private var handshake: (any TunnelHandshake)?
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// Bytes from the proxy that are not processed yet, until the tunnel is open.
+    /// Unprocessed bytes from the proxy; used only until the tunnel is open.
     private var words = ByteChain()
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
     private var hasEnded = false
 
-    /// - Parameter handshake: `nil` without a proxy. The stage is then ready at once.
+    /// - Parameter handshake: The handshake; `nil` if there is no proxy. Without a proxy the stage is ready when it starts.
     package init(_ handshake: (any TunnelHandshake)?) { self.handshake = handshake }
 
     package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }

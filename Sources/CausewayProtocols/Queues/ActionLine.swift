@@ -1,13 +1,14 @@
 /// A queue of actions that keeps them in order and lets only one thread at a time perform them.
 ///
-/// The order matters: for example "open" must not overtake "close". If no other thread is performing actions, the thread that adds an
-/// action must perform actions until the queue is empty; all other threads only add to the queue. The queue is protected by the same lock
-/// as the state machine. The type is `public` only because the compiler does not specialize `package` types across modules.
+/// The order matters: for example, "close" must not be performed before an earlier "open". If no other thread is performing actions, the
+/// thread that adds an action must perform actions until the queue is empty; all other threads only add to the queue. The lock that
+/// protects the state machine also protects this queue. The type is `public` only because the compiler does not specialize `package` types
+/// across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
-    /// The added actions. The first call of `add` stores its argument without a copy, because most state machines are idle again before
-    /// the next call.
+    /// The added actions. The first call of `add` stores its argument without a copy, which is usually enough: most state machines have
+    /// performed all actions before the next call.
     @usableFromInline var actions: [Action] = []
-    /// The number of removed actions of `actions`.
+    /// The number of actions at the front of `actions` that have been removed from the queue.
     @usableFromInline var position: Int32 = 0
     @usableFromInline var isPerforming = false
 

@@ -2,8 +2,9 @@ public import DequeModule
 
 /// A first-in first-out queue that stores its first element without heap allocation.
 ///
-/// Most connections have exactly one pending receive call. Each such connection needs no heap buffer for its queue. The type is `public`
-/// only because the compiler does not specialize `package` types across modules; no product contains this module.
+/// Most connections have exactly one pending receive call. With this type, such a connection needs no heap buffer for its queue of receive
+/// calls. The type is `public` only because the compiler does not specialize `package` types across modules; no product contains this
+/// module.
 @frozen public struct InlineFirstQueue<Element> {
     /// The first element; `nil` if the queue is empty.
     public var first: Element?
@@ -47,7 +48,7 @@ public import DequeModule
         return all
     }
 
-    /// Removes the first element that satisfies the predicate.
+    /// Removes and returns the first element that satisfies the predicate; `nil` if there is none.
     @inlinable public mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
         if let head = first, predicate(head) { return popFirst() }
         guard let index = rest.firstIndex(where: predicate) else { return nil }

@@ -1,9 +1,10 @@
 internal import DequeModule
 
-/// Matches arriving content with pending receive calls, by counting bytes.
+/// Assigns received content to pending receive calls by counting bytes.
 ///
-/// The queue holds no bytes: its owner keeps them in a buffer and removes from the front the number that ``next()`` returns. A byte stream
-/// is one message that ends with the stream; datagrams and framed protocols consist of many messages.
+/// The queue holds no bytes. Its owner keeps the bytes in a buffer and, for each result of ``next()``, removes the given number of bytes
+/// from the front of the buffer. A byte stream is one message that ends with the stream; datagrams and framed protocols consist of many
+/// messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
         /// At least `minimum` bytes (fewer only if the message ends earlier) and at most `maximum`.
@@ -13,14 +14,15 @@ package struct ReceiveQueue: Sendable {
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// Remove `count` bytes from the front of the buffer and pass them to the oldest call.
+        /// Remove `count` bytes from the front of the buffer and deliver them to the oldest receive call.
         case content(count: Int, endsMessage: Bool, endsStream: Bool)
-        /// The end of the stream was already delivered: the oldest call gets nothing, and so do all later calls.
+        /// The end of the stream was already delivered. Complete the oldest receive call without content; all later calls are completed the
+        /// same way.
         case nothingMore
     }
 
     /// The maximum number of bytes to buffer for a `message` demand. A longer message is delivered in parts, each marked as incomplete, so
-    /// that a peer cannot make the process grow without limit.
+    /// that a peer cannot make this process use unlimited memory.
     package static let messageLimit = 16 << 20
 
     private struct Message {
@@ -30,7 +32,7 @@ package struct ReceiveQueue: Sendable {
 
     private var demands = InlineFirstQueue<Demand>()
     private var messages = InlineFirstQueue<Message>()
-    /// Whether the peer has ended its direction. Earlier content may still be pending.
+    /// Whether the peer has ended its direction of the stream. Content that arrived earlier may still be pending.
     package private(set) var hasEnded = false
     private var endWasDelivered = false
     /// The number of buffered bytes in all messages.
@@ -44,10 +46,10 @@ package struct ReceiveQueue: Sendable {
     }
 
     package var hasDemand: Bool { !demands.isEmpty }
-    /// The demand of the oldest pending call.
+    /// The demand of the oldest pending receive call.
     package var oldest: Demand? { demands.first }
 
-    /// The number of bytes that would complete the oldest call: a hint for the size of the next read.
+    /// The number of bytes that would satisfy the oldest receive call in full. Use it as a hint for the size of the next read.
     package var wanted: Int {
         switch demands.first {
         case .bytes(_, let maximum): max(0, maximum - buffered)
@@ -56,20 +58,20 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// Adds a pending call. Values below 1 count as 1.
+    /// Adds a pending receive call. A minimum or maximum below 1 counts as 1.
     package mutating func demand(minimum: Int, maximum: Int) {
         let bounds = Self.bounds(minimum: minimum, maximum: maximum)
         demands.append(.bytes(minimum: bounds.minimum, maximum: bounds.maximum))
     }
 
-    /// Corrects the bounds of a call: both at least 1, and the minimum not greater than the maximum.
+    /// Corrects the bounds of a receive call, so that both are at least 1 and the minimum is not greater than the maximum.
     package static func bounds(minimum: Int, maximum: Int) -> (minimum: Int, maximum: Int) {
         (max(1, min(minimum, maximum)), max(1, maximum))
     }
 
     package mutating func demandMessage() { demands.append(.message) }
 
-    /// Removes the pending call at `position`. Returns whether there was one.
+    /// Removes the pending receive call at `position`. Returns `false` if there is no call at this position.
     package mutating func forgetDemand(at position: Int) -> Bool {
         var index = -1
         return demands.removeFirst { _ in
@@ -78,7 +80,7 @@ package struct ReceiveQueue: Sendable {
         } != nil
     }
 
-    /// Removes the oldest pending call.
+    /// Removes the oldest pending receive call.
     package mutating func dropOldest() { _ = demands.popFirst() }
 
     package mutating func arrived(_ count: Int, endsMessage: Bool = false) {
@@ -93,8 +95,8 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// Completes the oldest call directly with `count` bytes of an unfinished message, if the buffer is empty and the call accepts that
-    /// number. Returns whether it did; the bytes are then not counted in the queue.
+    /// Completes the oldest receive call directly with `count` bytes of an unfinished message, if the buffer is empty and the call accepts
+    /// this number of bytes. Returns `true` if the call was completed; the bytes are then not counted in the queue.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
         else { return false }
@@ -102,13 +104,13 @@ package struct ReceiveQueue: Sendable {
         return true
     }
 
-    /// Whether the end was delivered to a call.
+    /// Whether the end of the stream was delivered to a receive call.
     package var hasDeliveredEnd: Bool { endWasDelivered }
 
     /// Records that the peer will send no more.
     package mutating func ended() { hasEnded = true }
 
-    /// Removes all pending calls, which the owner must answer. Returns their number.
+    /// Removes all pending receive calls and returns their number. The owner must complete these calls.
     package mutating func abandon() -> Int {
         let count = demands.count
         demands = InlineFirstQueue()
@@ -157,7 +159,7 @@ package struct ReceiveQueue: Sendable {
 }
 
 extension ReceiveQueue.Demand {
-    /// The maximum number of bytes in the result.
+    /// The maximum number of bytes that the receive call accepts.
     package var maximum: Int {
         switch self {
         case .bytes(_, let maximum): maximum

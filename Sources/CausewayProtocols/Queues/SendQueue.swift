@@ -22,7 +22,7 @@ package final class MessageTicket: Sendable {
 package struct SendQueue<Payload: Sendable>: Sendable {
     package struct Entry: Sendable {
         package var payload: Payload
-        /// Identifies the message; `nil` for a complete message without options.
+        /// Identifies the message to which the entry belongs; `nil` for a complete message without options.
         package var ticket: MessageTicket?
         package var endsMessage: Bool
         package var priority: Double
@@ -54,17 +54,17 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private var entries: Deque<Entry> = []
     private var entriesWithOptions = 0
-    /// The message that has begun but not ended. No other message may be sent until it ends.
+    /// The message of which some parts, but not the last part, have been sent. No other message may be sent until this one ends.
     private var open: MessageTicket?
-    /// Messages that failed before they began and whose last part is still to come. Their later parts fail too; otherwise the peer would
-    /// take them for a complete message.
+    /// Messages that failed before their first part was sent and whose last part has not been added yet. The later parts of these messages
+    /// fail too; otherwise the peer would take the later parts for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
-    /// Whether a new message without options would be sent before all others, so that it need not be queued.
+    /// Whether a new message without options can be sent at once, without being queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
     package mutating func append(_ entry: Entry) {
@@ -80,14 +80,14 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// Returns the next message that can never be sent: it has expired, its antecedent failed, or its beginning failed. Unlike
-    /// ``next(at:)`` this method begins no message, so the owner may call it while nothing can be sent.
+    /// Returns the next message that can never be sent, because it has expired, its antecedent failed, or an earlier part of it failed.
+    /// Unlike ``next(at:)``, this method begins no message, so the owner may call it while nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
     }
 
-    /// When the next message expires, if it is not sent before.
+    /// The earliest time at which a queued message expires; `nil` if no queued message has a deadline.
     package var nextDeadline: Duration? {
         guard entriesWithOptions > 0 else { return nil }
         var seen: Set<ObjectIdentifier> = []
@@ -102,7 +102,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return earliest
     }
 
-    /// Removes the oldest entry for which the predicate holds, unless its message has begun.
+    /// Removes and returns the oldest entry whose payload satisfies the predicate. Returns `nil` if there is none, or if its message has
+    /// begun.
     package mutating func withdraw(where isWanted: (Payload) -> Bool) -> Entry? {
         guard let index = entries.firstIndex(where: { isWanted($0.payload) }) else { return nil }
         if let open, entries[index].ticket === open { return nil }
@@ -141,7 +142,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return best.map { .send(remove(at: $0)) }
     }
 
-    /// Returns the oldest message that has expired or whose antecedent failed. A message that has begun does not count.
+    /// Returns the oldest message that has expired, or else the oldest message whose antecedent failed. Ignores a message that has begun.
     private mutating func chooseHopeless(at now: Duration) -> Step? {
         if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
             return lose(at: index, hasExpired: true)
@@ -153,7 +154,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// Returns the next part of a message whose beginning failed.
+    /// Returns the next part of a message whose earlier part failed.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {
@@ -173,7 +174,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
 
-    /// Whether the entry is the oldest of its message and its antecedent has been sent.
+    /// Whether the entry is the oldest of its message and the antecedent of the message, if any, has been sent.
     private func isEligible(at index: Int) -> Bool {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }

@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// The meaning of a response for a question.
+/// The result of interpreting a response to a question.
 enum DNSInterpretation {
     case answer(DNSAnswer)
-    /// CNAME records lead to a name that the response does not cover. Query that name next.
+    /// The CNAME records lead to a name for which the response has no records. Query that name next.
     case follow(DNSName, aliases: [DNSRecord], timeToLive: Duration)
-    /// The server cannot answer; another one may.
+    /// The server cannot answer the question; another server may be able to.
     case useless
     case aliasLoop
 }
@@ -13,9 +13,9 @@ enum DNSInterpretation {
 extension DNSInterpretation {
     /// The maximum number of CNAME records in a chain.
     static let aliasLimit = 16
-    /// The maximum time to live in seconds for records. It limits the effect of a wrong answer (RFC 8767 §4).
+    /// The maximum time to live of a record, in seconds. It limits the effect of a wrong answer (RFC 8767 §4).
     static let longestTimeToLive: UInt32 = 86_400
-    /// The maximum time to live in seconds for negative answers (RFC 2308 §5).
+    /// The maximum time to live of a negative answer, in seconds (RFC 2308 §5).
     static let longestNegativeTimeToLive: UInt32 = 10_800
 
     /// Interprets a response with the code NOERROR or NXDOMAIN.
@@ -61,7 +61,7 @@ extension DNSInterpretation {
         }
         if authority == nil {
             if !aliases.isEmpty { return .follow(name, aliases: aliases, timeToLive: .seconds(timeToLive)) }
-            // A referral from a server that does not offer recursion (RFC 2308 §2.2).
+            // The response is a referral from a server that does not offer recursion (RFC 2308 §2.2).
             if !message.flags.contains(.recursionAvailable), !message.flags.contains(.isAuthoritative),
                 message.authorities.contains(where: { $0.type == .ns })
             {

@@ -4,7 +4,7 @@ package import CausewayWire
 package struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     package static let usualPort: UInt16 = 53
 
-    /// The IP address. A link-local address contains its interface.
+    /// The IP address. The scope of a link-local address is its interface.
     package var address: InternetAddress
     package var port: UInt16
 
@@ -32,7 +32,7 @@ package enum DNSFailure: Error, Hashable, Sendable {
     case code(UInt16)
     /// There is no route to any server.
     case unreachable
-    /// The servers' hosts refused the packets: nothing listens on the port.
+    /// The servers' hosts rejected the packets, because no program listens on the port.
     case connectionRefused
     /// The answer is too long for a datagram, and the server does not answer over TCP.
     case truncated
@@ -57,7 +57,7 @@ package struct DNSAnswer: Hashable, Sendable {
     package var canonicalName: DNSName
     /// The CNAME records of the chain.
     package var aliases: [DNSRecord] = []
-    /// How long the answer may be cached; zero if it must not be cached.
+    /// How long the answer may be cached; zero if the answer must not be cached.
     package var timeToLive: Duration = .zero
     package var server: DNSServer?
     package var carrier: DNSCarrier?

@@ -4,12 +4,13 @@ internal import CausewayWire
 struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
-    /// Whether the attempt is skipped if the server has already given a usable answer or cannot be reached.
+    /// Whether to skip the attempt if the server has already sent a usable answer or cannot be reached.
     var isSpare = false
 }
 
 extension DNSClient {
-    /// Plans the attempts: responsive servers in their order, then servers that recently did not respond. Each round repeats this order.
+    /// Plans the attempts: first the servers that respond, in their order, then the servers that recently did not respond. Each round
+    /// repeats this order.
     mutating func makePlan(at now: Duration) -> [DNSAttempt] {
         var order = servers
         if settings.rotates, order.count > 1 {
@@ -21,13 +22,13 @@ extension DNSClient {
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
         // In the second round, queries to servers that never answered with EDNS are sent without EDNS. If only one round is configured, add
-        // a second one for these servers.
+        // a second round for these servers.
         guard rounds == 1 else { return plan }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
         return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
     }
 
-    /// Sends the query to the next server of the plan. If there is none, ends the query.
+    /// Sends the query to the next server of the plan. If no server is left, ends the query.
     mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
         guard let asking = askings[id] else { return [] }
         guard asking.next < asking.plan.count else {
@@ -38,7 +39,7 @@ extension DNSClient {
         let isLast = asking.next + 1 == asking.plan.count
         let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
         setTimer(id, at: now + (isLast ? settings.timeout : patience))
-        // With too many pending messages, wait only for the latest attempt of each query.
+        // If there are too many pending messages, wait only for the response to the latest attempt of each query.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? asking.exchanges : []
         for exchange in given { forget(exchange) }
@@ -71,7 +72,7 @@ extension DNSClient {
 }
 
 extension DNSClient.Asking {
-    /// The answer when there are no attempts left.
+    /// The answer to return when there are no attempts left.
     var lastResort: DNSAnswer {
         if let partial { return partial }
         var answer = DNSAnswer(.failed(exchanges.isEmpty ? failure ?? .unreachable : .timedOut), for: target)
@@ -85,7 +86,7 @@ extension DNSClient.Asking {
         plan = plan.prefix(next) + plan.dropFirst(next).filter { !$0.isSpare || $0.server != server }
     }
 
-    /// Adds an attempt with a server whose last answer was not usable.
+    /// Adds an attempt with a server whose last response was not usable.
     mutating func addSpare(_ server: DNSServer) {
         guard !plan.dropFirst(next).contains(where: { $0.server == server }) else { return }
         plan.append(DNSAttempt(server: server, round: (plan.last?.round ?? 0), isSpare: true))

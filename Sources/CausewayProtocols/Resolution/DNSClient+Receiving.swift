@@ -10,14 +10,15 @@ extension DNSClient {
         else { return [] }
         noteExtensions(known, at: now)
         if known.hasExtensions, message.rejectsExtensions {
-            // The server does not support EDNS (RFC 6891 §7). Send the query again without it.
+            // The server does not support EDNS (RFC 6891 §7). Send the query again without EDNS.
             health[known.server, default: ServerHealth()].lacksExtensions = true
             forget(exchange)
             return [.forget(exchange)]
                 + send(known.asking, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // Either the server does not preserve the case of the name, or the response is forged. Over TCP only a host on the path can forge one.
+        // Either the server does not preserve the case of the name, or the response is forged. Over TCP only a host on the network path can
+        // forge a response.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
@@ -30,14 +31,14 @@ extension DNSClient {
     }
 
     private mutating func noteAnswer(_ exchange: Exchange, at now: Duration) {
-        // Over TCP the time would include the connection setup.
+        // Over TCP the measured time would include the connection setup.
         let time = exchange.carrier == .udp ? now - exchange.sentAt : nil
         health[exchange.server, default: ServerHealth()].answered(after: time)
         if exchange.carrier == .tcp { health[exchange.server]?.answersStreams = true }
     }
 
-    /// Records whether the server drops queries with EDNS. This is assumed if the server answers a query without EDNS while a query with
-    /// EDNS is still unanswered.
+    /// Records whether the server drops queries with EDNS. The client assumes this if the server answers a query without EDNS while a query
+    /// with EDNS is still unanswered.
     private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
         if known.hasExtensions {
             health[known.server, default: ServerHealth()].answersExtensions = true
@@ -50,14 +51,15 @@ extension DNSClient {
         }
     }
 
-    /// Notes that the server does not preserve the case of names. If it has not answered over TCP, adds an attempt without random case.
+    /// Records that the server does not preserve the case of names. If the server has not answered over TCP, adds an attempt without random
+    /// case.
     private mutating func noteChangedCase(_ known: Exchange) {
         health[known.server, default: ServerHealth()].changesCase = true
         if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }
     }
 
-    /// Keeps the addresses of a truncated response, in case the complete response does not arrive. They are not cached. For other types a
-    /// part of the records is not an answer (RFC 2181 §9).
+    /// Stores the addresses of a truncated response, in case the complete response does not arrive. The addresses are not cached. Records
+    /// of other types are not stored, because an incomplete set of records is not an answer (RFC 2181 §9).
     private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
         noteAnswer(known, at: now)
         guard let asking = askings[known.asking] else { return }
@@ -119,7 +121,7 @@ extension DNSClient {
         let others = asking.exchanges
         asking.next = max(0, asking.next - 1)
         askings[id] = asking
-        // The pending messages still ask for the previous name.
+        // The pending messages still query the previous name.
         for other in others { forget(other) }
         return others.map { .forget($0) } + askNext(id, at: now)
     }

@@ -3,9 +3,9 @@ internal import DequeModule
 
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
-/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that each event returns, passes in the bytes that
-/// arrive from the queried server on the same socket, and calls ``advance(to:)`` at ``nextDeadline``. Identical questions share one query.
-/// Caching is the job of ``ResolverCache``.
+/// The client owns no sockets and reads no clock. The owner of the client performs the ``Action``s that each method for an event returns,
+/// passes the bytes from the queried server to the client, and calls ``advance(to:)`` at ``nextDeadline``. Identical questions share one
+/// query. Caching is the job of ``ResolverCache``.
 package struct DNSClient: ~Copyable {
     package typealias QuestionID = UInt64
     package typealias ExchangeID = UInt64
@@ -14,12 +14,12 @@ package struct DNSClient: ~Copyable {
         /// Send these bytes. Pass a response with the same message ID to ``received(_:for:at:)``. For TCP the bytes do not include the
         /// length prefix.
         case send(ExchangeID, [UInt8], id: UInt16, to: DNSServer, over: DNSCarrier)
-        /// The exchange is over: ignore its response.
+        /// The exchange is over. Ignore later responses to its message.
         case forget(ExchangeID)
         case answer(QuestionID, DNSAnswer)
     }
 
-    /// One sent message.
+    /// A message sent to a server, whose response is pending.
     struct Exchange {
         var asking: UInt64
         var server: DNSServer
@@ -28,20 +28,20 @@ package struct DNSClient: ~Copyable {
         var question: DNSQuestion
         var sentAt: Duration
         var hasExtensions: Bool
-        /// Whether the case of the name was random. The response must then repeat it.
+        /// Whether the name was sent with random case. The response must then repeat the name with the same case.
         var hasRandomCase: Bool
     }
 
     /// A query and its state.
     struct Asking {
         let question: DNSQuestion
-        /// The last name of the CNAME chain so far.
+        /// The last known name of the CNAME chain.
         var target: DNSName
         var aliases: [DNSRecord] = []
         var aliasLifetime: Duration?
         var askers: [QuestionID]
         let startedAt: Duration
-        /// The attempts in order.
+        /// The planned attempts, in order.
         var plan: [DNSAttempt]
         var next = 0
         var exchanges: [ExchangeID] = []
@@ -62,12 +62,13 @@ package struct DNSClient: ~Copyable {
 
     /// The maximum size in bytes of a UDP response that does not need fragmentation on any usual path (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
-    /// The maximum number of pending messages. Message IDs have only 16 bits; with many in use, forged responses would match more often.
+    /// The maximum number of pending messages. Message IDs have only 16 bits; if many are in use, a forged response is more likely to
+    /// match.
     static let exchangeLimit = 4_096
-    /// The maximum number of messages sent before the first response. The usual socket buffers of servers and of this host hold little
-    /// more; further messages would be lost.
+    /// The maximum number of messages sent before the first response. The usual socket buffers of servers and of this host hold little more
+    /// than this number; further messages would be lost.
     package static let burst = 200
-    /// The time without a response after which the next burst is sent. By then the earlier messages are processed or lost.
+    /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
     package static let pause: Duration = .milliseconds(100)
 
     package var settings: ResolverConfiguration.Options
@@ -81,7 +82,7 @@ package struct DNSClient: ~Copyable {
     private var timers = TimerHeap<UInt64>()
     var lastID: UInt64 = 0
     var rotation = 0
-    /// Queries that wait for free capacity.
+    /// Queries that wait until fewer messages are pending.
     private var backlog: Deque<UInt64> = []
     /// The timer that sends the next burst. The timer has the number 0, which no query has.
     private var backlogTimer: TimerHeap<UInt64>.ID?
@@ -103,7 +104,7 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Sets the servers and options for new queries. Pending queries keep the old ones.
+    /// Sets the servers and options for new queries.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         self.servers = servers
         self.settings = settings
@@ -112,7 +113,7 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Events
 
-    /// Starts a query. The actions may already contain the answer.
+    /// Starts a query. The returned actions may already contain the answer.
     package mutating func ask(
         _ name: DNSName, _ type: DNSRecordType, at now: Duration
     ) -> (id: QuestionID, actions: [Action]) {
@@ -135,7 +136,7 @@ package struct DNSClient: ~Copyable {
         return (id, askNext(id, at: now))
     }
 
-    /// Cancels a question.
+    /// Cancels a question. No answer is reported for it.
     package mutating func cancel(_ question: QuestionID, at now: Duration) -> [Action] {
         guard let key = keys.removeValue(forKey: question), let id = byKey[key] else { return [] }
         askings[id]?.askers.removeAll { $0 == question }
@@ -146,7 +147,7 @@ package struct DNSClient: ~Copyable {
     /// Reports that the message could not be sent, or that the server's host refused it.
     package mutating func failed(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = exchanges[exchange] else { return [] }
-        // If only TCP failed, the server did respond over UDP.
+        // If only the TCP connection failed, the server has responded over UDP.
         let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
         if failure != .unreachable, !isStreamOnly { health[lost.server, default: ServerHealth()].wasSilent(at: now) }
         return giveUp(exchange, because: failure, at: now)
@@ -190,7 +191,7 @@ package struct DNSClient: ~Copyable {
         askings[lost.asking]?.failedServer = lost.server
         if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.dropSpares(of: lost.server) }
         guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
-        // There are no attempts left, but another server may still answer: wait for it until its timeout.
+        // If there are no attempts left but the response of another server is pending, wait for that response until its timeout.
         let mayGoOn = asking.next < asking.plan.count
         guard mayGoOn || asking.exchanges.isEmpty else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.asking, at: now)
@@ -216,7 +217,7 @@ package struct DNSClient: ~Copyable {
         return actions + resumeBacklog(at: now)
     }
 
-    /// Marks the servers that did not answer in time. They are tried last for some time.
+    /// Records which servers did not answer in time. For some time, the client queries these servers last.
     private mutating func noteSilence(_ asking: Asking, at now: Duration) {
         for exchange in asking.exchanges {
             guard let silent = exchanges[exchange] else { continue }
@@ -235,14 +236,14 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // A query that ends at once calls this method again. Return then, because the loop below continues with the next query.
+        // If a query ends at once, it calls this method again. Return in this case, because the loop below continues with the next query.
         guard !isResuming, !backlog.isEmpty else { return [] }
         isResuming = true
         defer { isResuming = false }
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
             guard askings[id] != nil else { continue }
-            // Plan again: in the meantime some servers may have stopped answering.
+            // Make a new plan, because some servers may have stopped answering while the query was waiting.
             let plan = makePlan(at: now)
             askings[id]?.plan = plan
             actions += askNext(id, at: now)

@@ -17,7 +17,7 @@ package enum AddressOrigin: Hashable, Sendable {
     /// The hosts file, or a name with a fixed meaning (RFC 6761).
     case host
     case cache
-    /// The cache; the time to live of the answer has expired.
+    /// The cache; the time to live of the cached answer has expired.
     case expiredCache
     case query(DNSCarrier)
     /// Multicast DNS.
@@ -26,8 +26,8 @@ package enum AddressOrigin: Hashable, Sendable {
 
 /// Finds the addresses of one host name in files, the cache, DNS or multicast DNS, in the order that the host's configuration demands.
 ///
-/// It queries both address families at once and reports each as it arrives, so that connection attempts can begin with the first (RFC 8305
-/// §3). It does no I/O: its owner performs the ``Action``s. Each lookup ends exactly once.
+/// The lookup queries both address families at once and reports the addresses of each family as they arrive, so that connection attempts
+/// can begin with the first addresses (RFC 8305 §3). It does no I/O: its owner performs the ``Action``s. Each lookup ends exactly once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 
@@ -36,9 +36,9 @@ package struct NameLookup: Sendable {
         case ask(DNSName, DNSRecordType)
         /// Query multicast DNS, and pass the answer to ``linkAnswered(_:)``.
         case askLink(DNSName)
-        /// Addresses of one family. More may follow.
+        /// These addresses of one family were found. More addresses may follow.
         case found([InternetAddress], Family, AddressOrigin)
-        /// There are no more addresses of this family.
+        /// There will be no more addresses of this family.
         case settled(Family)
         /// The lookup is over for both families. The problem is `nil` if addresses were found.
         case end(NameProblem?)
@@ -47,7 +47,7 @@ package struct NameLookup: Sendable {
     private let families: [Family]
     private let context: ResolverEnvironment
     private let allowsExpired: Bool
-    /// The names to try, in order.
+    /// The names that are still to be queried, in order.
     private var candidates: [DNSName] = []
     private var steps: ArraySlice<NameServiceOrder.Step>
     private var stopsAfterDNS: Set<NameServiceOrder.Status> = []
@@ -84,7 +84,7 @@ package struct NameLookup: Sendable {
         return nextStep(name)
     }
 
-    /// Processes an answer to `ask`. An expired answer from the cache comes first, the fresh one later.
+    /// Processes an answer to an `ask` action. If the cache has an expired answer, it is passed first, and the fresh answer later.
     package mutating func answered(
         _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
     ) -> [Action] {
@@ -156,7 +156,7 @@ package struct NameLookup: Sendable {
                 if step.stops.contains(.notfound) { return end(.notFound) }
             case .ownName:
                 let isOwn = context.ownName.map { $0 == name } ?? false
-                // These addresses always lead to this host; nss-myhostname uses the same ones.
+                // These addresses always belong to this host. The module nss-myhostname uses the same addresses.
                 let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
                 if isOwn, let actions = use(own, .host) { return actions }
             case .multicast:
@@ -169,7 +169,7 @@ package struct NameLookup: Sendable {
                 return nextName()
             }
         }
-        // Query the link even if the configuration does not name mDNS: no other source knows these names.
+        // Query multicast DNS even if the configuration does not name it, because no other source knows `.local` names.
         if name.isWithin(.local), name != .local, current == nil { return askLink(name) }
         return end(problem ?? .notFound)
     }
@@ -192,10 +192,10 @@ package struct NameLookup: Sendable {
         return first.map { .ask(name, $0 == .ipv6 ? .aaaa : .a) }
     }
 
-    /// Continues after both families of the current name were answered.
+    /// Continues after the answers for all families of the current name have arrived.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        // The query failed because of the servers, so they would not answer for the next name either.
+        // The query failed because of the servers, so a query for the next name would fail too.
         if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
         return nextName()
     }
@@ -215,7 +215,7 @@ package struct NameLookup: Sendable {
 
     // MARK: Ending
 
-    /// Reports the usable addresses. Returns `nil` if there are none.
+    /// Reports the addresses that belong to the requested families and ends the lookup. Returns `nil` if there are no such addresses.
     private mutating func use(_ addresses: [InternetAddress], _ origin: AddressOrigin) -> [Action]? {
         var actions: [Action] = []
         for family in families {
@@ -240,7 +240,7 @@ package enum NameProblem: Error, Hashable, Sendable {
     /// No server answered in time. A later attempt may succeed.
     case timedOut
     case refused
-    /// The servers' hosts refused the packets: nothing listens on the port.
+    /// The servers' hosts rejected the packets, because no program listens on the port.
     case connectionRefused
     case serverFailure
     /// There is no route to any server.

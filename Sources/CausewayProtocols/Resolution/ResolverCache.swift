@@ -9,7 +9,8 @@ package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Separates programs that must not see each other's queries, and queries that are limited to certain interfaces.
+        /// Keeps apart the answers for programs that must not see each other's queries, and for queries that are limited to certain
+        /// interfaces.
         package var partition: UInt64
 
         package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0) {
@@ -21,7 +22,7 @@ package struct ResolverCache: Sendable {
 
     package struct Found: Equatable, Sendable {
         package var answer: DNSAnswer
-        /// Whether the time to live is over.
+        /// Whether the answer's time to live has expired.
         package var isExpired: Bool
     }
 
@@ -31,7 +32,7 @@ package struct ResolverCache: Sendable {
     }
 
     package static let usualLimit = 2_048
-    /// How long an expired answer may still be used (RFC 8767 §5 recommends one to three days).
+    /// How long an answer may still be used after it has expired (RFC 8767 §5 recommends one to three days).
     package static let staleLimit: Duration = .seconds(86_400)
 
     /// The maximum number of entries in each half.
@@ -39,12 +40,12 @@ package struct ResolverCache: Sendable {
     private var recent: [Key: Entry] = [:]
     private var older: [Key: Entry] = [:]
 
-    /// - Parameter limit: The maximum number of entries, at least 2.
+    /// - Parameter limit: The maximum number of entries in the cache, at least 2.
     package init(limit: Int = usualLimit) { self.limit = max(1, limit / 2) }
 
     package var count: Int { recent.count + older.count }
 
-    /// Returns the answer with its remaining time to live; an expired answer only if `allowingExpired` is `true`.
+    /// Returns the answer with its remaining time to live. Returns an expired answer only if `allowingExpired` is `true`.
     package mutating func find(_ key: Key, allowingExpired: Bool = false, at now: Duration) -> Found? {
         guard let entry = wanted(key) else { return nil }
         let isExpired = entry.expires <= now
@@ -66,12 +67,12 @@ package struct ResolverCache: Sendable {
         return entry
     }
 
-    /// Stores an answer for its time to live. Failures are not stored, and do not remove an older answer.
+    /// Stores an answer for its time to live. A failure is not stored and does not remove an older answer.
     package mutating func store(_ answer: DNSAnswer, for key: Key, at now: Duration) {
         switch answer.finding {
         case .failed: return
         case .noSuchName, .noSuchRecord:
-            // The older answer is wrong now, even if the new one must not be cached.
+            // Remove the older answer even if the new answer must not be cached, because the older answer is no longer correct.
             guard answer.timeToLive > .zero else {
                 recent[key] = nil
                 older[key] = nil
@@ -90,7 +91,7 @@ package struct ResolverCache: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
-    /// Removes the answers of a partition; all answers if `partition` is `nil`.
+    /// Removes the answers of one partition, or all answers if `partition` is `nil`.
     package mutating func removeAll(partition: UInt64? = nil) {
         recent = recent.filter { partition != nil && $0.key.partition != partition }
         older = older.filter { partition != nil && $0.key.partition != partition }

@@ -1,9 +1,9 @@
-/// Statistics about one server. They decide in which order servers are tried and how long to wait for each.
+/// Statistics about one server. They determine the order of the servers and the time to wait for a response.
 struct ServerHealth: Sendable {
-    /// How long to wait for a server that has never answered, before the next server is queried as well.
+    /// If a server has never answered, the next server is queried after this time.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// If a server does not answer, it is tried only after all other servers for this time. The time doubles with each failure, up to the
+    /// If a server does not answer, it is queried only after all other servers for this time. The time doubles with each failure, up to the
     /// maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
@@ -15,16 +15,16 @@ struct ServerHealth: Sendable {
     /// If a server drops a query with EDNS(0), queries to this server are sent without EDNS(0) for this time.
     static let extensionPause: Duration = .seconds(600)
 
-    /// The server rejects queries with EDNS(0) as malformed (RFC 6891 §7).
+    /// Whether the server rejects queries with EDNS(0) as malformed (RFC 6891 §7).
     var lacksExtensions = false
-    /// The server has answered a query with EDNS(0).
+    /// Whether the server has answered a query with EDNS(0).
     var answersExtensions = false
     private var dropsExtensionsUntil: Duration?
-    /// The server does not repeat the case of the queried name.
+    /// Whether the server changes the case of the queried name in its responses.
     var changesCase = false
     var answersStreams = false
 
-    /// Whether to query without random case: the server does not preserve it, and has not answered over TCP.
+    /// Whether to send names without random case, because the server does not preserve the case and has not answered over TCP.
     var needsPlainCase: Bool { changesCase && !answersStreams }
 
     func refusesExtensions(at now: Duration) -> Bool {
@@ -38,10 +38,10 @@ struct ServerHealth: Sendable {
 
     func isShunned(at now: Duration) -> Bool { shunnedUntil.map { $0 > now } ?? false }
 
-    /// Returns how long to wait before the next server is queried.
+    /// Returns how long to wait for this server before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
-        // After a failure wait only a short time.
+        // If the last query failed, wait only a short time.
         if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }

@@ -23,13 +23,14 @@ package struct ServiceTarget: Hashable, Sendable {
         self.init(priority: priority, weight: weight, port: port, host: host)
     }
 
-    /// Sorts the hosts of a service: by priority, and within one priority at random in proportion to the weights (RFC 2782).
+    /// Sorts the hosts of a service by priority. Hosts of the same priority are in random order, in which a host with a larger weight is
+    /// more likely to be first (RFC 2782).
     package static func ordered(_ targets: [Self], using random: inout some RandomNumberGenerator) -> [Self] {
         var (rest, order) = (targets, [Self]())
         while let minimum = rest.map(\.priority).min() {
             let candidates = rest.indices.filter { rest[$0].priority == minimum }
             let total = candidates.reduce(0) { $0 + Int(rest[$1].weight) }
-            // A host with weight zero is chosen rarely if others have weights.
+            // A host with weight zero is rarely first if other hosts have larger weights.
             var draw = Int.random(in: 0...total, using: &random)
             let sorted = candidates.sorted { rest[$0].weight < rest[$1].weight }
             let chosen = sorted.first { index in

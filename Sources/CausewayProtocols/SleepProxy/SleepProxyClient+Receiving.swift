@@ -34,8 +34,8 @@ extension SleepProxyClient {
         follow(from: proxy.target, to: nil)
     }
 
-    /// Queries the addresses of the host that the SRV record of a proxy names now. Stops the queries for the previous host if no other
-    /// proxy is on it.
+    /// Queries the addresses of the host in the current SRV record of a proxy. Stops the queries for the previous host if no other proxy
+    /// runs on that host.
     private mutating func follow(from old: DNSName?, to new: DNSName?) {
         if let new, new.isWithin(.local), addresses[new] == nil {
             addresses[new] = []

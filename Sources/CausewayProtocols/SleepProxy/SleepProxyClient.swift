@@ -4,9 +4,10 @@ package import CausewayWire
 /// Registers this host's records with a sleep proxy, which answers for the host while it sleeps.
 ///
 /// While the host is awake, the client looks for sleep proxies on the link. Just before the host sleeps, it sends the records to the best
-/// proxy by DNS update (RFC 2136), with the owner option, which says how to wake the host (``DNSOwner``), and the lease time (RFC 9664). It
-/// then reports whether a proxy accepted them; if none did, the host must send goodbye messages. The client does no I/O and reads no clock:
-/// its owner sends its queries and messages, reports the answers, and calls ``advance(to:)`` at ``nextDeadline``.
+/// proxy in a DNS update (RFC 2136). The update has an owner option (``DNSOwner``), which describes how to wake the host, and a lease time
+/// (RFC 9664). The client then reports whether a proxy accepted the records; if no proxy did, the host must send goodbye messages. The
+/// client does no I/O and reads no clock: its owner sends the client's queries and messages, passes the replies to the client, and calls
+/// ``advance(to:)`` at ``nextDeadline``.
 package struct SleepProxyClient: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion)
@@ -30,16 +31,17 @@ package struct SleepProxyClient: Sendable {
     }
 
     package static let type: DNSName = "_sleep-proxy._udp.local"
-    /// The requested lease in seconds. The host cannot renew it while it sleeps.
+    /// The requested lease time in seconds. The host cannot renew the lease while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// The maximum number of known proxies, and the maximum number of proxies to ask. If none of these accepts, the host sleeps without a
-    /// proxy.
+    /// The maximum number of known proxies. The next constant is the maximum number of proxies to try. If none of these accepts the
+    /// records, the host sleeps without a proxy.
     static let proxyLimit = 16
     static let attemptLimit = 2
-    /// The interval and the maximum number of transmissions of a message. The host is about to sleep, so both are small.
+    /// The time between two transmissions of a message. The next constant is the maximum number of transmissions. The host is about to
+    /// sleep, so both values are small.
     static let retryInterval: Duration = .milliseconds(100)
     static let sendLimit = 3
-    /// The maximum number of update messages. More would take too long.
+    /// The maximum number of update messages. Sending more messages would take too long.
     static let messageLimit = 64
 
     struct Proxy: Sendable {
@@ -67,7 +69,7 @@ package struct SleepProxyClient: Sendable {
     var proxies: [DNSName: Proxy] = [:]
     var addresses: [DNSName: [DNSRecordData]] = [:]
     var conversation: Conversation?
-    /// The proxies that were already asked before this sleep.
+    /// The proxies to which the records were already sent before this sleep.
     var tried: Set<MulticastPeer> = []
     var actions: [Action] = []
     private var isStarted = false
@@ -102,7 +104,7 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// Whether the peer `left` comes before `right`. IPv4 comes before IPv6, because it needs no scope.
+    /// Whether `left` is preferred to `right`. IPv4 is preferred to IPv6, because an IPv4 address needs no scope.
     private static func precedes(_ left: MulticastPeer, _ right: MulticastPeer) -> Bool {
         switch (left.address, right.address) {
         case (.ipv4(let left), .ipv4(let right)): left.bits < right.bits
@@ -114,7 +116,8 @@ package struct SleepProxyClient: Sendable {
 
     // MARK: Sleep
 
-    /// Registers the records before sleep. The result is the action `registered` or `failed`; if there is no proxy, it follows at once.
+    /// Registers the records before the host sleeps. The action `registered` or `failed` reports the result. If there is no proxy, `failed`
+    /// is available when this method returns.
     package mutating func sleep(_ registration: Registration, at now: Duration) {
         guard conversation == nil else { return }
         tried = []
@@ -197,7 +200,8 @@ enum SleepProxyUpdate {
 
     /// Encodes as many records as fit into one message. Returns `nil` if not even the first one fits.
     ///
-    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, because it tells the proxy to defend them.
+    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, because this bit requests that the proxy defends the
+    /// records.
     static func make(
         _ id: UInt16, _ records: ArraySlice<DNSRecord>, _ extensions: DNSExtensions, limit: Int
     ) -> ([UInt8], count: Int)? {

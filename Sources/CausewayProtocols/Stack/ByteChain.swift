@@ -1,9 +1,9 @@
 internal import DequeModule
 
-/// A queue of bytes that keeps the arrays it was given: appending and taking do not copy, except for small pieces.
+/// A queue of bytes that stores the appended arrays themselves. Appending and removing bytes copies only small pieces.
 ///
-/// Pieces shorter than ``coalescedLength`` are copied to the end of the last array, so that a peer that sends single bytes does not cost
-/// one array for each byte.
+/// Pieces shorter than ``coalescedLength`` are copied to the end of the last array, so that the queue does not store one array for each
+/// byte if a peer sends single bytes.
 package struct ByteChain: Sendable {
     /// The minimum length in bytes of a piece that is kept without a copy.
     package static let coalescedLength = 512
@@ -35,7 +35,7 @@ package struct ByteChain: Sendable {
         for piece in other.pieces.rest { append(piece) }
     }
 
-    /// All bytes, if they are in one array; `nil` otherwise.
+    /// All bytes, if they are stored in one array; `nil` otherwise.
     package var onlyPiece: ArraySlice<UInt8>? { pieces.rest.isEmpty ? pieces.first : nil }
 
     /// Removes and returns the first piece, or its first `limit` bytes. Returns `nil` if the chain is empty or `limit` is not positive.
@@ -71,10 +71,10 @@ package struct ByteChain: Sendable {
         return dropped
     }
 
-    /// Returns the first `limit` bytes, or all if there are fewer, as one slice. Does not remove them.
+    /// Returns the first `limit` bytes, or all bytes if there are fewer, as one slice. Does not remove the bytes.
     ///
-    /// If the bytes are in several pieces, the method joins them and keeps the joined array. Repeated calls while more bytes arrive copy
-    /// each byte only once.
+    /// If the bytes are in several pieces, the method joins them and keeps the joined array. If the method is called repeatedly while more
+    /// bytes arrive, each byte is copied only once.
     package mutating func front(_ limit: Int) -> ArraySlice<UInt8> {
         guard limit > 0, var first = pieces.popFirst() else { return [] }
         let wanted = min(limit, count)

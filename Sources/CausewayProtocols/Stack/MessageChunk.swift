@@ -1,28 +1,29 @@
-/// The metadata of one protocol for a message. In a received message it is information from this protocol for the stages above. In a
-/// message to send it is information for this protocol.
+/// The metadata of one protocol for a message. In a received message, the metadata is information from this protocol for the stages above.
+/// In a message to send, the metadata is information for this protocol.
 package protocol StageMetadata: Sendable {}
 
 /// A part of a message on its way through a ``ProtocolStack``, in either direction.
 ///
-/// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk carries the metadata, and
-/// only the last one ends the message.
+/// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk has the metadata of the
+/// message, and only the last chunk ends the message.
 package struct MessageChunk: Sendable {
     /// How a chunk relates to the messages before and after it.
     package enum Kind: Sendable {
-        /// A part of the sequence of messages.
+        /// A part of a message.
         case content
-        /// A control message of the protocol. It may come between two chunks of a message, which continues after it.
+        /// A control message of the protocol. It may come between two chunks of another message.
         case control
-        /// A control message that ends the sequence. If it interrupts a message, that message is never completed.
+        /// A control message that ends the sequence of messages. If it comes between two chunks of another message, that message is never
+        /// completed.
         case closing
     }
 
     package var bytes: ByteChain
-    /// For sending: the metadata of all protocols; each protocol looks for its own. On receipt: the metadata of the protocol that delivers
-    /// the chunk, then that of the protocols below it.
+    /// In a message to send: the metadata for all protocols; each protocol uses only its own. In a received message: the metadata of the
+    /// protocol that delivers the chunk, then the metadata of the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether this is the last chunk in its direction. If the last received chunk does not have ``endsMessage``, its message is
+    /// Whether this is the last chunk in its direction. If the last received chunk has ``endsMessage`` set to `false`, the message is
     /// incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
@@ -43,7 +44,7 @@ package struct MessageChunk: Sendable {
         self.init(ByteChain(bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
     }
 
-    /// The end of one direction, without content.
+    /// A chunk that ends one direction and has no content.
     package static var end: MessageChunk { MessageChunk(ByteChain(), isFinal: true) }
 
     /// Whether the chunk only ends its direction and is not a message.
@@ -62,7 +63,7 @@ package struct MessageChunk: Sendable {
         return nil
     }
 
-    /// Removes and returns at most `limit` bytes as a chunk. It ends the message only if no bytes remain.
+    /// Removes at most `limit` bytes and returns them as a chunk. This chunk ends the message only if no bytes remain.
     package mutating func take(atMost limit: Int) -> MessageChunk {
         guard bytes.count > limit else {
             let whole = self

@@ -1,6 +1,6 @@
 /// Content on its way through the stack: from the transport to the program, and from the program to the transport.
 extension ProtocolStack {
-    /// The number of bytes that the stack accepts from the transport now. At 0, do not read from the transport.
+    /// The number of bytes that the stack accepts from the transport now. If the number is 0, do not read from the transport.
     package var inboundRoom: Int {
         var copy = self
         return copy.lookForInboundRoom()
@@ -29,8 +29,8 @@ extension ProtocolStack {
     /// Passes bytes of a stream from the transport to the stack, and writes the resulting content for the program to `room`. The stack
     /// keeps content that does not fit.
     ///
-    /// - Returns: The number of bytes written to `room`; `nil` if the stack must deliver something else first. The stack has then not taken
-    ///   the bytes.
+    /// - Returns: The number of bytes written to `room`; `nil` if the stack must first deliver an event or other content. If the result is
+    ///   `nil`, the stack has not consumed the bytes.
     package mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
@@ -43,7 +43,7 @@ extension ProtocolStack {
     }
 
     /// Removes and returns a chunk for the program, with at most `limit` bytes. After a failure the stack still delivers the messages that
-    /// were complete before it.
+    /// were complete before the failure.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
         guard isReady || (phase == .ended && wasReady && closing == nil), !nothingPending.inbound else { return nil }
         let top = places.count - 1
@@ -67,7 +67,7 @@ extension ProtocolStack {
     /// Sends a chunk. The stack accepts a whole chunk even if it exceeds ``outboundRoom``. It accepts nothing before it is ready, or after
     /// the stack or its top stage has begun to close.
     ///
-    /// - Returns: Whether the stack accepted the chunk. If not, do not try again.
+    /// - Returns: Whether the stack accepted the chunk. If the result is `false`, do not try again.
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard isReady else { return false }
@@ -76,7 +76,7 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Sends bytes that are valid only during the call. `envelope` holds the properties of the chunk.
+    /// Sends bytes that are valid only during the call. `envelope` is a chunk without bytes that has the properties of the chunk to send.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     {
@@ -86,8 +86,8 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Removes and returns a chunk for the transport. On a byte stream every chunk can be sent alone; a datagram consists of all chunks up
-    /// to one that ends a message.
+    /// Removes and returns a chunk for the transport. On a byte stream each chunk can be sent separately. A datagram consists of all chunks
+    /// up to the next chunk that ends a message.
     package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
         guard !nothingPending.outbound else { return nil }
         let chunk = places[0].stage.nextOutbound(atMost: limit)
@@ -98,7 +98,7 @@ extension ProtocolStack {
 
     /// Writes bytes of a stream for the transport to `room`, if all pending output fits and consists only of bytes.
     ///
-    /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:at:)`` may return a chunk.
+    /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:at:)`` may return a chunk.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
         guard isPlain, !nothingPending.outbound else { return 0 }
         let count = unsafe places[0].stage.takeOutbound(into: room)

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension ProtocolStack {
-    /// Moves content between the stages, starts and closes stages, until nothing changes any more.
+    /// Moves content between the stages, and starts and closes stages, until nothing changes.
     ///
     /// - Returns: Whether anything changed.
     @discardableResult
@@ -21,7 +21,7 @@ extension ProtocolStack {
         return turns > 1
     }
 
-    /// Starts each stage whose lower neighbour is ready.
+    /// Starts each stage above a stage that is ready.
     private mutating func open(at now: Duration) -> Bool {
         guard phase == .opening, closing == nil else { return false }
         for index in places.indices {
@@ -46,7 +46,7 @@ extension ProtocolStack {
             while true {
                 let room = places[index + 1].stage.inboundRoom
                 guard room > 0, let chunk = places[index].stage.nextInbound(atMost: room) else { break }
-                // The stage above does not get control messages: they may come in the middle of a message.
+                // Do not pass control messages to the stage above, because they may come in the middle of a message.
                 if chunk.kind == .content { places[index + 1].stage.receive(chunk, at: now) }
                 moved = true
             }
@@ -69,9 +69,9 @@ extension ProtocolStack {
         return moved
     }
 
-    /// Whether content may be moved down to the stage. A stage that has sent its closing message accepts no content. The content then stays
-    /// in the stage above, so that the program does not regard it as sent. If the whole stack closes, the content is moved down and
-    /// discarded.
+    /// Whether content may be moved down to the stage. A stage that has sent its closing message accepts no content. Content for it then
+    /// stays in the stage above, so that the program does not regard the content as sent. If the whole stack is closing, the content is
+    /// moved down and discarded.
     private mutating func mayCarryDown(to index: Int) -> Bool {
         places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
     }
@@ -103,7 +103,7 @@ extension ProtocolStack {
         return true
     }
 
-    /// Closes the stage below the one that has closed.
+    /// Closes the stage below the stage that has closed.
     mutating func closeNext(at now: Duration) {
         guard let above = closing else { return }
         closing = above - 1

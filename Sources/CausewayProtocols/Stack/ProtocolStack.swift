@@ -3,11 +3,11 @@ package import CausewayTypes
 /// A stack of protocols over a transport: bytes or datagrams at the bottom, messages at the top.
 ///
 /// Handshakes run from the bottom to the top: a stage starts when the stage below it is ready. Closing runs from the top to the bottom: a
-/// stage closes when the stage above it has closed. A stage gets content only while it has room, so the stack holds a limited number of
-/// bytes, even if the peer is fast and the program slow.
+/// stage closes when the stage above it has closed. Content is passed to a stage only while the stage has room for it, so the stack holds a
+/// limited number of bytes, even if the peer is fast and the program slow.
 ///
-/// After each call the owner takes ``nextEvent(at:)`` until it returns `nil`, sends the chunks from ``nextOutbound(atMost:at:)``, and reads
-/// ``wakeUp``. The stack reports its end once.
+/// After each call of a method, the owner calls ``nextEvent(at:)`` until it returns `nil`, sends the chunks from
+/// ``nextOutbound(atMost:at:)``, and reads ``wakeUp``. The stack reports its end once, as an event.
 package struct ProtocolStack: Sendable {
     /// Identifies a stage during its lifetime, even if other stages are inserted.
     package struct StageID: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct ProtocolStack: Sendable {
     package enum Event: Sendable {
         /// All handshakes are complete: messages can be sent and received.
         case ready
-        /// A question or a notification from a stage.
+        /// A stage has sent a question or a notification.
         case stage(StageID, any StageEvent)
         /// The stack has failed. Send the remaining chunks from ``ProtocolStack/nextOutbound(atMost:at:)`` before you close the transport.
         case failed(Failure)
@@ -37,7 +37,7 @@ package struct ProtocolStack: Sendable {
         var wasStarted: Bool { started != nil }
     }
 
-    /// A change of the stack as a whole.
+    /// A change of the state of the whole stack.
     enum PendingEvent {
         case ready
         case failed(Failure)
@@ -68,7 +68,7 @@ package struct ProtocolStack: Sendable {
     /// The index of the lowest stage that is closing. This stage and all stages above it deliver and accept no content.
     var closing: Int?
     var pendingEvent: PendingEvent?
-    /// Kinds of output that are known to be empty until the state changes. The flags save repeated queries.
+    /// The kinds of output that are known to be empty until the state changes. With these flags the stack need not query each stage again.
     var nothingPending = NothingPending()
 
     /// - Parameter stages: The stages from bottom to top; at least one.
@@ -81,8 +81,8 @@ package struct ProtocolStack: Sendable {
     /// The identifiers of the stages, from bottom to top.
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
-    /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between program, stage and
-    /// transport.
+    /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between the program, the stage and
+    /// the transport.
     package var isPlain: Bool { isReady && places.count == 1 }
     /// The durations of the completed handshakes, from bottom to top.
     package var handshakes: [(stage: StageID, duration: Duration)] {
@@ -94,23 +94,23 @@ package struct ProtocolStack: Sendable {
     package var hasEnded: Bool { phase == .ended }
     /// Whether handshakes are in progress and ``close(at:)`` has not been called.
     package var isOpening: Bool { phase == .opening && closing == nil }
-    /// Whether the only remaining step of closing is the peer's closing message.
+    /// Whether closing waits only for the peer's closing message.
     package var awaitsGoodbye: Bool {
         guard let closing, places.indices.contains(closing) else { return false }
         return places[closing].stage.awaitsGoodbye
     }
 
-    /// Starts the handshakes. Call it when the transport is ready.
+    /// Starts the handshakes. Call this method when the transport is ready.
     package mutating func start(at now: Duration) {
         guard !wasStarted else { return }
         wasStarted = true
         settle(at: now)
     }
 
-    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive it twice, so it must be idempotent. Call it before
-    /// ``start(at:)``.
+    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive this content twice, so it must be idempotent. Call this
+    /// method before ``start(at:)``.
     ///
-    /// - Returns: Whether the stack accepted the content. If not, send it as usual.
+    /// - Returns: Whether the stack accepted the content. If the result is `false`, send the content after the handshake.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
         // If there is a protocol above the lowest stage, that protocol changes the program's content before the lowest stage encrypts it.
         guard !wasStarted, places.count == 1 else { return false }
@@ -124,7 +124,7 @@ package struct ProtocolStack: Sendable {
 
     // MARK: Events and time
 
-    /// Whether ``nextEvent(at:)`` may return an event. Reading this flag is cheaper than the call.
+    /// Whether ``nextEvent(at:)`` may return an event. Reading this property is cheaper than calling the method.
     package var mayHaveEvent: Bool { !nothingPending.event }
     /// Whether ``nextInbound(atMost:at:)`` may return a chunk.
     package var mayHaveInbound: Bool { !nothingPending.inbound }
@@ -151,7 +151,7 @@ package struct ProtocolStack: Sendable {
         return pendingEvent.event
     }
 
-    /// The time of the next call to ``advance(to:)``; `nil` if none is needed.
+    /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
     package var wakeUp: Duration? {
         var copy = self
         return copy.lookForWakeUp()
@@ -175,8 +175,8 @@ package struct ProtocolStack: Sendable {
 
     // MARK: Stages
 
-    /// Calls `body` with a stage, for example to answer its event. Call ``resume(at:)`` afterwards; the program's own code may run in
-    /// between.
+    /// Calls `body` with a stage, for example to respond to the stage's event. Call ``resume(at:)`` afterwards. The program's own code may
+    /// run before that call.
     ///
     /// - Returns: The result of `body`; `nil` if the stage does not exist or has another type.
     package mutating func withStage<Stage: ProtocolStage, Result>(
@@ -185,17 +185,18 @@ package struct ProtocolStack: Sendable {
         guard let index = places.firstIndex(where: { $0.id == id }), var stage = places[index].stage as? Stage else {
             return nil
         }
-        // Remove the stage from the array first: with a second reference to the stage, a change would copy its buffers.
+        // Remove the stage from the array before changing it. Otherwise there would be two references to the stage, and a change would copy
+        // its buffers.
         places[index].stage = VacantStage()
         nothingPending = NothingPending()
         defer { places[index].stage = stage }
         return body(&stage)
     }
 
-    /// Continues after changes through ``withStage(_:as:_:)``.
+    /// Continues after ``withStage(_:as:_:)`` has changed a stage.
     package mutating func resume(at now: Duration) { settle(at: now) }
 
-    /// Inserts a stage above a stage that is not ready.
+    /// Inserts a new stage above an existing stage that is not ready yet.
     ///
     /// - Returns: The identifier of the new stage; `nil` if the stage below is already ready or does not exist.
     package mutating func insert(_ stage: any ProtocolStage, above id: StageID) -> StageID? {
@@ -215,8 +216,8 @@ package struct ProtocolStack: Sendable {
 
     // MARK: Closing
 
-    /// Closes the stages from top to bottom. Content that was accepted is sent first; content that arrives is discarded. There is no
-    /// timeout: to limit the time, call ``abort(_:)``.
+    /// Closes the stages from top to bottom. Accepted content is sent first; received content is discarded. There is no timeout: to limit
+    /// the time, call ``abort(_:)``.
     package mutating func close(at now: Duration) {
         guard phase != .ended, closing == nil else { return }
         closing = places.count
@@ -224,7 +225,7 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Ends the stack at once, for example after a failure of the transport. Events that release resources may follow.
+    /// Ends the stack at once, for example after a failure of the transport. Some stages may still report events that release resources.
     package mutating func abort(_ failure: Failure) {
         if phase != .ended {
             phase = .ended

@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// A question or a notification from a stage to the owner of the stack. It does not belong to a message.
+/// A question or a notification from a stage to the owner of the stack. The event does not belong to a message.
 package protocol StageEvent: Sendable {}
 
 /// The state of a stage.
@@ -15,7 +15,7 @@ package enum StageStatus: Equatable, Sendable {
     case failed(Failure)
 }
 
-/// The kinds of output that a stage may have. `false` means that the stage certainly has none, so the stack need not query it.
+/// The kinds of output that a stage may have. If a flag is `false`, the stage has no output of this kind, so the stack need not query it.
 package struct StagePendingFlags: Sendable {
     package var hasFailed: Bool
     package var mayHaveEvent: Bool
@@ -39,28 +39,28 @@ package struct StagePendingFlags: Sendable {
 ///
 /// Some queries are `mutating` only so that the stack can call them without copying the stage; they do not change its state.
 ///
-/// The stack pulls all content, and only while the receiver has room. A program or a peer that does not read therefore stops the whole
-/// stack. Every method is permitted in every state; after `closed` or `failed` a stage discards its input. Times count from any fixed
-/// instant.
+/// The stack takes content from one stage only while the next stage has room for it. If the program or the peer does not read, the whole
+/// stack therefore stops. Every method is permitted in every state; after `closed` or `failed` a stage discards its input. Times are
+/// durations since any fixed instant.
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
-    /// All flags in one query. The stack reads them after every call.
+    /// All flags in one query. The stack reads this property after every call.
     var pendingFlags: StagePendingFlags { mutating get }
 
-    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive it twice, so it must be idempotent. Called before
-    /// ``start(at:)``.
+    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive this content twice, so it must be idempotent. The stack
+    /// calls this method before ``start(at:)``.
     ///
-    /// - Returns: Whether the stage accepted the content. If not, send it as usual.
+    /// - Returns: Whether the stage accepted the content. If the result is `false`, send the content after the handshake.
     mutating func sendEarly(_ bytes: [UInt8]) -> Bool
 
-    /// Begins the handshake. Called once, when the stage below is ready.
+    /// Begins the handshake. The stack calls this method once, when the stage below is ready.
     mutating func start(at now: Duration)
 
     /// Whether the handshake is waiting for a message from the peer, and not for an answer from the owner.
     var awaitsPeer: Bool { get }
 
-    /// The number of bytes that the stage accepts from below now. At 0 the stack passes nothing; above 0 ``receive(_:at:)`` accepts any
-    /// number of bytes.
+    /// The number of bytes that the stage accepts from below now. If the number is 0, the stack passes nothing. If it is above 0,
+    /// ``receive(_:at:)`` accepts any number of bytes.
     var inboundRoom: Int { mutating get }
     /// Receives a chunk from below.
     mutating func receive(_ chunk: MessageChunk, at now: Duration)
@@ -69,39 +69,39 @@ package protocol ProtocolStage: Sendable {
     /// Receives bytes of a stream from below, and writes the resulting content for the stage above to `room`. The stage keeps content that
     /// does not fit.
     ///
-    /// - Returns: The number of bytes written to `room`; `nil` if the stage must report or deliver something else first. It has then not
-    ///   taken the bytes.
+    /// - Returns: The number of bytes written to `room`; `nil` if the stage must first report an event or deliver other content. If the
+    ///   result is `nil`, the stage has not consumed the bytes.
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int?
     /// Removes and returns a chunk for the stage above, with at most `limit` bytes.
     mutating func nextInbound(atMost limit: Int) -> MessageChunk?
 
-    /// Whether the stage accepts content from above: `false` after it has sent a closing message.
+    /// Whether the stage accepts content from above. The value is `false` after the stage has sent a closing message.
     var takesContent: Bool { mutating get }
-    /// The number of bytes that the stage accepts from above now. Above 0 ``send(_:at:)`` accepts any number of bytes, so that messages are
-    /// not split.
+    /// The number of bytes that the stage accepts from above now. If the number is above 0, ``send(_:at:)`` accepts any number of bytes, so
+    /// that messages are not split.
     var outboundRoom: Int { mutating get }
     /// Receives a chunk from above.
     ///
-    /// - Returns: Whether the stage accepted the chunk. After its closing message it accepts none.
+    /// - Returns: Whether the stage accepted the chunk. A stage that has sent its closing message accepts no chunk.
     @discardableResult
     mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool
     /// Receives bytes from above that are valid only during the call.
     ///
-    /// - Parameter envelope: The properties of the chunk. It contains no bytes.
+    /// - Parameter envelope: A chunk without bytes that has the properties of the chunk to send.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
-    /// Removes and returns a chunk for the stage below. It may exceed `limit` for parts that cannot be split, such as a frame header.
+    /// Removes and returns a chunk for the stage below. The chunk may exceed `limit` if a part cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
     /// Writes bytes of a stream for the stage below to `room`, if all pending output fits and consists only of bytes.
     ///
-    /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:)`` may return a chunk.
+    /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:)`` may return a chunk.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
 
     mutating func nextEvent() -> (any StageEvent)?
 
-    /// The time of the next call to ``advance(to:)``; `nil` if none is needed.
+    /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
     var wakeUp: Duration? { mutating get }
     /// Runs the timers that are due. Early, late and repeated calls are harmless.
     mutating func advance(to now: Duration)
@@ -110,8 +110,8 @@ package protocol ProtocolStage: Sendable {
     mutating func close(at now: Duration)
     /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the closing message of the peer.
     var awaitsGoodbye: Bool { get }
-    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver earlier content, and events that
-    /// release resources.
+    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that it received earlier,
+    /// and events that release resources.
     mutating func abort(_ failure: Failure)
 }
 

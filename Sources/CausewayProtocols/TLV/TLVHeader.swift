@@ -1,8 +1,8 @@
 /// The type and length before a value, both in network byte order.
 ///
-/// Types and lengths go up to `Int.max`. Larger numbers from a peer are refused, even if their width permits them.
+/// Types and lengths go up to `Int.max`. The decoder rejects larger values, even if the width of the field permits them.
 package struct TLVHeader: Equatable, Sendable {
-    /// The width of the type in bytes; 0 for no type.
+    /// The width of the type in bytes; 0 if the header has no type.
     package let typeWidth: Int
     /// The width of the length in bytes.
     package let lengthWidth: Int
@@ -32,7 +32,7 @@ package struct TLVHeader: Equatable, Sendable {
     }
 
     /// - Parameter bytes: At least ``byteCount`` bytes.
-    /// - Returns: `nil` for a number above `Int.max`.
+    /// - Returns: `nil` if the type or the length is above `Int.max`.
     package func decode(_ bytes: ArraySlice<UInt8>) -> TLVMetadata? {
         guard bytes.count >= byteCount, let type = Self.number(bytes.prefix(typeWidth)),
             let length = Self.number(bytes.dropFirst(typeWidth).prefix(lengthWidth))

@@ -20,9 +20,10 @@ package struct TLVMetadata: StageMetadata, Equatable {
 /// +------------------+--------------------+---------------------+
 /// ```
 ///
-/// Both numbers are in network byte order. The length counts only the value. Without a type (T = 0) the header is a plain length prefix.
-/// Over a byte stream a long message is delivered in parts. If the protocol below has messages, each of them must contain exactly one
-/// type-length-value message. Otherwise a datagram is dropped, and a message of a reliable protocol fails the stage.
+/// Type and length are in network byte order. The length is that of the value, without the header. Without a type (T = 0) the header is a
+/// plain length prefix. Over a byte stream a long message is delivered in parts. If the protocol below has messages, each of them must
+/// contain exactly one type-length-value message. Otherwise the stage drops the message if it is a datagram, and fails if the message comes
+/// from a reliable protocol.
 package struct TLVStage: ProtocolStage {
     /// The kind of protocol below.
     package enum Carrier: Sendable {
@@ -40,11 +41,11 @@ package struct TLVStage: ProtocolStage {
     private var isClosing = false
 
     private var input = ByteChain()
-    /// The message that is arriving, and how many of its bytes are still to come.
+    /// The header of the message that is arriving, and the number of bytes of the message that have not been delivered yet.
     private var current: (metadata: TLVMetadata, remaining: UInt64)?
     private var inboundEnded = false
     private var deliveredEnd = false
-    /// Complete messages, decoded from messages of the protocol below.
+    /// Complete messages from messages of the protocol below.
     private var arrived = MessageChunkQueue()
     private var isSkipping = false
 
@@ -53,10 +54,11 @@ package struct TLVStage: ProtocolStage {
     private var outbound = MessageChunkQueue()
     private var sentEnd = false
 
-    /// The maximum length in bytes of a message that must be complete. It limits how many bytes a peer can make the stage hold.
+    /// The maximum length in bytes of a message that is delivered only when it is complete. It limits the memory that a peer can make the
+    /// stage use.
     package static let messageLimit = 16 << 20
 
-    /// - Parameter limit: The maximum length of a value in bytes. Over messages ``messageLimit`` applies as well.
+    /// - Parameter limit: The maximum length of a value in bytes. If the protocol below has messages, ``messageLimit`` applies as well.
     package init(_ header: TLVHeader, over carrier: Carrier, limit: Int = .max) {
         self.header = header
         self.carrier = carrier
@@ -94,7 +96,7 @@ package struct TLVStage: ProtocolStage {
     }
 
     /// Decodes the next header as soon as it has arrived. Errors in a stream must be detected when the bytes arrive or when the content
-    /// before them is delivered: while the stage delivers nothing, the stack does not check it for failures.
+    /// before them is delivered: the stack does not check the stage for failures while the stage delivers no content.
     private mutating func lookAhead() {
         if current == nil, input.count >= header.byteCount {
             guard let metadata = takeHeader() else { return fail(.protocolViolation) }
@@ -102,12 +104,12 @@ package struct TLVStage: ProtocolStage {
             current = (metadata, metadata.length)
         }
         guard inboundEnded else { return }
-        // Fail if the last message is truncated: otherwise it would look complete.
+        // Fail if the last message is truncated: otherwise the program would take it for a complete message.
         let isCutOff = current.map { $0.remaining > 0 && input.isEmpty } ?? !input.isEmpty
         if isCutOff { fail(.endedEarly) }
     }
 
-    /// Collects a message of the protocol below, which must contain exactly one message of this stage.
+    /// Collects the parts of a message of the protocol below. The message must contain exactly one type-length-value message.
     private mutating func gather(_ chunk: MessageChunk) {
         if !isSkipping { input.append(chunk.bytes) }
         if input.count > Self.messageLimit + header.byteCount {
@@ -137,7 +139,7 @@ package struct TLVStage: ProtocolStage {
         return .end
     }
 
-    /// Returns the next part of the current message of a stream, or the beginning of the next message.
+    /// Returns the next part of the current message of a stream; `nil` if no part is available.
     private mutating func nextPiece(atMost limit: Int) -> MessageChunk? {
         guard let (metadata, remaining) = current else { return nil }
         let count = min(limit, input.count, Int(clamping: remaining))
@@ -150,7 +152,7 @@ package struct TLVStage: ProtocolStage {
         return MessageChunk(bytes, metadata: [metadata], endsMessage: isWhole, isFinal: deliveredEnd)
     }
 
-    /// Decodes the header. Returns `nil` if bytes are missing or a number is too large.
+    /// Decodes the header. Returns `nil` if bytes are missing, or if the type or the length is too large.
     private mutating func takeHeader() -> TLVMetadata? {
         guard input.count >= header.byteCount, let metadata = header.decode(input.front(header.byteCount)) else {
             return nil

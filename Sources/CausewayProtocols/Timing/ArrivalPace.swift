@@ -1,8 +1,8 @@
 /// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several of them.
 ///
-/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, as from a host whose network card
-/// does not coalesce them, the socket is left unread for a fraction of a millisecond after the first arrival. This happens only while the
-/// socket sends nothing, so that a peer that waits for a reply is not delayed.
+/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, for example because the network card
+/// of the sender does not coalesce them, the socket is read only a fraction of a millisecond after the first arrival. Sending over the
+/// socket ends this delay, so that a peer that waits for a reply is not delayed.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read
@@ -12,17 +12,17 @@ package struct ArrivalPace: Sendable {
         case listen
     }
 
-    /// A read of fewer datagrams than this number is not worth the cost of a wake-up.
+    /// If a read returns fewer datagrams than this number, it is not worth the cost of a wake-up.
     private static let fewDatagrams = 64
-    /// A pause that collects fewer datagrams than this number is useless.
+    /// If fewer datagrams than this number arrive during a pause, the pause was useless.
     private static let uselessDatagrams = 4
-    /// If a pause collects at least this many datagrams, the next pause follows without polling. If it collects less than twice this
-    /// number, the next pause is longer.
+    /// If at least this many datagrams arrive during a pause, the next pause follows without polling. If fewer than twice this number
+    /// arrive, the next pause is longer.
     private static let manyDatagrams = 64
-    /// The maximum time between two reads of one stream.
+    /// The maximum time between two reads that count as consecutive.
     private static let longestGap = Duration.microseconds(500)
     private static let pauses = (shortest: Duration.microseconds(100), longest: Duration.microseconds(500))
-    /// The number of consecutive small reads before the first pause.
+    /// The number of consecutive small reads after which pauses begin.
     private static let patience = 16
 
     private var score = 0
@@ -40,7 +40,7 @@ package struct ArrivalPace: Sendable {
         return .wait(pause)
     }
 
-    /// Reports that all pending datagrams were read, with their number.
+    /// Reports that all pending datagrams were read. `count` is their number.
     package mutating func wasRead(_ count: Int, at now: Duration) -> Step {
         defer { lastRead = now }
         guard isPausing else {

@@ -2,8 +2,8 @@ package import HeapModule
 
 /// A priority queue of timers. Each timer has an identifier for cancellation. The heap reads no clock.
 ///
-/// Cancelling only marks an entry; when most entries are marked, they are removed. The methods are inlinable because all timers of all
-/// loops use them, and unspecialized generic code is slow.
+/// Cancelling a timer only marks its entry; marked entries are removed when most entries are marked. The methods are inlinable because all
+/// timers of all loops use them, and unspecialized generic code is slow.
 package struct TimerHeap<Body>: ~Copyable {
     package typealias ID = UInt64
 
@@ -31,7 +31,7 @@ package struct TimerHeap<Body>: ~Copyable {
         return lastID
     }
 
-    /// Cancels a timer. Returns its body, or `nil` if it has fired or was cancelled before.
+    /// Cancels a timer. Returns the timer's body, or `nil` if the timer has fired or was already cancelled.
     @discardableResult
     @inlinable package mutating func cancel(_ id: ID) -> Body? {
         let body = bodies.removeValue(forKey: id)
@@ -48,8 +48,8 @@ package struct TimerHeap<Body>: ~Copyable {
     }
 }
 
-/// One entry of the heap. The type is not nested in the generic ``TimerHeap``, because it would then need a metadata lookup for each body
-/// type.
+/// One entry of the heap. The type is not nested in the generic ``TimerHeap``, because a nested type would need a metadata lookup for each
+/// body type.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64

@@ -1,10 +1,11 @@
 /// The payloads of pongs to send, in the order of the pings that they answer.
 struct PongQueue: Sendable {
-    /// The maximum size of the queue in bytes: each payload and one byte for its length. All pings of one read always fit. If the queue is
-    /// full, the oldest pongs are dropped, because a pong for the latest ping is enough (RFC 6455 §5.5.3).
+    /// The maximum size of the queue in bytes. Each pong takes the size of its payload and one byte for the length. The pongs for all pings
+    /// of one read always fit. If the queue is full, the oldest pongs are dropped, because a pong for the latest ping is enough (RFC 6455
+    /// §5.5.3).
     static let limit = 64 << 10
 
-    /// The payloads, each after its length byte. The bytes before `start` have been taken.
+    /// The payloads, each after its length byte. The bytes before `start` have been removed from the queue.
     private var bytes: [UInt8] = []
     private var start = 0
 

@@ -1,9 +1,10 @@
 internal import CausewayWire
 
 extension WebSocketMachine {
-    /// Decodes input until there is an event.
+    /// Decodes input until there is an event, and returns the event.
     ///
-    /// - Parameter limit: The maximum number of content bytes in the event. At 0 the method returns only events without content.
+    /// - Parameter limit: The maximum number of content bytes in the event. If the limit is 0, the method returns only events without
+    ///   content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -72,14 +73,15 @@ extension WebSocketMachine {
         appendClose(WebSocketClosing(code: closing.code))
     }
 
-    /// Ends the connection after both close frames. The server ends the stream first (RFC 6455 §7.1.1); a client waits for that.
+    /// Ends the connection after both peers have sent a close frame. The server ends the stream first (RFC 6455 §7.1.1); a client waits for
+    /// the end of the stream.
     private mutating func finishClosing() -> Bool {
         if case .client = role, !inputHasEnded { return false }
         end(nil)
         return true
     }
 
-    /// Ends the connection after a failure. Sends a close frame, if one can still be sent (RFC 6455 §7.1.7).
+    /// Ends the connection after a failure. Sends a close frame if none was sent before (RFC 6455 §7.1.7).
     private mutating func fail(_ failure: Failure) {
         output.removeWaiting()
         if !sentClose {

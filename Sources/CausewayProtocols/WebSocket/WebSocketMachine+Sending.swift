@@ -1,11 +1,11 @@
 package import CausewayWire
 
 extension WebSocketMachine {
-    /// Sends a part of a message. The parts become the fragments of one message until one of them ends it. Permitted before the connection
-    /// is open.
+    /// Sends a part of a message. The parts become the fragments of one message until one of them ends it. The method may be called before
+    /// the connection is open.
     ///
     /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
-    /// - Returns: Whether the machine accepted the part. After a close frame it accepts none.
+    /// - Returns: Whether the machine accepted the part. After the machine has sent a close frame, it accepts no parts.
     @discardableResult
     package mutating func send(_ opcode: WebSocketOpcode, _ bytes: ByteChain, endsMessage: Bool = true) -> Bool {
         guard !opcode.isControl, phase != .ended, !sentClose else { return false }
@@ -14,7 +14,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Sends a ping of at most 125 bytes. With a token, ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)`` reports the result.
+    /// Sends a ping of at most 125 bytes. If a token is given, ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)`` reports the result.
     package mutating func sendPing(_ payload: [UInt8] = [], token: UInt64? = nil) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else {
             if let token { events.append(.pingLost(token)) }
@@ -24,14 +24,14 @@ extension WebSocketMachine {
         if let token, let lost = pings.append(payload, token: token) { events.append(.pingLost(lost)) }
     }
 
-    /// Sends a pong of at most 125 bytes. A longer one is ignored.
+    /// Sends a pong of at most 125 bytes. A longer payload is ignored.
     package mutating func sendPong(_ payload: [UInt8]) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else { return }
         output.append(.pong, ByteChain(payload), endsMessage: true)
     }
 
-    /// Sends a close frame after all earlier messages. Only the first call has an effect. A code that is not permitted on the wire is left
-    /// out.
+    /// Sends a close frame after all earlier messages. Only the first call has an effect. If the code is not permitted in a close frame,
+    /// the frame is sent without it.
     package mutating func close(_ closing: WebSocketClosing) {
         guard phase != .ended, !sentClose else { return }
         switch phase {
@@ -44,7 +44,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// Removes and returns the next bytes to send: at most `limit`, plus a frame header.
+    /// Removes and returns the next bytes to send: at most `limit` payload bytes, plus a frame header.
     package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? { output.next(atMost: limit) }
 
     mutating func appendClose(_ closing: WebSocketClosing) {

@@ -2,9 +2,9 @@ package import CausewayWire
 
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.
 ///
-/// The owner passes in received bytes, and takes events and bytes to send. Input is decoded only when the owner takes events; otherwise
-/// ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the
-/// last event.
+/// The owner passes received bytes to the machine, and takes events and the bytes to send from it. Input is decoded only when the owner
+/// takes events; if the owner takes none, ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. For any input,
+/// ``Event/ended(_:)`` comes exactly once, as the last event.
 package struct WebSocketMachine: Sendable {
     package enum Role: Sendable {
         /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
@@ -13,14 +13,14 @@ package struct WebSocketMachine: Sendable {
     }
 
     package struct Configuration: Sendable {
-        /// Whether the machine answers pings and does not deliver them.
+        /// Whether the machine answers pings itself instead of delivering them to the program.
         package var repliesToPings = false
-        /// The maximum length of a received message in bytes; 0 for no limit. Messages are delivered in parts, so the machine never holds
-        /// more than ``inputLimit`` bytes.
+        /// The maximum length of a received message in bytes; 0 if the length is not limited. Messages are delivered in parts, so the
+        /// machine never holds more than ``inputLimit`` bytes.
         package var maximumMessageSize = 0
-        /// Whether to skip the opening handshake, because the connection was upgraded elsewhere.
+        /// Whether to skip the opening handshake, because the connection has already been upgraded.
         package var skipsHandshake = false
-        /// The maximum payload of a sent frame in bytes; longer messages are fragmented. 0 for no limit.
+        /// The maximum payload of a sent frame in bytes; 0 if the payload is not limited. Longer messages are fragmented.
         package var fragmentSize = 0
 
         package init() {}
@@ -29,7 +29,7 @@ package struct WebSocketMachine: Sendable {
     /// The reason why a connection ended without a close handshake.
     package enum Failure: Error, Equatable, Sendable {
         case handshake(UpgradeError)
-        /// The peer violated RFC 6455 §5; the close code is 1002. The text says how.
+        /// The peer violated RFC 6455 §5; the close code is 1002. The text describes the violation.
         case protocolError(String)
         /// A text message is not UTF-8; the close code is 1007.
         case invalidText
@@ -51,14 +51,15 @@ package struct WebSocketMachine: Sendable {
         /// A part of a text or binary message. A message has at least one part, and only the last part ends it.
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
         case ping([UInt8])
-        /// A pong that does not answer a ping with a token.
+        /// A pong arrived that does not answer a ping with a token.
         case pong([UInt8])
-        /// The peer answered the ping with this token or a later one.
+        /// The peer answered the ping with this token, or a later ping.
         case pingAnswered(UInt64)
         case pingLost(UInt64)
-        /// The peer's close frame. The machine answers it.
+        /// The peer sent this close frame. The machine answers it.
         case closed(WebSocketClosing)
-        /// The last event. Close the transport after the remaining output is sent. The failure is `nil` after a close handshake.
+        /// The connection has ended. This is the last event. Close the transport after the remaining output is sent. The failure is `nil`
+        /// after a complete close handshake.
         case ended(Failure?)
     }
 
@@ -70,7 +71,7 @@ package struct WebSocketMachine: Sendable {
         case ended
     }
 
-    /// The maximum number of undecoded bytes; at the limit ``inputRoom`` is 0.
+    /// The maximum number of undecoded bytes. When this number is reached, ``inputRoom`` is 0.
     package static let inputLimit = 64 << 10
 
     let role: Role
@@ -82,7 +83,7 @@ package struct WebSocketMachine: Sendable {
     var decoder: WebSocketMessageDecoder
     var output: WebSocketOutput
     var pings = PendingPings()
-    /// Whether the last part of the current message is still to be sent.
+    /// Whether a message has begun whose last part has not been sent.
     var sendsMessage = false
     var sentClose = false
     var receivedClose = false
@@ -104,9 +105,9 @@ package struct WebSocketMachine: Sendable {
     }
 
     package var isOpen: Bool { phase == .open }
-    /// Whether the connection has ended. Its last event may still be pending.
+    /// Whether the connection has ended. The last event may still be pending.
     package var hasEnded: Bool { phase == .ended }
-    /// Whether the connection has ended and all output is taken.
+    /// Whether the connection has ended and the owner has taken all output.
     package var isFinished: Bool { hasEnded && output.isEmpty }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
@@ -139,13 +140,13 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Adds received bytes. Take events afterwards.
+    /// Adds received bytes. Take the resulting events afterwards.
     package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose, !inputHasEnded else { return }
         input.append(bytes)
     }
 
-    /// Records that the peer ended the stream. Take events afterwards.
+    /// Records that the peer ended the stream. Take the resulting events afterwards.
     package mutating func inputEnded() { inputHasEnded = true }
 
     /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
@@ -177,7 +178,7 @@ package struct WebSocketMachine: Sendable {
         end(.handshake(error))
     }
 
-    /// Enters the final state and queues the last event. All endings call this method.
+    /// Enters the final state and queues the last event. Every end of the connection goes through this method.
     mutating func end(_ failure: Failure?) {
         guard phase != .ended else { return }
         phase = .ended

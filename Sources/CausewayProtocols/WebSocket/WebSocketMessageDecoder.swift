@@ -9,19 +9,19 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Frame {
         var header: WebSocketFrameHeader
-        /// The number of payload bytes of the frame that have been decoded.
+        /// The number of payload bytes of the current frame that have been decoded.
         var taken = 0
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// The number of payload bytes in the frames so far, as announced in their headers.
+        /// The number of payload bytes in the frames of the current message so far, as given in the frame headers.
         var length = 0
         var text = UTF8Validator()
     }
 
     let expectsMask: Bool
-    /// The maximum length of a message in bytes; 0 for no limit.
+    /// The maximum length of a message in bytes; 0 if the length is not limited.
     let maximumMessageSize: Int
     private var frame: Frame?
     private var message: Message?

@@ -1,10 +1,10 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// The send queue. It encodes frames when the output is taken.
+/// The send queue of a WebSocket connection. A frame is encoded when the owner takes the output.
 ///
-/// A pong may overtake queued frames, between two frames; everything else is sent in order. A frame that has begun is always finished,
-/// because otherwise the peer could not decode the next one.
+/// A pong may be sent before queued frames, but never inside a frame. All other frames are sent in order. A frame that has begun is always
+/// finished, because otherwise the peer could not decode the next frame.
 struct WebSocketOutput: Sendable {
     /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
@@ -29,7 +29,7 @@ struct WebSocketOutput: Sendable {
     private var waiting: Deque<Waiting> = []
     private var current: Current?
     private var replies = PongQueue()
-    /// The number of queued bytes: payload and handshake.
+    /// The number of queued payload and handshake bytes.
     private(set) var count = 0
     /// Whether frames must wait for the end of the opening handshake.
     var isHeld = true
@@ -58,7 +58,7 @@ struct WebSocketOutput: Sendable {
 
     mutating func reply(toPing payload: [UInt8]) { replies.append(payload) }
 
-    /// Discards frames that have not begun, except pongs: they are due until a close frame is sent (RFC 6455 §5.5.2).
+    /// Discards frames that have not begun. Pongs are kept, because the peer may expect them until a close frame is sent (RFC 6455 §5.5.2).
     mutating func removeWaiting() {
         for frame in waiting { count -= frame.payload.count }
         waiting = []

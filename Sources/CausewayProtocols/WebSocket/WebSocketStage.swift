@@ -4,9 +4,9 @@ package import CausewayWire
 /// The WebSocket metadata of a message.
 package struct WebSocketMetadata: StageMetadata, Equatable {
     package var opcode: WebSocketOpcode
-    /// For a close frame: the code and reason. When a close frame without a reason is sent, the content of the message becomes the reason.
+    /// The code and reason of a close frame. If a close frame is sent without a reason here, the content of the message becomes the reason.
     package var closing: WebSocketClosing
-    /// For a ping to send: a token that identifies the ping when its pong arrives.
+    /// A token for a ping to send. The event for the pong has the same token.
     package var pingToken: UInt64?
 
     package init(opcode: WebSocketOpcode, closing: WebSocketClosing = WebSocketClosing(), pingToken: UInt64? = nil) {
@@ -23,21 +23,23 @@ package enum WebSocketStageEvent: StageEvent {
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)
     case pingLost(UInt64)
-    /// The detailed reason of a failure, for example the status of a refusal. ``WebSocketStage/status`` is less precise.
+    /// The detailed reason of a failure, for example the HTTP status with which the server refused the upgrade. ``WebSocketStage/status``
+    /// is less precise.
     case failed(WebSocketMachine.Failure)
 }
 
 /// WebSocket as a stage of a stack: a byte stream below, messages above.
 ///
-/// Chunks carry ``WebSocketMetadata``; a sent chunk without it becomes a binary message. Control frames arrive as messages of kind
-/// `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end. If the program has ended its
-/// direction and the peer only confirms this with its close frame, no message arrives, only the end. If the peer disappears without a close
-/// frame and no message is incomplete, the end arrives first and then the failure.
+/// Chunks have ``WebSocketMetadata``; a sent chunk without this metadata becomes a binary message. Control frames arrive as messages of
+/// kind `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end of the direction. If the
+/// program has ended its direction and the peer's close frame only confirms this, the program receives only the end of the direction and no
+/// message. If the peer ends the stream without a close frame and no message is incomplete, the program receives first the end of the
+/// direction and then the failure.
 package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
         case none
-        /// The program ended its direction; a close frame is sent.
+        /// The program ended its direction; the machine sends a close frame.
         case endOfContent
         case closing
     }
@@ -49,7 +51,7 @@ package struct WebSocketStage: ProtocolStage {
     private var farewell = ClosingPhase.none
     private var receivedEnd = false
     private var sentEnd = false
-    /// The content so far of a control frame that the program has not finished.
+    /// The content received so far from the program for an incomplete control frame.
     private var control = ByteChain()
 
     package init(_ machine: WebSocketMachine) { self.machine = machine }
@@ -136,7 +138,7 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before, then the end, unless a message is incomplete.
+            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is incomplete.
             machine.inputEnded()
             while let event = machine.nextEvent() { take(event) }
         }
@@ -216,6 +218,6 @@ package struct WebSocketStage: ProtocolStage {
 }
 
 extension WebSocketClosing {
-    /// Whether the close frame has no reason and no code other than 1000, like the answer to such a close frame.
+    /// Whether the close frame has no reason and no code other than 1000. The answer to a close frame with code 1000 is such a frame.
     fileprivate var isPlain: Bool { reason.isEmpty && (code == nil || code == .normalClosure) }
 }

@@ -2,13 +2,13 @@ package import CausewayTypes
 
 /// A 48-bit link-layer (MAC) address, as Ethernet uses it.
 package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The first byte on the wire is the most significant; the upper 16 bits are 0.
+    /// The bits of the address. The first byte on the wire is the most significant byte; the upper 16 bits are 0.
     package let bits: UInt64
 
     /// Keeps the lower 48 bits of `bits`.
     package init(bits: UInt64) { self.bits = bits & 0xFFFF_FFFF_FFFF }
 
-    /// Returns `nil` unless `bytes` has exactly six bytes.
+    /// Creates an address from six bytes. Returns `nil` if `bytes` has another length.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == 6 else { return nil }
         self.init(bits: bytes.reduce(0) { $0 << 8 | UInt64($1) })
@@ -60,7 +60,7 @@ package struct ARPMessage: Hashable, Sendable {
         guard try reader.readInteger(as: UInt16.self) == Self.frameType else {
             throw .invalid("type of an ARP frame", at: Self.headerByteCount - 2)
         }
-        // Check the hardware type (Ethernet), the protocol type (IPv4), and the lengths of their addresses.
+        // Check the hardware type (Ethernet), the protocol type (IPv4) and the address lengths.
         guard try reader.readInteger(as: UInt64.self) >> 16 == 0x0001_0800_0604 else {
             throw .invalid("hardware or protocol type of an ARP message", at: Self.headerByteCount)
         }
@@ -76,7 +76,7 @@ package struct ARPMessage: Hashable, Sendable {
         target = IPv4Address(bits: try reader.readInteger())
     }
 
-    /// The message in an Ethernet frame to the broadcast address.
+    /// An Ethernet frame with the message, sent to the broadcast address.
     package var broadcastFrame: [UInt8] {
         var bytes = LinkAddress.broadcast.bytes + senderLink.bytes + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
         bytes += [0, UInt8(operation.rawValue)]

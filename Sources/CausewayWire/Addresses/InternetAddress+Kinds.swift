@@ -1,7 +1,7 @@
 package import CausewayTypes
 
 extension InternetAddress {
-    /// Returns the address with the scope `interface` if it is a link-local address, else the address unchanged (RFC 4007 §6).
+    /// Returns the address with the scope `interface` if the address is link-local; otherwise returns the address unchanged (RFC 4007 §6).
     package func scoped(to interface: NWInterface) -> InternetAddress {
         guard case .ipv6(let address) = self, address.isLinkLocal || address.multicastScope == .linkLocal else {
             return self
@@ -9,7 +9,7 @@ extension InternetAddress {
         return .ipv6(IPv6Address(high: address.high, low: address.low, interface: interface))
     }
 
-    /// The address without its interface scope, as routes and packets carry it.
+    /// The address without its interface scope, as in routes and packets.
     package var unscoped: InternetAddress {
         switch self {
         case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))
@@ -17,7 +17,7 @@ extension InternetAddress {
         }
     }
 
-    /// The interface that scopes the address.
+    /// The interface that is the scope of the address; `nil` if the address has no scope.
     package var interface: NWInterface? {
         switch self {
         case .ipv4(let address): address.interface

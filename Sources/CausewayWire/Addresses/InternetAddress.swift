@@ -13,7 +13,8 @@ package enum InternetAddress: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// `AF_UNSPEC`. In a request: all families. In a link message: the interface itself.
+        /// `AF_UNSPEC`. In a request, this value means all families. In a link message, it means that the message is about the interface
+        /// itself.
         package static let unspecified = Family(rawValue: 0)
         package static let ipv4 = Family(rawValue: 2)
         /// `AF_BRIDGE`: link messages of this family describe the membership of a bridge port, not the interface.
@@ -30,10 +31,10 @@ package enum InternetAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads an address of `family` from `reader`, which must hold exactly one address.
+    /// Reads an address of `family` from `reader`, which must contain exactly one address.
     ///
-    /// - Returns: `nil`, without reading, for a family that is neither IPv4 nor IPv6.
-    /// - Throws: ``WireError`` if the reader holds fewer or more bytes than one address of the family.
+    /// - Returns: The address; `nil` for a family that is neither IPv4 nor IPv6. In this case nothing is read.
+    /// - Throws: ``WireError`` if the reader contains fewer or more bytes than one address of the family.
     package init?(parsing reader: inout ByteReader, family: Family) throws(WireError) {
         switch family {
         case .ipv4:
@@ -55,9 +56,10 @@ package enum InternetAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the first `length` bits of the address equal those of `prefix`.
+    /// Whether the first `length` bits of the address equal the first `length` bits of `prefix`.
     ///
-    /// `false` for addresses of different families and for lengths that the family does not have. Scopes are not compared.
+    /// The result is `false` if the addresses have different families, or if `length` is negative or larger than an address of the family.
+    /// Scopes are not compared.
     package func isInside(_ prefix: InternetAddress, length: Int) -> Bool {
         guard family == prefix.family, length >= 0, length <= family.bitWidth else { return false }
         let (mine, its) = (halves, prefix.halves)
@@ -74,7 +76,7 @@ package enum InternetAddress: Hashable, Sendable {
     }
 
     private static func agree(_ one: UInt64, _ other: UInt64, bits: Int) -> Bool {
-        // In Swift a shift by the full width yields zero, so the comparison of zero bits is true.
+        // In Swift a shift by the full width yields zero, so the comparison is true if `bits` is 0.
         (one ^ other) >> UInt64(64 - bits) == 0
     }
 }

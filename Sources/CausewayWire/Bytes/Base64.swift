@@ -17,7 +17,7 @@ package enum Base64 {
 
     /// Decodes text. ASCII white space is ignored, and the padding may be missing.
     ///
-    /// - Returns: `nil` for other characters, wrong padding, or a length that no encoding has.
+    /// - Returns: The bytes; `nil` if the text has other characters, wrong padding, or a length that is not possible in Base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         var (bits, digitCount, paddingCount) = (UInt32(0), 0, 0)

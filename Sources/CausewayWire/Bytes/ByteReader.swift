@@ -4,7 +4,7 @@
 /// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
     private let view: ByteView
-    /// Position of the first byte in the outermost buffer; 0 unless the reader covers a part of a larger buffer.
+    /// The position of the first byte in the outermost buffer. The value is 0 unless the reader covers a part of a larger buffer.
     private let base: Int
     /// Number of bytes consumed.
     package private(set) var offset: Int
@@ -31,7 +31,7 @@ package struct ByteReader: ~Escapable {
 
     package var isAtEnd: Bool { remaining == 0 }
 
-    /// Position of the cursor in the outermost buffer, as errors report it.
+    /// The position of the next byte in the outermost buffer. Errors report this position.
     package var position: Int { base + offset }
 
     /// Reads one integer in network byte order.
@@ -59,7 +59,7 @@ package struct ByteReader: ~Escapable {
         return value
     }
 
-    /// Returns the byte at `distance` without consuming it; `nil` past the end of the input.
+    /// Returns the byte at `distance` bytes after the cursor without consuming it; `nil` if the input ends before it.
     package func peek(at distance: Int = 0) -> UInt8? {
         guard distance >= 0, distance < remaining else { return nil }
         return view[offset + distance]
@@ -82,7 +82,7 @@ package struct ByteReader: ~Escapable {
         return slice
     }
 
-    /// Returns a reader for the next `count` bytes, and skips them in this reader. Errors of the new reader report positions in the
+    /// Returns a reader for the next `count` bytes, and skips them in this reader. Errors from the new reader report positions in the
     /// outermost buffer.
     @_lifetime(copy self)
     package mutating func readScope(_ count: Int) throws(WireError) -> ByteReader {
@@ -105,9 +105,10 @@ package struct ByteReader: ~Escapable {
         offset += count
     }
 
-    /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader, or to the end if the end is nearer.
+    /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader. Skips to the end of the input if the input
+    /// ends earlier.
     ///
-    /// Formats that pad between elements often do not pad the last element.
+    /// In many formats with padding between elements, the last element has no padding.
     package mutating func align(to alignment: Int) {
         guard alignment > 1 else { return }
         let excess = offset % alignment

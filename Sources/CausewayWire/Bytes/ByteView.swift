@@ -1,8 +1,8 @@
 /// Borrowed bytes with bounds-checked access.
 ///
-/// Offsets come from untrusted fields and may have any value: an offset outside the bytes throws
-/// ``WireError/truncated(needed:available:at:)``. Integers are read in network byte order. A view costs a pointer and a length, and cannot
-/// outlive its bytes.
+/// Offsets come from untrusted fields and may have any value: an access with an offset outside the bytes throws
+/// ``WireError/truncated(needed:available:at:)``. Integers are read in network byte order. A view consists of a pointer and a length, and
+/// cannot outlive its bytes.
 public struct ByteView: ~Escapable {
     @usableFromInline let bytes: RawSpan
 
@@ -39,7 +39,7 @@ public struct ByteView: ~Escapable {
         guard holds(length, at: offset) else { throw truncation(length, at: offset) }
     }
 
-    /// Returns the error for a read of `needed` bytes at `offset` outside the view. Not inlined, to keep the callers small.
+    /// Returns the error for a read of `needed` bytes at `offset` outside the view. This method is not inlined, to keep the callers small.
     @usableFromInline @inline(never)
     func truncation(_ needed: Int, at offset: Int) -> WireError {
         let position = min(max(offset, 0), count)
@@ -79,29 +79,28 @@ public struct ByteView: ~Escapable {
     @inlinable @inline(__always)
     public func u64(_ offset: Int) throws(WireError) -> UInt64 { try loadBigEndian(UInt64.self, offset) }
 
-    /// Returns the byte at `offset`, or 0 outside the view. For callers that checked the range before.
+    /// Returns the byte at `offset`, or 0 if `offset` is outside the view. Use this method only after a check of the range.
     @inlinable @inline(__always)
     public subscript(offset: Int) -> UInt8 {
         guard offset >= 0, offset < count else { return 0 }
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// Returns the bytes from `offset` on; none if `offset` lies outside the view.
+    /// Returns the bytes from `offset` to the end; empty if `offset` is outside the view.
     @_lifetime(copy self)
     @inlinable
     public func from(_ offset: Int) -> ByteView {
         part(min(max(offset, 0), count), count)
     }
 
-    /// Returns the first `length` bytes, or all if there are fewer.
+    /// Returns the first `length` bytes, or all bytes if there are fewer.
     @_lifetime(copy self)
     @inlinable
     public func prefix(_ length: Int) -> ByteView {
         part(0, min(max(length, 0), count))
     }
 
-    /// Returns the bytes in `start..<end` as far as the view has them; none if `end` is less than `start`. Both offsets may be untrusted
-    /// input.
+    /// Returns the part of `start..<end` that is inside the view; empty if `end` is less than `start`. Both offsets may be untrusted input.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> ByteView {
@@ -109,7 +108,7 @@ public struct ByteView: ~Escapable {
         return part(start, max(start, min(end, count)))
     }
 
-    /// Returns a range without a check. The caller guarantees that the range lies in the view.
+    /// Returns the bytes of a range without a check. The caller guarantees that the range lies in the view.
     @_lifetime(copy self)
     @inlinable @inline(__always)
     func part(_ start: Int, _ end: Int) -> ByteView {
@@ -117,7 +116,7 @@ public struct ByteView: ~Escapable {
         return ByteView(unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (start, end))))
     }
 
-    /// Returns the bytes of `range` as far as the view has them.
+    /// Returns the part of `range` that is inside the view.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ range: Range<Int>) -> ByteView { clamped(range.lowerBound, range.upperBound) }

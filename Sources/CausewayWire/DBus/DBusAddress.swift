@@ -25,7 +25,7 @@ package enum DBusAddress: Hashable, Sendable {
         }
     }
 
-    /// Decodes `%XX` escapes; `nil` if an escape is malformed or the result is not UTF-8.
+    /// Decodes `%XX` escapes. Returns `nil` if an escape is malformed or the result is not UTF-8.
     private static func unescaped(_ text: Substring.UTF8View) -> String? {
         var (bytes, rest) = ([UInt8](), text[...])
         while let byte = rest.popFirst() {

@@ -9,7 +9,7 @@
 /// +--------+--------+--------+--------+--------+--------+------------------------------+------
 /// ```
 package struct DBusMessage: Hashable, Sendable {
-    /// The message type. Extensible, because receivers must ignore types that they do not know.
+    /// The message type. This is not an enumeration, because receivers must ignore types that they do not know.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -21,8 +21,8 @@ package struct DBusMessage: Hashable, Sendable {
         package static let signal = Kind(rawValue: 4)
     }
 
-    /// Maximum message size in bytes that the parser accepts. The specification allows 128 times as much; replies to the queries made here
-    /// are far smaller.
+    /// The maximum size in bytes of a message that the parser accepts. The specification allows messages 128 times as large, but replies to
+    /// the queries of this library are far smaller.
     package static let byteLimit = 1 << 20
     /// Size in bytes of the prefix that holds the message length: see ``byteCount(of:)``.
     package static let prefixByteCount = 16

@@ -2,7 +2,7 @@
 ///
 /// The reader starts at the first byte of the message. It never traps, and returns at most ``valueLimit`` values.
 struct DBusReader: ~Escapable {
-    /// Maximum number of values in one message, far more than a network manager reports for all its devices.
+    /// The maximum number of values in one message. A network manager reports far fewer values for all its devices.
     static let valueLimit = 65_536
 
     private var reader: ByteReader

@@ -1,13 +1,14 @@
 /// The type of a D-Bus value (D-Bus Specification, "Type System").
 ///
-/// Covers all types except the file descriptor: both peers must negotiate this type, and this library does not support it.
+/// All types except the file descriptor are supported. Both peers must negotiate the use of file descriptors, and this library does not do
+/// that.
 package indirect enum DBusType: Hashable, Sendable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, variant
     case array(DBusType)
     /// A structure with at least one field.
     case structure([DBusType])
-    /// A dictionary entry. Occurs only as the element of an array; the key is a basic type.
+    /// A dictionary entry. It occurs only as the element of an array, and its key has a basic type.
     case entry(key: DBusType, value: DBusType)
 
     /// Maximum nesting depth of containers, including variants and their contents. The specification allows 64.
@@ -54,7 +55,7 @@ package indirect enum DBusType: Hashable, Sendable {
         }
     }
 
-    /// Parses a signature into its types; `nil` if the signature is invalid or nests deeper than ``depthLimit``.
+    /// Parses a signature and returns its types; `nil` if the signature is invalid or nests deeper than ``depthLimit``.
     package static func list(_ signature: [UInt8]) -> [DBusType]? {
         guard signature.count <= signatureLimit else { return nil }
         var (rest, types) = (signature[...], [DBusType]())

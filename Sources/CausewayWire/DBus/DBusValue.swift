@@ -8,7 +8,7 @@ package enum DBusValue: Hashable, Sendable {
     case uint32(UInt32)
     case int64(Int64)
     case uint64(UInt64)
-    /// The bits of an IEEE 754 double. The library only passes them on.
+    /// The bits of an IEEE 754 double. The library does not interpret them.
     case double(bits: UInt64)
     case string(String)
     case objectPath(String)
@@ -45,7 +45,7 @@ package enum DBusValue: Hashable, Sendable {
 }
 
 extension DBusValue {
-    /// The text of a string or object path, or of a variant that contains one; `nil` for all other types.
+    /// The text, if the value is a string or object path, or a variant that contains one; `nil` for all other types.
     package var text: String? {
         switch content {
         case .string(let text), .objectPath(let text): text
@@ -53,12 +53,12 @@ extension DBusValue {
         }
     }
 
-    /// The number of a `uint32` value, or of a variant that contains one; `nil` for all other types.
+    /// The number, if the value has the type `uint32` or is a variant that contains such a value; `nil` for all other types.
     package var uint32: UInt32? {
         if case .uint32(let number) = content { number } else { nil }
     }
 
-    /// The elements of an array, or of a variant that contains one; empty for byte arrays and all other types.
+    /// The elements, if the value is an array or a variant that contains one; empty for byte arrays and all other types.
     package var elements: [DBusValue] {
         if case .array(_, let elements) = content { elements } else { [] }
     }
@@ -68,7 +68,7 @@ extension DBusValue {
         if case .structure(let fields) = content { fields } else { [] }
     }
 
-    /// The entries of a dictionary with string keys; empty for other values. If a key occurs more than once, the last entry is used.
+    /// The entries of a dictionary with string keys; empty for all other values. If a key occurs more than once, the last entry is used.
     package var dictionary: [String: DBusValue] {
         var found: [String: DBusValue] = [:]
         for case .entry(let key, let value) in elements {
@@ -77,7 +77,7 @@ extension DBusValue {
         return found
     }
 
-    /// The value inside the outermost variant, or the value itself.
+    /// The value inside the outermost variant; the value itself if it is not a variant.
     private var content: DBusValue {
         if case .variant(let inner) = self { inner } else { self }
     }

@@ -58,7 +58,7 @@ struct DBusWriter {
         set(UInt32(truncatingIfNeeded: bytes.count - start), at: place)
     }
 
-    /// Overwrites the placeholder of a number whose value was unknown when it was written.
+    /// Overwrites the placeholder of a number whose value was unknown when the placeholder was written.
     mutating func set(_ value: UInt32, at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
     }

@@ -37,7 +37,7 @@ extension DNSMessage {
 
     private mutating func adopt(_ record: DNSRecord) {
         guard record.type == .opt else { return additionals.append(record) }
-        // More than one OPT record is a sender's error (RFC 6891 §6.1.1): use the first one.
+        // If there is more than one OPT record, the sender has made an error (RFC 6891 §6.1.1). Use the first one.
         guard extensions == nil, record.name.isRoot, case .opaque(let bytes) = record.data else { return }
         var extensions = DNSExtensions(
             payloadByteCount: record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
@@ -50,7 +50,7 @@ extension DNSMessage {
 }
 
 extension DNSExtensions {
-    /// Parses the options up to the first malformed one.
+    /// Parses the options up to the first malformed option.
     fileprivate static func options(_ bytes: [UInt8]) -> [Option] {
         var options: [Option] = []
         var reader = ByteReader(bytes.span)
@@ -75,13 +75,13 @@ extension DNSQuestion {
     }
 }
 
-/// The last names read, by their position in the message.
+/// The most recently parsed names, by their position in the message.
 ///
-/// Most records of a message point to an earlier name. Records that point to the same name then share one copy. A name is parsed the same
-/// way from every pointer that refers to it.
+/// Most records of a message point to an earlier name. Records that point to the same name then share one copy. The result of parsing a
+/// name does not depend on the pointer that refers to it.
 struct KnownNames {
-    /// The number of names to keep. It is small, because the search is linear, but enough for the host, the service, its type, and one more
-    /// name.
+    /// The number of names to keep. It is small because the search is linear. Four names are enough for the host, the service, the service
+    /// type, and one more name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)

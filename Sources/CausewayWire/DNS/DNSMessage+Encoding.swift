@@ -16,10 +16,10 @@ extension DNSMessage {
 }
 
 extension DNSRecordData {
-    /// The content without name compression, for the comparison of simultaneous probes (RFC 6762 §8.2).
+    /// The content of the record without name compression, for the comparison of simultaneous probes (RFC 6762 §8.2).
     package var canonical: [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // A record of the root name starts with 1 byte of name and 10 bytes of type, class, TTL and length.
+        // A record of the root name starts with 1 byte for the name and 10 bytes for type, class, TTL and length.
         _ = writer.add(DNSRecord(.root, DNSRecordType(rawValue: 0), timeToLive: 0, self), to: .answer)
         return Array(writer.finish().dropFirst(12 + 11))
     }

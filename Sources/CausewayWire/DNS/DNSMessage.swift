@@ -18,7 +18,7 @@ package struct DNSMessage: Hashable, Sendable {
     package var flags = Flags()
     /// The opcode; 0 for a standard query.
     package var operation: UInt8 = 0
-    /// The response code, including the upper bits that ``extensions`` carry on the wire.
+    /// The response code, including the upper bits, which the OPT record of ``extensions`` contains on the wire.
     package var responseCode = DNSResponseCode.noError
     package var questions: [DNSQuestion] = []
     package var answers: [DNSRecord] = []

@@ -1,18 +1,19 @@
 /// A summary of a message: its kind, and whether it contains a name of interest.
 ///
-/// A summary is cheaper than parsing the whole message. This saves work on links with thousands of irrelevant messages per second.
+/// Creating a summary is cheaper than parsing the whole message. This saves CPU time on links with thousands of irrelevant messages per
+/// second.
 package struct DNSMessageSummary: Equatable, Sendable {
-    /// Maximum number of records to inspect. A message with more records is parsed as a whole, which costs about the same.
+    /// The maximum number of records to inspect. A message with more records is parsed completely, which costs about the same.
     package static let recordLimit = 64
 
     package var flags: DNSMessage.Flags
     package var hasQuestions: Bool
-    /// Whether a question, or in a response a record, has a name of interest.
+    /// Whether one of the questions, or one of the records of a response, has a name of interest.
     package var isOfInterest: Bool
 
     /// Inspects `message`.
     ///
-    /// - Parameter isWanted: Whether a name is of interest.
+    /// - Parameter isWanted: Returns whether a name is of interest.
     /// - Returns: `nil` for a malformed message, and for opcodes and response codes that mDNS ignores (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
         // The unsafe view is valid, because a UInt8 is one initialized byte without padding.
@@ -31,7 +32,8 @@ package struct DNSMessageSummary: Equatable, Sendable {
         hasQuestions = questionCount > 0
         let isAnswer = flags.contains(.isResponse)
         if questionCount + (isAnswer ? recordCount : 0) > Self.recordLimit {
-            // A question has at least 5 bytes and a record at least 11. If the message is too short for its counts, it is malformed.
+            // A question has at least 5 bytes and a record at least 11. If the message is too short for the counts in its header, it is
+            // malformed.
             isOfInterest = reader.remaining >= 5 * questionCount + 11 * recordCount
         } else if isAnswer {
             isOfInterest = try Self.names(in: &reader, of: message, questionCount, recordCount, isWanted)

@@ -8,7 +8,7 @@ package struct DNSMessageWriter: Sendable {
     }
 
     private static let headerByteCount = 12
-    /// Positions below this limit fit in a compression pointer.
+    /// The offset in a compression pointer must be below this limit.
     private static let pointerLimit = 0x4000
 
     /// Maximum size of the message in bytes.
@@ -16,7 +16,8 @@ package struct DNSMessageWriter: Sendable {
     var bytes: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
     private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
-    /// The first name and its position. The writer adds it to ``suffixes`` only when a second name follows, which most queries do not have.
+    /// The first name and its position. The writer adds this name to ``suffixes`` only when it writes a second name, which most queries do
+    /// not have.
     private var first: (name: DNSName, position: Int)?
     private var section = Section.question
 
@@ -55,7 +56,7 @@ package struct DNSMessageWriter: Sendable {
     ///
     /// - Parameter inMulticast: Whether to compress the target of an SRV record and the next name of an NSEC record. Unicast resolvers may
     ///   not understand such compressed names (RFC 6762 §18.14).
-    /// - Precondition: Sections are filled in order.
+    /// - Precondition: Records are added in the order of the sections.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
         precondition(
             section.rawValue >= self.section.rawValue && section != .question, "sections must be filled in order")
@@ -122,7 +123,7 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // Before the first name there is no name to which a pointer could refer. A root name is never the target of a pointer.
+            // No pointer can refer to a name before the first name is written. A pointer never refers to a root name.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return
@@ -131,7 +132,7 @@ package struct DNSMessageWriter: Sendable {
         var rest = name.wire[...]
         while let length = rest.first, length > 0 {
             if mayCompress, let target = suffixes[rest] { return write(0xC000 | target) }
-            // Later names may point to a name that itself must not be compressed.
+            // Later names may contain a pointer to this name even if this name itself must not be compressed.
             if bytes.count < Self.pointerLimit { suffixes[rest] = UInt16(bytes.count) }
             bytes += rest.prefix(1 + Int(length))
             rest = rest.dropFirst(1 + Int(length))

@@ -8,7 +8,7 @@ extension DNSName {
         var bits: UInt64 = 0
         for index in bytes.indices {
             if index & 63 == 0 { bits = random.next() }
-            // Length bytes are below 64, so they are never mistaken for letters.
+            // Length bytes are below 64, so a length byte is never taken for a letter.
             guard (bytes[index] | 0x20) &- 0x61 < 26 else { continue }
             bytes[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
         }

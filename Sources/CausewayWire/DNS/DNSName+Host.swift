@@ -4,7 +4,7 @@ extension DNSName {
     /// Parses a host name in the form that users write, and converts international labels to A-labels (RFC 5891 §4). A trailing dot makes
     /// the name absolute.
     ///
-    /// ASCII names are not changed. Returns `nil` for names that a DNS message cannot hold.
+    /// ASCII names are not changed. Returns `nil` if the name cannot be encoded in a DNS message.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
         // Most names are ASCII and need no IDNA processing.
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return plainHost(text) }
@@ -16,7 +16,7 @@ extension DNSName {
         for label in labels {
             let isPlain = label.utf8.allSatisfy { $0 < 0x80 }
             guard let ascii = isPlain ? String(label) : Punycode.label(label) else { return nil }
-            // No host name has blanks or control characters.
+            // A host name has no blanks and no control characters.
             guard ascii.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
             bytes.append(Array(ascii.utf8))
         }

@@ -27,7 +27,7 @@ extension DNSName {
         self.init(wire: bytes)
     }
 
-    /// Reads labels up to the end of the name or the next pointer. Returns the target of the pointer, or `nil` at the end.
+    /// Reads labels up to the end of the name or the next pointer. Returns the target of the pointer, or `nil` at the end of the name.
     private static func readLabels(_ reader: inout ByteReader, _ bytes: inout [UInt8]) throws(WireError) -> Int? {
         while true {
             let position = reader.position

@@ -3,7 +3,8 @@
 /// Labels are bytes, not text: mDNS names hold any UTF-8, including dots (RFC 6763 §4.1.1). Names keep their case. Comparison ignores the
 /// case of ASCII letters only (RFC 4343 §3, RFC 6762 §16).
 package struct DNSName: Sendable {
-    /// Maximum size of a name in bytes, without the root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
+    /// The maximum size of a name in bytes, without the root label. This is the limit of RFC 6762 Appendix C; the limit of RFC 1035 §3.1 is
+    /// one less.
     package static let maximumByteCount = 255
     package static let maximumLabelByteCount = 63
 
@@ -17,7 +18,7 @@ package struct DNSName: Sendable {
     /// - Precondition: `wire` is a valid name without compression.
     init(wire: [UInt8]) { self.wire = wire }
 
-    /// Joins `labels`. Returns `nil` if a label is empty or too long, or if the name is too long.
+    /// Joins `labels` to a name. Returns `nil` if a label is empty or too long, or if the name is too long.
     package init?(labels: some Sequence<some Collection<UInt8>>) {
         wire = []
         for label in labels {
@@ -26,14 +27,14 @@ package struct DNSName: Sendable {
         wire.append(0)
     }
 
-    /// Joins `label` and `domain`. Returns `nil` if the name is too long.
+    /// Joins `label` and `domain` to a name. Returns `nil` if the name is too long.
     package init?(_ label: some Collection<UInt8>, in domain: DNSName) {
         wire = []
         guard append(label), wire.count + domain.wire.count - 1 <= Self.maximumByteCount else { return nil }
         wire += domain.wire
     }
 
-    /// Joins `label`, as UTF-8, and `domain`. Returns `nil` if the name is too long.
+    /// Joins `label`, encoded as UTF-8, and `domain` to a name. Returns `nil` if the name is too long.
     package init?(_ label: String, in domain: DNSName) { self.init(Array(label.utf8), in: domain) }
 
     private mutating func append(_ label: some Collection<UInt8>) -> Bool {
@@ -102,7 +103,7 @@ extension DNSName: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Hash eight bytes per call, because the cost of the hasher is per call.
+        // Hash eight bytes per call, because each call of the hasher has a fixed cost.
         var word: UInt64 = 0
         for index in wire.indices {
             word = word << 8 | UInt64(Self.fold(wire[index]))
@@ -115,8 +116,8 @@ extension DNSName: Hashable {
 // MARK: - Text
 
 extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// Parses the presentation format: labels separated by dots, `\.` and `\\` for a dot and a backslash, `\DDD` for any byte (RFC 1035
-    /// §5.1). A trailing dot is optional. Returns `nil` for empty or long labels and for malformed escapes.
+    /// Parses the presentation format: labels separated by dots, in which `\.` means a dot, `\\` a backslash, and `\DDD` any byte (RFC 1035
+    /// §5.1). A trailing dot is optional. Returns `nil` if a label is empty or too long, or if an escape is malformed.
     package init?(_ text: some StringProtocol) {
         var bytes = Array(text.utf8)[...]
         wire = []
@@ -165,7 +166,7 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
     }
 
-    /// The presentation format of a name without characters to escape, the common case; `nil` for other names.
+    /// The presentation format of a name without characters to escape, which is the common case; `nil` for other names.
     private var plainDescription: String? {
         var bytes = wire.dropFirst()
         var next = bytes.startIndex + Int(wire[0])

@@ -19,7 +19,7 @@ package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     package static let nsec = DNSRecordType(rawValue: 47)
     package static let svcb = DNSRecordType(rawValue: 64)
     package static let https = DNSRecordType(rawValue: 65)
-    /// Allowed in questions only; means records of any type.
+    /// Any type (ANY). This value may occur only in questions.
     package static let any = DNSRecordType(rawValue: 255)
 
     private static let names: [DNSRecordType: String] = [
@@ -30,10 +30,10 @@ package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
 }
 
 extension DNSRecordType: CustomStringConvertible {
-    /// The mnemonic, or `TYPE` and the number (RFC 3597 §5).
+    /// The mnemonic of the type, or `TYPE` and the number if the type has no mnemonic (RFC 3597 §5).
     package var description: String { Self.names[self] ?? "TYPE\(rawValue)" }
 
-    /// Parses the format of ``description``, ignoring case.
+    /// Parses the text format of ``description``, ignoring case.
     package init?(_ text: String) {
         let upper = text.uppercased()
         if let known = Self.names.first(where: { $0.value == upper })?.key {
@@ -54,7 +54,7 @@ package struct DNSRecordClass: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt16) { self.rawValue = rawValue & 0x7FFF }
 
     package static let internet = DNSRecordClass(rawValue: 1)
-    /// Allowed in questions only; means records of any class.
+    /// Any class. This value may occur only in questions.
     package static let any = DNSRecordClass(rawValue: 255)
 }
 

@@ -30,7 +30,7 @@ package struct DNSOwner: Hashable, Sendable {
         self.password = [4, 6].contains(password.count) ? password : []
     }
 
-    /// Parses an option; `nil` for another option code, another version, or an invalid length.
+    /// Parses an Owner option. Returns `nil` if the option has another option code, another version, or an invalid length.
     package init?(_ option: DNSExtensions.Option) {
         let bytes = option.value
         guard option.code == Self.optionCode, [8, 14, 18, 20].contains(bytes.count), bytes[0] == 0,
@@ -46,7 +46,7 @@ package struct DNSOwner: Hashable, Sendable {
         return DNSExtensions.Option(code: Self.optionCode, value: value)
     }
 
-    /// The payload of the packet that wakes the host: six bytes 0xFF, its address sixteen times, and the password.
+    /// The payload of the packet that wakes the host: six bytes 0xFF, the wakeup address sixteen times, and the password.
     package var magicPacket: [UInt8] {
         [UInt8](repeating: 0xFF, count: 6) + (0..<16).flatMap { _ in wakeup.bytes } + password
     }
@@ -61,7 +61,8 @@ package enum DNSLease {
             code: optionCode, value: (0..<4).map { UInt8(truncatingIfNeeded: seconds >> UInt32(24 - 8 * $0)) })
     }
 
-    /// Returns the lease in seconds; `nil` for other options and invalid lengths. Ignores the second value, the lease of KEY records.
+    /// Parses the option. Returns the lease in seconds; `nil` if the option has another code or an invalid length. Ignores the second
+    /// value, which is the lease of KEY records.
     package static func seconds(_ option: DNSExtensions.Option) -> UInt32? {
         guard option.code == optionCode, [4, 8].contains(option.value.count) else { return nil }
         return option.value.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }

@@ -5,7 +5,7 @@ package struct DNSQuestion: Hashable, Sendable {
     package var name: DNSName
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
-    /// Multicast DNS: the QU bit, which allows a unicast response (RFC 6762 §5.4).
+    /// The QU bit of multicast DNS, which allows a unicast response (RFC 6762 §5.4).
     package var acceptsUnicast: Bool
 
     package init(
@@ -26,14 +26,14 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// A resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // The fields are in an order that keeps a record at 48 bytes; mDNS tables hold tens of thousands of records.
+    // With this order of the fields a record has only 48 bytes; mDNS tables hold tens of thousands of records.
     package var name: DNSName
     /// The TTL in seconds.
     package var timeToLive: UInt32
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
     package var data: DNSRecordData
-    /// Multicast DNS: the cache-flush bit. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
+    /// The cache-flush bit of multicast DNS. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
     package var flushesCache: Bool
 
     package init(
@@ -60,7 +60,7 @@ package enum DNSRecordData: Hashable, Sendable {
     /// A TXT record in wire format: strings of at most 255 bytes, each after its length byte.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
-    // A SOA record. It is rare and large, so it is indirect to keep the other cases small.
+    // A SOA record. This case is indirect, because a SOA record is rare and large and would make the other cases larger.
     indirect case authority(DNSAuthority)
     /// An NSEC record: the types that exist for a name (RFC 4034 §4).
     case next(DNSName, types: [DNSRecordType])

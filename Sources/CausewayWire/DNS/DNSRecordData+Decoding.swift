@@ -14,7 +14,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Parses uncompressed content; `nil` if it is malformed for a known type.
+    /// Parses uncompressed content. Returns `nil` if the type is known and the content is malformed.
     package init?(content: [UInt8], of type: DNSRecordType) {
         let message = unsafe content.span.bytes
         var reader = ByteReader(message)

@@ -19,9 +19,9 @@ package struct DNSServiceBinding: Hashable, Sendable {
         package static func < (left: Key, right: Key) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The priority; 0 makes the record an alias of ``target``.
+    /// The priority. If the priority is 0, the record is an alias of ``target``.
     package var priority: UInt16
-    /// The target name. The root means the record's own name.
+    /// The target name. The root name means the name of the record itself.
     package var target: DNSName
     /// The parameters in strictly ascending order of their keys.
     package private(set) var parameters: [(key: Key, value: [UInt8])]
@@ -34,7 +34,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
 
     /// Parses the content of a record.
     ///
-    /// - Throws: ``WireError`` for keys out of order and for lengths beyond the end of the record.
+    /// - Throws: ``WireError`` if keys are out of order or a length exceeds the record.
     init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
         priority = try reader.readInteger()
         target = try DNSName(parsing: &reader, in: message)
@@ -67,7 +67,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         return UInt16(value[0]) << 8 | UInt16(value[1])
     }
 
-    /// Addresses to use until the address records arrive (RFC 9460 §7.3).
+    /// The addresses to use until the address records arrive (RFC 9460 §7.3).
     package var ipv4Hints: [IPv4Address] {
         chunks(of: 4, .ipv4Hints).map { chunk in IPv4Address(bits: UInt32(truncatingIfNeeded: Self.number(chunk))) }
     }

@@ -1,14 +1,14 @@
 /// A service instance: the name, type and domain in the target of a PTR record (RFC 6763 §4.1).
 package struct DNSServiceInstance: Hashable, Sendable {
     package var label: String
-    /// The service type: two labels.
+    /// The service type, which has two labels.
     package var type: DNSName
     package var domain: DNSName
 
     /// Splits `name` into instance name, type and domain.
     ///
     /// - Parameter expected: The type that was queried.
-    /// - Returns: `nil` unless `name` is one label, the type `expected` and a domain.
+    /// - Returns: The service instance; `nil` unless `name` consists of one label, the type `expected` and a domain.
     package init?(_ name: DNSName, of expected: DNSName) {
         let rest = name.droppingFirst()
         guard let label = name.firstLabel, let type = DNSName(labels: rest.labels.prefix(2)), type == expected,

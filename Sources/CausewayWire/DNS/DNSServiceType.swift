@@ -9,9 +9,9 @@ package struct DNSServiceType: Hashable, Sendable {
     package enum Mistake: Error, Equatable, Sendable {
         /// The string is not of the form `_service._tcp` or `_service._udp`.
         case form
-        /// The service name is empty, or longer than a label.
+        /// The service name is empty, or longer than the maximum length of a label.
         case length
-        /// The service name has other characters than letters, digits and single inner hyphens, or no letter (RFC 6335 §5.1).
+        /// The service name has no letter, or characters other than letters, digits and single inner hyphens (RFC 6335 §5.1).
         case character
         /// The instance name is empty, has control characters, or has more than 63 bytes (RFC 6763 §4.1.1).
         case name
@@ -19,7 +19,7 @@ package struct DNSServiceType: Hashable, Sendable {
 
     /// Parses the type of a service to register: `_service._tcp`, an optional trailing dot, and subtypes after commas.
     ///
-    /// More than 15 characters are allowed, because some devices register such types: see ``exceedsLimit``.
+    /// A service name may have more than 15 characters, because some devices register such types: see ``exceedsLimit``.
     package init(_ text: String) throws(Mistake) {
         try self.init(browsing: text)
         try Self.check(service)

@@ -53,7 +53,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    /// Ends the input and returns the digest.
+    /// Ends the input and returns its digest.
     package mutating func finish() -> [UInt8] {
         let bitCount = byteCount &* 8
         let used = pending.count + 1
@@ -79,7 +79,7 @@ package struct SHA256: Sendable {
 
     private static func expand(_ block: RawSpan, into schedule: inout InlineArray<64, UInt32>) {
         for i in 0..<16 {
-            // In bounds: the block has 64 bytes.
+            // The indices are in bounds, because the block has 64 bytes.
             let word = unsafe block.unsafeLoadUnaligned(fromByteOffset: i &* 4, as: UInt32.self)
             schedule[i] = UInt32(bigEndian: word)
         }
@@ -97,7 +97,7 @@ package struct SHA256: Sendable {
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        // In bounds: both arrays have 64 words.
+        // The indices are in bounds, because both arrays have 64 words.
         func word(_ i: Int) -> UInt32 { unsafe constants[unchecked: i] &+ schedule[unchecked: i] }
         // After eight rounds each word is back in its own variable, so no words need to be moved.
         for i in stride(from: 0, to: 64, by: 8) {

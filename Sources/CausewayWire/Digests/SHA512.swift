@@ -39,7 +39,7 @@ package enum SHA512Truncated {
         var bytes = message
         bytes.append(0x80)
         while bytes.count % blockSize != 112 { bytes.append(0) }
-        // The length has 128 bits; its upper half is zero.
+        // The length field has 128 bits. Its upper half is zero.
         bytes += [UInt8](repeating: 0, count: 8)
         let bitCount = UInt64(message.count) &* 8
         for shift in stride(from: UInt64(56), through: 0, by: -8) {

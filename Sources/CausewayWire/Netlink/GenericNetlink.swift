@@ -1,4 +1,4 @@
-/// A request to a generic netlink family. The kernel assigns each family name a number at run time.
+/// A request to a generic netlink family. At run time the kernel assigns a number to the name of each family.
 package struct GenericNetlinkRequest: Hashable, Sendable {
     /// The family's number, from ``familyNumber(of:)``.
     package var family: UInt16
@@ -16,7 +16,7 @@ package struct GenericNetlinkRequest: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Asks the control family (`GENL_ID_CTRL`) for the number of the family `name`: `CTRL_CMD_GETFAMILY`.
+    /// Requests the number of the family `name` from the control family (`GENL_ID_CTRL`) with the command `CTRL_CMD_GETFAMILY`.
     package static func familyNumber(of name: String) -> GenericNetlinkRequest {
         var attributes: [UInt8] = []
         attributes.append(attribute: 2, Array(name.utf8) + [0])  // CTRL_ATTR_FAMILY_NAME
@@ -37,14 +37,14 @@ package struct GenericNetlinkMessage: Equatable, Sendable {
         attributes = try NetlinkAttribute.list(&body)
     }
 
-    /// The family number in an answer to ``GenericNetlinkRequest/familyNumber(of:)``; `nil` in other messages.
+    /// The family number in a reply to ``GenericNetlinkRequest/familyNumber(of:)``; `nil` in other messages.
     package var familyNumber: UInt16? {
         guard family == NetlinkType.firstOfFamilies else { return nil }
         return attributes.first { $0.type == 1 }?.integer()  // CTRL_ATTR_FAMILY_ID
     }
 }
 
-/// An attribute of a message, with its value undecoded.
+/// An attribute of a message. Its value is not decoded.
 package struct NetlinkAttribute: Hashable, Sendable {
     package var type: UInt16
     package var value: [UInt8]
@@ -57,7 +57,7 @@ package struct NetlinkAttribute: Hashable, Sendable {
         return found
     }
 
-    /// Returns the value as an integer in host byte order; `nil` if there are too few bytes.
+    /// Returns the value as an integer in host byte order; `nil` if the value has too few bytes.
     func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
         var reader = ByteReader(value.span)
         return try? reader.readHostInteger()

@@ -5,7 +5,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
     /// The address identifier in MPTCP options; 0 until the kernel assigns one.
     package var id: UInt8
     package var address: InternetAddress
-    /// The outgoing interface of its subflows; `nil` for the interface of the route.
+    /// The outgoing interface of the subflows from this address; `nil` if the route determines the interface.
     package var interfaceIndex: Int?
     package var usage: Usage
 
@@ -37,7 +37,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
         self.usage = usage
     }
 
-    /// Parses an answer to ``GenericNetlinkRequest/multipathEndpoints(_:)``; `nil` for other messages.
+    /// Parses a reply to ``GenericNetlinkRequest/multipathEndpoints(_:)``. Returns `nil` for other messages.
     package init?(_ message: GenericNetlinkMessage) {
         guard let described = message.attributes.first(where: { $0.type == 1 })?.nested else { return nil }
         var family: InternetAddress.Family?
@@ -61,7 +61,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
         [.ipv4, .ipv6].first { UInt16($0.rawValue) == number }
     }
 
-    /// The endpoint as `MPTCP_PM_ADDR_ATTR_` attributes inside `MPTCP_PM_ATTR_ADDR`.
+    /// The encoded endpoint: `MPTCP_PM_ADDR_ATTR_` attributes inside the attribute `MPTCP_PM_ATTR_ADDR`.
     fileprivate var attribute: [UInt8] {
         var parts: [UInt8] = []
         parts.append(attribute: 1, host: UInt16(address.family.rawValue))
@@ -94,13 +94,13 @@ package struct MultipathLimits: Hashable, Sendable {
     }
 }
 
-/// Requests to the family `mptcp_pm`; `family` is the family's number.
+/// Requests to the family `mptcp_pm`. The parameter `family` is the number of this family.
 extension GenericNetlinkRequest {
     package static func add(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 1, attributes: endpoint.attribute)
     }
 
-    /// Removes an endpoint and closes its subflows.
+    /// Removes an endpoint and closes the subflows from its address.
     package static func remove(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 2, attributes: endpoint.attribute)
     }
@@ -120,7 +120,7 @@ extension GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 6)
     }
 
-    /// Sets or clears the backup flag of an endpoint, also for its existing subflows (RFC 8684 §3.3.8).
+    /// Sets or clears the backup flag of an endpoint. The change also applies to existing subflows (RFC 8684 §3.3.8).
     package static func change(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 7, attributes: endpoint.attribute)
     }

@@ -2,7 +2,7 @@
 package struct NetlinkAddress: Equatable, Sendable {
     /// Index of the interface.
     package var interfaceIndex: Int
-    /// Number of prefix bits of the on-link network.
+    /// The length in bits of the prefix that is on-link.
     package var prefixLength: Int
     package var scope: Scope
     package var flags: Flags
@@ -10,9 +10,10 @@ package struct NetlinkAddress: Equatable, Sendable {
     package var address: InternetAddress
     /// The peer's address on a point-to-point link; `nil` on other links.
     package var peer: InternetAddress?
-    /// The label of an IPv4 address; by default the interface name.
+    /// The label of an IPv4 address. The default label is the interface name.
     package var label: String?
-    /// Creation time in hundredths of a second of the monotonic clock, modulo 2^32; `nil` if the kernel does not report it.
+    /// The creation time of the address in hundredths of a second of the monotonic clock, modulo 2^32; `nil` if the kernel does not report
+    /// it.
     package var created: UInt32?
 
     /// The scope in which an address or route is valid (`RT_SCOPE_` values).
@@ -38,7 +39,7 @@ package struct NetlinkAddress: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// IPv6: a temporary address for privacy (RFC 8981). IPv4: a secondary address of its network.
+        /// For IPv6, the address is a temporary address for privacy (RFC 8981). For IPv4, it is a secondary address of its network.
         package static let temporary = Flags(rawValue: 0x01)
         /// The address is usable before duplicate address detection has ended (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
@@ -88,8 +89,8 @@ package struct NetlinkAddress: Equatable, Sendable {
         try body.readAttributes { (type, value) throws(WireError) in
             try attributes.adopt(attribute: type, &value, family: family)
         }
-        // IFA_LOCAL is the interface's own address, IFA_ADDRESS the peer's. Without a peer, the kernel sends only IFA_ADDRESS for IPv6, and
-        // the same address in both attributes for IPv4.
+        // IFA_LOCAL is the interface's own address, and IFA_ADDRESS is the peer's address. If there is no peer, the kernel sends only
+        // IFA_ADDRESS for IPv6, and the same address in both attributes for IPv4.
         guard let own = attributes.local ?? attributes.address else { throw .invalid("missing address", at: start) }
         self.init(
             interfaceIndex: Int(index), address: own, prefixLength: Int(prefixLength), scope: Scope(rawValue: scope),
@@ -112,11 +113,11 @@ package struct NetlinkAddress: Equatable, Sendable {
             case 1: address = try InternetAddress(parsing: &value, family: family)
             case 2: local = try InternetAddress(parsing: &value, family: family)
             case 3: label = try value.readText()
-            // In struct ifa_cacheinfo the creation time follows the preferred and the valid lifetime.
+            // In struct ifa_cacheinfo the creation time follows the preferred lifetime and the valid lifetime.
             case 6:
                 _ = try value.readHostInteger() as UInt64
                 created = try value.readHostInteger()
-            // All flags; the header holds only the first eight.
+            // This attribute contains all flags; the header contains only the first eight.
             case 8: flags = Flags(rawValue: try value.readHostInteger())
             default: break
             }

@@ -1,5 +1,5 @@
 extension ByteReader {
-    /// Calls `visit` for each attribute in the rest of this reader, in order.
+    /// Calls `visit` for each attribute in the remaining bytes of this reader, in order.
     ///
     /// ```
     ///  0             15 16            31
@@ -9,11 +9,11 @@ extension ByteReader {
     /// ```
     ///
     /// The length includes the four header bytes and excludes the padding. The two top bits of the type are flags (nested attribute,
-    /// network byte order); `visit` receives the type without them.
+    /// network byte order); the type that is passed to `visit` does not contain these flags.
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        // A separate reader, because padding is relative to the start of the list.
+        // Use a separate reader, because padding is relative to the start of the list.
         var list = try readScope(remaining)
         while !list.isAtEnd {
             let start = list.position
@@ -26,7 +26,7 @@ extension ByteReader {
         }
     }
 
-    /// Reads the rest as text up to the first zero byte, if any. Replaces malformed UTF-8.
+    /// Reads the remaining bytes as text, up to the first zero byte if there is one. Replaces malformed UTF-8.
     mutating func readText() throws(WireError) -> String {
         let bytes = try readBytes(remaining)
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

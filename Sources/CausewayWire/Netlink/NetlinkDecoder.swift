@@ -1,8 +1,8 @@
 /// Decodes the messages of one received netlink datagram.
 ///
-/// Each call of ``next()`` returns a message, throws, or reports the end. No input traps, and the number of calls up to the end is finite.
-/// After an error in the content of a message, call ``next()`` again: the header gives the length of the malformed message, so the decoder
-/// continues with the message after it.
+/// Each call of ``next()`` returns a message, throws, or returns `nil` at the end. No input makes the decoder trap, and the end is reached
+/// after a finite number of calls. After an error in the content of a message, call ``next()`` again: the header gives the length of the
+/// malformed message, so the decoder continues with the message after it.
 package struct NetlinkDecoder: ~Escapable {
     /// One message with its header.
     package struct Frame: Equatable, Sendable {
@@ -15,11 +15,11 @@ package struct NetlinkDecoder: ~Escapable {
         }
     }
 
-    /// The meaning of message type numbers.
+    /// The set of message types that a socket uses. It determines the meaning of message type numbers.
     package enum Vocabulary: Sendable {
         /// Message types of rtnetlink(7).
         case routing
-        /// Generic netlink: the type is the number of a family, which the kernel assigns.
+        /// Generic netlink. The message type is the number that the kernel has assigned to a family.
         case generic
     }
 
@@ -40,7 +40,7 @@ package struct NetlinkDecoder: ~Escapable {
 
     /// Returns the next message, or `nil` after the last one.
     ///
-    /// - Throws: ``WireError``. After an error in a header the rest cannot be decoded, and the next call returns `nil`.
+    /// - Throws: ``WireError``. After an error in a header the rest of the datagram cannot be decoded, so the next call returns `nil`.
     package mutating func next() throws(WireError) -> Frame? {
         guard !reader.isAtEnd else { return nil }
         let (header, start) = try readFrameStart()
@@ -81,7 +81,7 @@ extension NetlinkMessage {
         switch type {
         case NetlinkType.noOperation: self = .noOperation
         case NetlinkType.overrun: self = .overrun
-        // Old kernels end a listing without a status.
+        // Old kernels end a listing with a message that has no status.
         case NetlinkType.done: self = .done(status: body.isAtEnd ? 0 : try body.readHostInteger())
         case NetlinkType.error: self = .error(status: try body.readHostInteger())
         case NetlinkType.newLink: self = .link(try NetlinkLink(parsing: &body))

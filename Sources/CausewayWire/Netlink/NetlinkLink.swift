@@ -1,20 +1,21 @@
 /// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
-    /// ``InternetAddress/Family/unspecified`` if the message is about the interface itself. Other families report one aspect of the
-    /// interface: with ``InternetAddress/Family/bridge``, a "removed" link has left a bridge but still exists.
+    /// The address family of the message. The family is ``InternetAddress/Family/unspecified`` if the message is about the interface
+    /// itself. A message of another family reports one aspect of the interface: with ``InternetAddress/Family/bridge``, a "removed" link
+    /// has left a bridge but still exists.
     package var family: InternetAddress.Family
     /// The interface index, at least 1.
     package var index: Int
-    /// The hardware type, an `ARPHRD_` value: 1 is Ethernet, 772 loopback, 65534 none.
+    /// The hardware type, an `ARPHRD_` value: 1 means Ethernet, 772 means loopback, 65534 means no hardware type.
     package var hardwareType: UInt16
     package var flags: Flags
     package var name = ""
     /// The MTU in bytes; `nil` if the message does not contain it.
     package var mtu: Int?
-    /// The link-layer address; empty on links without addresses.
+    /// The link-layer address; empty if the link has no link-layer addresses.
     package var hardwareAddress: [UInt8] = []
     package var operationalState: OperationalState = .unknown
-    /// Index of the bridge, bond or VRF that contains the interface.
+    /// Index of the bridge, bond or VRF to which the interface belongs.
     package var controller: Int?
     /// The type of a virtual interface, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
     package var kind: String?
@@ -42,9 +43,9 @@ package struct NetlinkLink: Equatable, Sendable {
         package static let dormant = Flags(rawValue: 0x20000)
     }
 
-    /// The operational state, which tells whether packets can pass (RFC 2863 §3.1.12).
+    /// The operational state of the interface, which determines whether packets can pass (RFC 2863 §3.1.12).
     package enum OperationalState: UInt8, Sendable {
-        /// The driver does not report the state. Many virtual interfaces always report this state, even when they work.
+        /// The driver does not report the operational state. Many virtual interfaces always have this state, even when they work.
         case unknown = 0
         /// A component, often hardware, is absent.
         case notPresent = 1

@@ -1,30 +1,30 @@
-/// Collects the answer to one ``NetlinkRequest`` from several datagrams.
+/// Collects the reply to one ``NetlinkRequest`` from several datagrams.
 ///
-/// Performs no I/O: the owner of the socket passes each datagram in and acts on the returned ``Progress``.
+/// The type does no I/O: the owner of the socket passes each received datagram to it and acts on the returned ``Progress``.
 package struct NetlinkListing<Value> {
     package enum Progress: Equatable, Sendable {
-        /// The answer is not complete: receive the next datagram.
+        /// The reply is not complete. Receive the next datagram.
         case more
-        /// The answer is complete.
+        /// The reply is complete.
         case complete
-        /// The kernel refused the request or stopped the listing with this positive `errno` value.
+        /// The kernel rejected the request or stopped the listing with this positive `errno` value.
         case failed(errno: Int32)
-        /// A datagram was malformed or parts of the answer were lost. Discard the values.
+        /// A datagram was malformed, or parts of the reply were lost. Discard the values.
         case broken
     }
 
     /// The collected values, in the kernel's order.
     package private(set) var values: [Value] = []
-    /// Whether the state changed during the listing, so that the values may be inconsistent: repeat the request.
+    /// Whether the state of the kernel changed during the listing. The values may then be inconsistent: repeat the request.
     package private(set) var isInconsistent = false
 
     private let sequence: UInt32
     private let vocabulary: NetlinkDecoder.Vocabulary
 
-    /// Creates a collector for the answer to one request.
+    /// Creates a collector for the reply to one request.
     ///
     /// - Parameters:
-    ///   - sequence: The request's sequence number. Messages with other numbers are ignored.
+    ///   - sequence: The request's sequence number. Messages with other sequence numbers are ignored.
     ///   - vocabulary: The vocabulary of the socket.
     package init(sequence: UInt32, _ vocabulary: NetlinkDecoder.Vocabulary = .routing) {
         self.sequence = sequence
@@ -33,8 +33,8 @@ package struct NetlinkListing<Value> {
 
     /// Processes the messages of one datagram.
     ///
-    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. This limits the memory for large
-    ///   listings.
+    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. With a selective function, a large
+    ///   listing needs little memory.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
         var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {

@@ -1,8 +1,8 @@
 extension NetlinkMessage {
-    /// Whether this notification may change which peers are reachable, or how.
+    /// Whether the change that this notification reports may affect which peers are reachable, or over which route.
     ///
-    /// `false` for bridges' reports about their ports and for route exceptions that the kernel caches per destination. Both are frequent,
-    /// and neither changes the configuration.
+    /// The value is `false` for link messages about bridge ports and for route exceptions that the kernel caches for each destination. Both
+    /// kinds of notification are frequent, and neither means that the configuration has changed.
     package var affectsReachability: Bool {
         switch self {
         case .link(let link), .linkRemoved(let link): link.family != .bridge
@@ -12,9 +12,9 @@ extension NetlinkMessage {
         }
     }
 
-    /// Whether a datagram holds at least one notification that ``affectsReachability``.
+    /// Whether a datagram contains at least one notification that ``affectsReachability``.
     ///
-    /// `true` for a malformed datagram: an unnecessary query is cheap, but a missed change can make a connection fail.
+    /// The result is `true` for a malformed datagram: an unnecessary query is cheap, but a missed change can make a connection fail.
     package static func affectReachability(_ datagram: Span<UInt8>) -> Bool {
         var decoder = NetlinkDecoder(datagram)
         do {

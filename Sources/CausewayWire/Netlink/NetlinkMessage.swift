@@ -18,7 +18,7 @@ package enum NetlinkMessage: Equatable, Sendable {
     case generic(GenericNetlinkMessage)
     /// The end of a listing. `status` is 0, or the negated `errno` value of the error that ended the listing early.
     case done(status: Int32)
-    /// The result of a request: 0 for success, else the negated `errno` value.
+    /// The result of a request: 0 for success, otherwise the negated `errno` value.
     case error(status: Int32)
     /// Messages were lost.
     case overrun
@@ -63,7 +63,7 @@ package struct NetlinkHeader: Equatable, Sendable {
 
         /// The message is a request (`NLM_F_REQUEST`).
         package static let request = Flags(rawValue: 0x01)
-        /// More messages of the same listing follow, up to ``NetlinkMessage/done(status:)`` (`NLM_F_MULTI`).
+        /// More messages of the same listing follow. The listing ends with ``NetlinkMessage/done(status:)`` (`NLM_F_MULTI`).
         package static let multipart = Flags(rawValue: 0x02)
         /// The sender requests an acknowledgement (`NLM_F_ACK`).
         package static let acknowledge = Flags(rawValue: 0x04)
@@ -101,7 +101,7 @@ enum NetlinkType {
     static let error: UInt16 = 2
     static let done: UInt16 = 3
     static let overrun: UInt16 = 4
-    /// Numbers below this one have the same meaning in every vocabulary.
+    /// Message types below this number have the same meaning in every vocabulary.
     static let firstOfFamilies: UInt16 = 16
     static let newLink: UInt16 = 16
     static let deleteLink: UInt16 = 17

@@ -9,19 +9,19 @@ package enum NetlinkRequest: Hashable, Sendable {
     case routes(InternetAddress.Family)
     /// Lists the routing policy rules of one family, or of all families with ``InternetAddress/Family/unspecified``.
     case rules(InternetAddress.Family)
-    /// Looks up the route of a packet that this host sends. The answer is one message; no message that ends a listing follows it.
+    /// Looks up the route of a packet that this host sends. The reply is one message. The kernel sends no message that ends a listing.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
-    /// Adds a link-local IPv4 address to an interface. For an existing address: changes whether new connections use the address. The answer
-    /// is an acknowledgement.
+    /// Adds a link-local IPv4 address to an interface. If the address exists, changes whether new connections use it. The reply is an
+    /// acknowledgement.
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
     /// Removes a link-local IPv4 address from an interface.
     case takeLinkLocal(IPv4Address, from: Int)
-    /// A request to a generic netlink family, for a socket with that vocabulary.
+    /// A request to a generic netlink family. Send it only over a socket with the vocabulary for generic netlink.
     case generic(GenericNetlinkRequest)
 
     /// Encodes the request for the kernel.
     ///
-    /// - Parameter sequence: The sequence number, which the answers repeat.
+    /// - Parameter sequence: The sequence number, which the replies repeat.
     package func encoded(sequence: UInt32) -> [UInt8] {
         let (type, body) = content
         var bytes: [UInt8] = []
@@ -45,12 +45,12 @@ package enum NetlinkRequest: Hashable, Sendable {
     }
 
     /// The message type and body. Each body starts with the fixed header for its message type. All header fields except the family are
-    /// zero. Kernels with strict checking refuse a shorter header, and values other than zero in unused fields.
+    /// zero. Kernels with strict checking reject a shorter header and an unused field that is not zero.
     private var content: (type: UInt16, body: [UInt8]) {
         switch self {
         case .links:
             var body = [UInt8](repeating: 0, count: 16)
-            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS leaves out the counters, which make up most of an answer.
+            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS omits the counters, which make up most of a reply.
             body.append(attribute: 29, host: UInt32(8))
             return (NetlinkType.getLink, body)
         case .addresses(let family):

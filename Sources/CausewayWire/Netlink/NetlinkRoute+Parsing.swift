@@ -41,7 +41,7 @@ extension NetlinkRoute {
         case 7: preferredSource = try InternetAddress(parsing: &value, family: family)
         case 8: try adoptMetrics(&value)
         case 9: try adoptHops(&value)
-        // The full table number; the header field holds only numbers below 256.
+        // This attribute contains the full table number; the header field can hold only numbers below 256.
         case 15: table = try value.readHostInteger()
         case 20: preference = Preference(rawValue: try value.readHostInteger()) ?? .medium
         default: break
@@ -79,7 +79,7 @@ extension NetlinkRoute {
 }
 
 extension NetlinkRoute.NextHop {
-    /// Stores an `RTA_` attribute that describes a next hop.
+    /// Stores an `RTA_` attribute if it describes a next hop.
     ///
     /// - Returns: Whether the attribute describes a next hop.
     fileprivate mutating func adopt(
@@ -90,7 +90,8 @@ extension NetlinkRoute.NextHop {
             let index: Int32 = try value.readHostInteger()
             interfaceIndex = index > 0 ? Int(index) : nil
         case 5: gateway = try InternetAddress(parsing: &value, family: family)
-        // A gateway whose family may differ from the route's; the value starts with the family (used for RFC 8950 routes).
+        // A gateway whose family may differ from the family of the route. The value starts with the family of the gateway (used for RFC
+        // 8950 routes).
         case 18:
             let viaFamily: UInt16 = try value.readHostInteger()
             guard let known = UInt8(exactly: viaFamily) else { return true }

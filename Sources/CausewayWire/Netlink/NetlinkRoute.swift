@@ -15,7 +15,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     /// The routing table. Without other rules, the kernel consults only ``mainTable`` for every packet.
     package var table: UInt32
     package var kind: Kind
-    /// The origin of the route, an `RTPROT_` value: 2 kernel, 3 boot, 4 administrator, 9 router advertisement, 16 DHCP.
+    /// The origin of the route, an `RTPROT_` value: 2 means the kernel, 3 boot, 4 an administrator, 9 a router advertisement, 16 DHCP.
     package var origin: UInt8
     package var scope: NetlinkAddress.Scope
     package var flags: Flags
@@ -23,9 +23,9 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var priority: UInt32 = 0
     /// The preference that a router advertises for otherwise equal routes (RFC 4191 §2.1). IPv6 only.
     package var preference: Preference = .medium
-    /// The source address for packets of sockets that are not bound to an address.
+    /// The source address of packets from sockets that are not bound to an address.
     package var preferredSource: InternetAddress?
-    /// The MTU of the route in bytes; `nil` if the route has none.
+    /// The MTU of the route in bytes; `nil` if the route does not set an MTU.
     package var mtu: Int?
     /// The next hops, at least one for ``Kind/unicast`` routes. Several next hops share the traffic.
     package var nextHops: [NextHop] = []
@@ -43,11 +43,11 @@ package struct NetlinkRoute: Equatable, Sendable {
 
     /// A next hop of a route.
     package struct NextHop: Equatable, Sendable {
-        /// The router; `nil` if destinations are on-link. Its family may differ from the route's.
+        /// The router; `nil` if the destinations are on-link. The family of the router may differ from that of the route.
         package var gateway: InternetAddress?
         /// Index of the outgoing interface; `nil` if the kernel chooses it for each lookup.
         package var interfaceIndex: Int?
-        /// The share of the traffic relative to the other hops, from 1 to 256.
+        /// The share of the traffic relative to the other next hops, from 1 to 256.
         package var weight: Int
         package var flags: HopFlags
 
@@ -94,7 +94,7 @@ package struct NetlinkRoute: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// A cached exception for one destination, such as a path MTU, not a configured route.
+        /// The route is a cached exception for one destination, such as a path MTU, and not a configured route.
         package static let cloned = Flags(rawValue: 0x200)
     }
 

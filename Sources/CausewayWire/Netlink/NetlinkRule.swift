@@ -5,7 +5,7 @@ package struct NetlinkRule: Equatable, Sendable {
     package var action: Action
     /// The priority. The kernel evaluates rules in ascending order.
     package var priority: UInt32 = 0
-    /// The table for ``Action/lookUp``.
+    /// The routing table for ``Action/lookUp``.
     package var table: UInt32
     /// The source prefix that the rule matches; `nil` for all sources.
     package var source: Prefix?
@@ -21,15 +21,15 @@ package struct NetlinkRule: Equatable, Sendable {
     package var markMask: UInt32 = 0
     /// The priority of the rule with which ``Action/jump`` continues.
     package var target: UInt32 = 0
-    /// The rule ignores routes with a prefix of at most this length; `nil` to accept all routes.
+    /// The rule ignores routes whose prefix length is at most this value; `nil` if the rule accepts all routes.
     package var suppressedLength: Int?
     /// The user IDs that the rule matches; `nil` for all users.
     package var users: ClosedRange<UInt32>?
-    /// The transport protocol number that the rule matches; 0 for all.
+    /// The transport protocol number that the rule matches; 0 for all protocols.
     package var transport: UInt8 = 0
     package var sourcePorts: ClosedRange<UInt16>?
     package var destinationPorts: ClosedRange<UInt16>?
-    /// Whether the rule applies to packets that do not match.
+    /// Whether the rule is inverted: it applies to the packets that do not match.
     package var isInverted = false
     /// Whether to use the table of the VRF to which the packet belongs.
     package var usesControllerTable = false
@@ -53,9 +53,9 @@ package struct NetlinkRule: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Looks up the route in ``NetlinkRule/table``; continues with the next rule if there is none.
+        /// Looks up the route in ``NetlinkRule/table``. If the table has no route, continues with the next rule.
         package static let lookUp = Action(rawValue: 1)
-        /// Continues with the rule of priority ``NetlinkRule/target``.
+        /// Continues with the rule whose priority is ``NetlinkRule/target``.
         package static let jump = Action(rawValue: 2)
         package static let nothing = Action(rawValue: 3)
         package static let blackhole = Action(rawValue: 6)
@@ -99,7 +99,7 @@ extension NetlinkRule {
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value, (source: Int(sourceLength), destination: Int(destinationLength)))
         }
-        // A mark without a mask is compared in full.
+        // If there is no mask, all bits of the mark are compared.
         if mark != 0, markMask == 0 { markMask = .max }
     }
 
@@ -118,7 +118,7 @@ extension NetlinkRule {
         case 6: priority = try value.readHostInteger()
         case 10: mark = try value.readHostInteger()
         case 14:
-            // All ones means that no prefix is suppressed.
+            // A value with all bits set means that no prefix is suppressed.
             let length: UInt32 = try value.readHostInteger()
             suppressedLength = length > 128 ? nil : Int(length)
         case 15: table = try value.readHostInteger()

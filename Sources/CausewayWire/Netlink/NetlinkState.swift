@@ -2,7 +2,7 @@
 package struct NetlinkState: Equatable, Sendable {
     package var links: [NetlinkLink]
     package var addresses: [NetlinkAddress]
-    /// The routes of all tables, in the order in which the kernel lists them. Of otherwise equal routes, the kernel prefers the first.
+    /// The routes of all tables, in the kernel's order. Of otherwise equal routes, the kernel prefers the first.
     package var routes: [NetlinkRoute]
     package var rules: [NetlinkRule]
 

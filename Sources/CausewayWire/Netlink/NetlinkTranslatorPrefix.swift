@@ -1,20 +1,20 @@
 package import CausewayTypes
 
-/// A NAT64 prefix from a router advertisement (RFC 8781), as the kernel passes it on (`RTM_NEWNDUSEROPT`).
+/// A NAT64 prefix from a router advertisement (RFC 8781), as the kernel reports it (`RTM_NEWNDUSEROPT`).
 package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// Index of the interface that received the advertisement.
     package var interfaceIndex: Int
     package var prefix: IPv6Address
     /// Length of the prefix in bits.
     package var length: Int
-    /// Lifetime in seconds; 0 withdraws the prefix.
+    /// Lifetime in seconds; 0 means that the router withdraws the prefix.
     package var lifetime: Int
 
     /// Size of `struct nduseroptmsg` in bytes.
     private static let headByteCount = 16
     private static let routerAdvertisement: UInt8 = 134
     private static let option: UInt8 = 38
-    /// The prefix lengths in bits for each value of the Prefix Length Code (RFC 8781 §4).
+    /// The prefix length in bits for each value of the Prefix Length Code (RFC 8781 §4).
     private static let lengths = [96, 64, 56, 48, 40, 32]
 
     package init(interfaceIndex: Int, prefix: IPv6Address, length: Int, lifetime: Int) {

@@ -6,7 +6,7 @@ package struct WirelessInterface: Hashable, Sendable {
     /// The name of the generic netlink family.
     package static let familyName = "nl80211"
 
-    /// Parses an answer to ``GenericNetlinkRequest/wirelessInterfaces(_:)``; `nil` for a radio without a network interface.
+    /// Parses a reply to ``GenericNetlinkRequest/wirelessInterfaces(_:)``. Returns `nil` for a radio without a network interface.
     package init?(_ message: GenericNetlinkMessage) {
         // The attribute NL80211_ATTR_IFINDEX.
         guard let index: UInt32 = message.attributes.first(where: { $0.type == 3 })?.integer(), index > 0 else {
@@ -17,7 +17,8 @@ package struct WirelessInterface: Hashable, Sendable {
 }
 
 extension GenericNetlinkRequest {
-    /// Asks the family `nl80211` for all interfaces (`NL80211_CMD_GET_INTERFACE`); `family` is the family's number.
+    /// Requests all interfaces from the family `nl80211` (`NL80211_CMD_GET_INTERFACE`). The parameter `family` is the number of this
+    /// family.
     package static func wirelessInterfaces(_ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 5, version: 0, isListing: true)
     }

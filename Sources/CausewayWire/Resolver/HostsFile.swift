@@ -7,7 +7,7 @@ package struct HostsFile: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the text of the file. Ignores malformed lines.
+    /// Parses the text of the hosts file. Ignores malformed lines.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
             let meaning = line.prefix { $0 != UInt8(ascii: "#") }
@@ -20,7 +20,7 @@ package struct HostsFile: Equatable, Sendable {
     }
 
     private static func address(_ text: String) -> InternetAddress? {
-        // Accept only the IPv4 form with four numbers. In this file, older short forms such as `127.1` are mistakes.
+        // Accept only IPv4 addresses with four numbers. Shorter old forms such as `127.1` are mistakes in this file.
         if text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 3, let address = IPv4Address(text) {
             return .ipv4(address)
         }

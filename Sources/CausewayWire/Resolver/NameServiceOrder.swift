@@ -1,11 +1,11 @@
-/// The sources for host name lookups, and when a lookup stops: the `hosts` line of nsswitch.conf(5).
+/// The sources for host name lookups, and the results that end a lookup, from the `hosts` line of nsswitch.conf(5).
 package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
-        /// /etc/hosts.
+        /// The file /etc/hosts.
         case files
-        /// The servers in resolv.conf. Also used for the source `resolve`, a local forwarder.
+        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, is treated the same way.
         case dns
-        /// Multicast DNS, for names in `local`.
+        /// Multicast DNS, for names in the domain `local`.
         case multicast
         /// The host's own name.
         case ownName
@@ -34,7 +34,8 @@ package struct NameServiceOrder: Equatable, Sendable {
         "mdns_minimal": .multicast, "mdns4_minimal": .multicast, "mdns6_minimal": .multicast, "myhostname": .ownName,
     ]
 
-    /// Parses the text of the file. Ignores unknown sources and the actions after them. Without a `hosts` line, the order is files, DNS.
+    /// Parses the text of nsswitch.conf. Ignores unknown sources and the actions after them. Without a `hosts` line, the order is files,
+    /// then DNS.
     package init(parsing text: String) {
         self.init()
         for line in text.split(whereSeparator: \.isNewline) {
@@ -68,7 +69,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         return steps
     }
 
-    /// Parses `STATUS=action` pairs; `!` before a status means all other statuses.
+    /// Parses `STATUS=action` pairs. An exclamation mark before a status means all other statuses.
     private static func adopt(_ text: Substring, _ stops: inout Set<Status>) {
         for pair in text.split(whereSeparator: \.isWhitespace) {
             let parts = pair.lowercased().split(separator: "=", maxSplits: 1)

@@ -20,9 +20,9 @@ package struct ResolverConfiguration: Equatable, Sendable {
     package var searchDomains: [String] = []
     package var options = Options()
 
-    /// The words of the `options` line that affect a resolver.
+    /// The settings on `options` lines that affect a resolver.
     package struct Options: Equatable, Sendable {
-        /// A name with at least this number of dots is first queried without a search domain (`ndots`). Maximum 15.
+        /// If a name has at least this number of dots, it is first queried without a search domain (`ndots`). Maximum 15.
         package var dotThreshold = 1
         /// Time to wait for one server. Maximum 30 seconds.
         package var timeout: Duration = .seconds(5)
@@ -46,7 +46,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the text of the file. Ignores malformed lines, as other resolvers do.
+    /// Parses the text of resolv.conf. Ignores malformed lines, as other resolvers do.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
             // A keyword or comment character counts only in the first column of a line.
@@ -64,7 +64,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
         case "domain":
             if let domain = values.first { searchDomains = [String(domain)] }
         case "search":
-            // A root domain alone means that there is no search domain.
+            // If the root is the only search domain, there is no search domain.
             searchDomains = values.filter { $0 != "." }.map(String.init)
         case "options":
             for word in values { options.adopt(word) }

@@ -1,4 +1,4 @@
-/// A header field of a program: a name and its value.
+/// A header field from the program: a name and a value.
 package struct HeaderField: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -15,7 +15,7 @@ package struct HeaderField: Hashable, Sendable {
     }
 }
 
-/// The header fields that the opening handshake sets itself.
+/// The header fields that the opening handshake itself sets.
 enum HandshakeField {
     static let all = [
         "Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Accept",
@@ -24,7 +24,7 @@ enum HandshakeField {
 
     static func contains(_ name: String) -> Bool { all.contains { HTTPCharacters.areEqual($0, name) } }
 
-    /// Returns the fields of a head that do not belong to the handshake.
+    /// Returns the fields of a header section that do not belong to the handshake.
     static func others(in fields: FieldSection) -> [HeaderField] {
         fields.map {
             HeaderField(String(decoding: $0.name, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))

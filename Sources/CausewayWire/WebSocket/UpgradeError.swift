@@ -1,6 +1,6 @@
-/// The reason why a head of the opening handshake is refused.
+/// The reason why a request or response of the opening handshake is rejected.
 package enum UpgradeError: Error, Equatable, Sendable {
-    /// The message is not HTTP/1.1, or a field is malformed. The text names the part.
+    /// The message is not HTTP/1.1, or a field is malformed. The text names the invalid part.
     case malformed(String)
     /// The head is longer than ``HeadReader/Limits/upgrade`` permits or has too many fields.
     case tooLong

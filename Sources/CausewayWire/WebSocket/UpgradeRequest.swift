@@ -23,10 +23,10 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.key = key
     }
 
-    /// Formats a host for the `Host` field: an IPv6 address in brackets and without its zone (RFC 6874 §4), and the port unless it is the
-    /// default port.
+    /// Formats a host for the `Host` field: an IPv6 address is written in brackets and without its zone (RFC 6874 §4), and the port is
+    /// added unless it is the default port.
     ///
-    /// - Parameter defaultPort: 80, or 443 over TLS.
+    /// - Parameter defaultPort: 80, or 443 for TLS.
     package static func authority(host: NWEndpoint.Host, port: UInt16, defaultPort: UInt16) -> String {
         let name =
             switch host {
@@ -104,7 +104,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         isVisible(text) && !text.utf8.contains { "/?#@\\,".utf8.contains($0) }
     }
 
-    /// Whether `names` are distinct tokens (RFC 6455 §4.1).
+    /// Whether `names` are tokens and each of them occurs only once (RFC 6455 §4.1).
     private static func areSubprotocols(_ names: [String]) -> Bool {
         names.allSatisfy { HTTPCharacters.isToken($0.utf8) } && Set(names).count == names.count
     }

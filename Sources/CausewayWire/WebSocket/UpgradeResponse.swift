@@ -25,7 +25,7 @@ package struct UpgradeResponse: Equatable, Sendable {
 
     /// Encodes the response.
     ///
-    /// - Parameter request: The request to answer; `nil` if it could not be parsed. Required for status 101.
+    /// - Parameter request: The request to answer; `nil` if the request could not be parsed. It must not be `nil` for status 101.
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a value cannot be written into a head.
     package func serialized(for request: UpgradeRequest?) throws(UpgradeError) -> [UInt8] {
         var text = ""
@@ -57,7 +57,7 @@ package struct UpgradeResponse: Equatable, Sendable {
 
     /// Interprets a response head as the client that sent `request` (RFC 6455 §4.1).
     ///
-    /// - Throws: ``UpgradeError``; for any status except 101, ``UpgradeError/refused(status:)``.
+    /// - Throws: ``UpgradeError``. For any status except 101, the error is ``UpgradeError/refused(status:)``.
     package init(_ head: HTTPResponseHead, for request: UpgradeRequest) throws(UpgradeError) {
         let fields = head.fields
         guard head.version == .http11 else { throw .malformed("HTTP version") }

@@ -1,4 +1,4 @@
-/// A close code: the reason for closing as a number (RFC 6455 §7.4).
+/// A close code, which is the reason for closing as a number (RFC 6455 §7.4).
 package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 
@@ -8,9 +8,9 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let goingAway = WebSocketCloseCode(rawValue: 1001)
     package static let protocolError = WebSocketCloseCode(rawValue: 1002)
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// Reported to the program when a close frame has no code. Never sent.
+    /// A close frame has no code. This value is reported to the program and is never sent.
     package static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
-    /// Reported to the program when the connection ends without a close frame. Never sent.
+    /// The connection has ended without a close frame. This value is reported to the program and is never sent.
     package static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)
     package static let invalidFramePayloadData = WebSocketCloseCode(rawValue: 1007)
     package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
@@ -33,15 +33,15 @@ package struct WebSocketClosing: Equatable, Sendable {
     /// Maximum size of a reason in bytes.
     package static let maximumReasonLength = WebSocketFrameHeader.maximumControlLength - 2
 
-    /// The reason why a payload is not a valid close payload.
+    /// The reason why bytes are not the valid payload of a close frame.
     package enum Mistake: Error, Equatable, Sendable {
-        /// The payload is a single byte, or its code must not be sent.
+        /// The payload is a single byte, or has a code that must not be sent.
         case code
-        /// The reason is not UTF-8.
+        /// The reason in the payload is not UTF-8.
         case text
     }
 
-    /// The close code; `nil` for a frame without a payload.
+    /// The close code; `nil` if the frame has no payload.
     package var code: WebSocketCloseCode?
     package var reason: String
 
@@ -63,7 +63,7 @@ package struct WebSocketClosing: Equatable, Sendable {
         self.init(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
     }
 
-    /// Encodes the payload. A code that must not be sent results in an empty payload. A reason that is too long is truncated at a character
+    /// Encodes the payload. If the code must not be sent, the payload is empty. If the reason is too long, it is truncated at a character
     /// boundary.
     package var payload: [UInt8] {
         guard let code, code.isAllowedOnWire else { return [] }

@@ -34,8 +34,8 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
 
     /// Parses one header.
     ///
-    /// - Throws: ``WireError``: `truncated` if more bytes are needed, `invalid` as soon as a byte is wrong, even before the header is
-    ///   complete.
+    /// - Throws: ``WireError``: `truncated` if more bytes are needed; `invalid` if a byte is invalid, even if the header is not complete
+    ///   yet.
     package init(parsing reader: inout ByteReader) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
@@ -54,7 +54,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         mask = second & 0x80 == 0 ? nil : WebSocketMask(key: try reader.readInteger())
     }
 
-    /// Reads the length, which must be in its shortest form (RFC 6455 §5.2).
+    /// Reads the length, which must be in the shortest form that can represent it (RFC 6455 §5.2).
     private static func readLength(_ shortLength: Int, _ reader: inout ByteReader) throws(WireError) -> Int {
         let start = reader.position
         switch shortLength {

@@ -1,20 +1,20 @@
 /// The masking key of a client's payload (RFC 6455 §5.3).
 package struct WebSocketMask: Hashable, Sendable {
-    /// The key in network byte order: its most significant byte is first on the wire.
+    /// The key in network byte order: the most significant byte is first on the wire.
     package var key: UInt32
 
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks `bytes`; both are the same operation.
+    /// Masks or unmasks `bytes`. Both are the same operation.
     ///
-    /// - Parameter offset: Number of payload bytes before `bytes`. Must not be negative.
+    /// - Parameter offset: The number of payload bytes before `bytes`. It must not be negative.
     package func apply(to bytes: inout [UInt8], from start: Int = 0, offset: Int = 0) {
         guard start < bytes.count else { return }
         var span = bytes.mutableSpan
         apply(to: &span, from: start, offset: offset)
     }
 
-    /// Masks or unmasks part of an array, in place if the array has no other owner.
+    /// Masks or unmasks a part of an array. The array is changed in place if no other variable shares its storage.
     package func apply(to bytes: inout ArraySlice<UInt8>, offset: Int = 0) {
         guard !bytes.isEmpty else { return }
         var span = bytes.mutableSpan
@@ -22,14 +22,14 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // Rotate the key so that its next byte applies to the first byte of `bytes`, and put its bytes in memory order.
+        // Rotate the key so that its first byte is the one for the first byte of `bytes`, and put the bytes of the key in memory order.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian
         let wide = UInt64(word) << 32 | UInt64(word)
         var index = start
         let count = bytes.count
-        // The loop's condition keeps accesses in bounds, and every bit pattern is a valid integer.
+        // The condition of the loop keeps the accesses in bounds, and every bit pattern is a valid integer.
         var bytes = unsafe bytes.mutableBytes
         while index + 8 <= count {
             let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)

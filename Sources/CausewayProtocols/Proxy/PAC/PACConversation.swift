@@ -1,8 +1,9 @@
 /// The protocol between this process and the child process that evaluates a PAC script.
 ///
-/// A message is one byte for its kind, then text. `Q` asks for the addresses of a name; the reply `A` contains the addresses, separated by
-/// semicolons. `L` is a line for the log. `R` is the script's result, `F` an error in the script, `C` the reason why the child could not be
-/// confined; each of these three ends the conversation. Messages from the child are not trusted.
+/// Each message consists of one byte that gives the kind of the message, and text. `Q` requests the addresses of a name; the reply `A`
+/// contains the addresses, separated by semicolons. `L` is a line for the log. `R` is the script's result, `F` is an error in the script,
+/// and `C` is the reason why the child process could not be put into its sandbox; each of these three ends the conversation. Messages from
+/// the child are not trusted.
 package struct PACConversation: Sendable {
     package enum Step: Equatable, Sendable {
         case none
@@ -10,7 +11,7 @@ package struct PACConversation: Sendable {
         case end(Result<String, PACProblem>)
     }
 
-    /// The maximum length of a message in bytes, and the maximum number of messages from a child.
+    /// The maximum length of a message in bytes. The next constant is the maximum number of messages from a child process.
     package static let messageLimit = 16 << 10
     private static let messageCountLimit = 256
     /// The maximum number of names that one evaluation may look up.
@@ -76,7 +77,7 @@ package struct PACConversation: Sendable {
 package enum PACProblem: Error, Hashable, Sendable {
     /// No JavaScript engine is installed. The text names the package to install.
     case noEngine(String)
-    /// The kernel does not support the sandbox that confines the script.
+    /// The kernel does not support the sandbox for the script. The text names the step of the setup that failed.
     case unconfined(String)
     /// The script has an error. The text is the engine's message.
     case failed(String)
@@ -84,10 +85,10 @@ package enum PACProblem: Error, Hashable, Sendable {
     case tooManyLookups
     /// The child process sent a malformed or unexpected message.
     case broken
-    /// The child process ended without a result: it exceeded its CPU time or its stack.
+    /// The child process ended without a result, because it exceeded its CPU time or its stack.
     case died
     case cancelled
-    /// The child process could not be started. The value is the error number.
+    /// The child process could not be started. The value is the `errno` value.
     case noProcess(Int32)
 
     package var reason: String {

@@ -1,11 +1,11 @@
-/// The JavaScript environment of a PAC script: the predefined functions that scripts expect, and the call of the script.
+/// The JavaScript environment of a PAC script: the predefined functions that scripts expect, and the code that calls the script.
 ///
-/// The text is a JavaScript function with these parameters: `ask` (see `CCausewayPAC`), the script, the URL, the host, this host's
-/// addresses, and the minutes by which local time is ahead of UTC. Its result is the last message of the ``PACConversation``.
+/// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayPAC`), the script, the URL, the host, this
+/// host's addresses, and the UTC offset of local time in minutes. The function returns the last message of the ``PACConversation``.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
-    /// Runs the script and returns its result. Line numbers in errors are those of the script, whose file name is `input`.
+    /// Runs the script and returns its result. Line numbers in error messages refer to the script, whose file name is `input`.
     private static let call = #"""
         var run = eval, alerts = 0;
         function limited(text) { return text.length > 2000 ? text.substring(0, 2000) : text; }

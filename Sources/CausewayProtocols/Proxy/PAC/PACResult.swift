@@ -1,8 +1,8 @@
-/// The proxies that a PAC script selected: `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
+/// The proxies that a PAC script selected, such as `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
 ///
-/// Malformed entries and entries of unsupported kinds, such as `SOCKS4`, are ignored. `SOCKS` means SOCKS 5, the only supported version. An
-/// empty result means a direct connection, as in browsers. A result with only unusable entries does not mean a direct connection, because
-/// the script has not asked for one.
+/// Malformed entries and entries of unsupported kinds, such as `SOCKS4`, are ignored. `SOCKS` means SOCKS 5, the only supported version. As
+/// in browsers, an empty result means a direct connection. If all entries are unusable, the result does not mean a direct connection,
+/// because the script did not request one.
 package struct PACResult: Equatable, Sendable {
     package enum Entry: Equatable, Sendable {
         case direct

@@ -1,7 +1,7 @@
 /// The information about a connection that a PAC script gets: a URL and its host.
 ///
-/// The URL has no credentials and no fragment, and for an encrypted connection no path and no query. The script may come from an untrusted
-/// network, so it must not see more than the network itself can see.
+/// The URL has no credentials and no fragment. The URL of an encrypted connection also has no path and no query. The script may come from
+/// an untrusted network, so it must not see more than the network itself can see.
 package struct PACSubject: Equatable, Sendable {
     package var url: String
     /// The host without brackets.
@@ -22,7 +22,7 @@ package struct PACSubject: Equatable, Sendable {
         self.init(scheme: scheme, host: host.lowercased(), port: port == Self.usualPort(of: scheme) ? nil : port, path)
     }
 
-    /// The subject for a destination without a URL. The connection is assumed to be encrypted.
+    /// Creates the subject for a destination without a URL. The connection is assumed to be encrypted.
     package init(_ destination: TunnelDestination) {
         let port = destination.port == 443 ? nil : destination.port
         switch destination.host {
