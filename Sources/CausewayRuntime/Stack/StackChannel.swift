@@ -132,11 +132,12 @@ package final class StackChannel: Sendable {
     /// The maximum time for the closing messages of the protocols.
     private static let closingLimit = Duration.seconds(2)
 
+    /// Closes without the rest of the closing messages: the peer does not answer, or does not read what was sent before.
     private func giveUpClosing() {
         state.withLock { state in
             state.closingTimer = nil
-            guard state.phase == .closing, !state.hasStackClosed else { return }
-            state.stack?.abort(Failure(errno: Errno.timedOut))
+            guard state.phase == .closing else { return }
+            if !state.hasStackClosed { state.stack?.abort(Failure(errno: Errno.timedOut)) }
             state.hasStackClosed = true
             state.unacknowledged = 0
         }

@@ -235,6 +235,18 @@ extension Runtime {
             #expect(rig.stage.log.all.suffix(3) == ["2 error \(ECANCELED)", "send late error \(ECANCELED)", "closed"])
         }
 
+        @Test("A peer that reads nothing delays closing by at most two seconds")
+        func closeWithoutRoom() {
+            let rig = Rig(room: 1)
+            _ = rig.stage.log.take()
+            rig.send("abc")
+            rig.close()
+            #expect(rig.written == "H" && rig.stage.log.take() == ["send abc error \(ECANCELED)"])
+            rig.stage.loop.advance(by: .seconds(2))
+            rig.stage.settle()
+            #expect(rig.stage.log.all == ["closed"])
+        }
+
         @Test("Closing abortively sends nothing", arguments: [true, false])
         func abort(isReady: Bool) {
             let rig = Rig(greets: isReady)
