@@ -12,7 +12,7 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     case unix(path: String)
     /// The host and port of a URL. If the URL has no port, its scheme determines the port. Other parts of the URL are ignored.
     case url(_: URL)
-    /// An endpoint that no other case can represent. This library never creates this case, because the library has no C interface.
+    /// An endpoint that no other case can represent. Such an endpoint is never created, because the library has no C interface.
     case opaque(_: nw_endpoint_t)
 
     /// The interface that scopes the endpoint, if any.
