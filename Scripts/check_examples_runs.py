@@ -10,7 +10,7 @@ def faults(folder):
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) != 0:
         print("SKIPPED: runs of examples, which need a network namespace")
         return []
-    for words in ["link set lo up", "link add view type dummy", "link set view up multicast on",
+    for words in ["link set lo up", "link add view type veth peer name away", "link set away up", "link set view up multicast on",
                   "address add 10.77.9.1/24 dev view"]:
         subprocess.run(["ip", *words.split()], check=True)
     found = []
