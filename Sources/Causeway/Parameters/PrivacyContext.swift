@@ -72,7 +72,7 @@ extension NWParameters {
 
         /// The proxies for connections of this context, in order of preference. Default: none.
         ///
-        /// A listener, a group, or a connection that none of the proxies can carry fails with `.posix(.ENOTSUP)`, unless all proxies have
+        /// Listeners, groups, and connections that none of the proxies can carry fail with `.posix(.ENOTSUP)`, unless all proxies have
         /// ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
         ///
         /// Counterpart: macOS 14, iOS 17.

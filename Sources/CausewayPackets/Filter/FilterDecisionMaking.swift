@@ -137,7 +137,7 @@ struct FilterDecisionMaking {
         return code == FilterProgram.Code.loadHalfAtX || code == FilterProgram.Code.loadByteAtX
     }
 
-    /// Returns another comparison of the field that was loaded before.
+    /// Returns the comparison at `position` if it tests the field that an earlier instruction has loaded.
     private func again(_ position: Int, _ registers: Registers) -> Branch? {
         guard let field = registers.loaded else { return nil }
         let jump = instructions[position]

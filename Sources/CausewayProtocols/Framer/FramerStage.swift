@@ -24,7 +24,7 @@ package struct FramerStage: ProtocolStage {
     private var deadline: Duration?
     /// Whether bytes have arrived or become readable since the last call of the framer's input handler.
     private var hasNewInput = false
-    /// The number of calls of ``inputWindow(minimum:maximum:)`` that no ``advanceInput(by:)`` has followed yet.
+    /// The number of calls of ``inputWindow(minimum:maximum:)`` that are not yet matched by a call of ``advanceInput(by:)``.
     private var looks = 0
     private var isPassThroughDue = false
     private var wanted = 0

@@ -79,7 +79,7 @@ struct RecordCache: Sendable {
     /// Adds a record or renews its lifetime.
     ///
     /// - Parameters:
-    ///   - jitter: A share of the lifetime, 0 to 0.02.
+    ///   - jitter: The fraction of the lifetime by which the queries for renewal are delayed, 0 to 0.02.
     ///   - source: The sender; `nil` for this host.
     /// - Returns: The result, and the records that were removed to make room.
     mutating func insert(

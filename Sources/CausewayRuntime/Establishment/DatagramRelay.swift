@@ -4,7 +4,7 @@ package import CausewayTypes
 ///
 /// Confined to a loop except for ``cancel()``.
 package protocol DatagramRelay: AnyObject, Sendable {
-    /// The history of the connection to the proxy, whether it succeeded or failed.
+    /// The history of the connection to the proxy. Available after success and after failure.
     var facts: EstablishmentFacts { get }
 
     /// Connects to the proxy and requests the relay. Calls `opened` once.

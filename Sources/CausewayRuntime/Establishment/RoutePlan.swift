@@ -27,8 +27,7 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// The routes for one establishment of a connection. Contains the request to the planner while it is pending, then the result of the
-/// request.
+/// The routes for one attempt to establish a connection. Contains the pending request to the planner, and later the result of that request.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?

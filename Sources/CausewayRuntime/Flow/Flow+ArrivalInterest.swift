@@ -55,7 +55,8 @@ extension Flow.State {
         return isInVain
     }
 
-    /// Records that everything was read. Returns whether arrival reports were off; if so, the caller must turn them on.
+    /// Records that all content was read. Returns whether reports of arrivals were switched off; if so, the caller must request these
+    /// reports again.
     mutating func takeMuting() -> Bool {
         redundantEvents = 0
         let isMuted = arrivalInterest == .nothing

@@ -103,7 +103,7 @@ package protocol NameResolver: Sendable {
     /// Looks up a name. Events may arrive on any thread, one after the other.
     func resolve(_ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void) -> any NameResolving
 
-    /// Resolves a Bonjour service to addresses with port. Calls `completion` once, on any thread.
+    /// Resolves a Bonjour service to addresses and a port. Calls `completion` once, on any thread.
     func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void)

@@ -70,7 +70,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Returns the closure to call once the program has received everything; `nil` before that and after the first call.
+    /// Returns the closure to call when the program has received everything. Returns `nil` before that, and after it has returned the
+    /// closure.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
         guard phase == .failed, hasDelivered, answers.isEmpty, let failure, let report = whenRead.take() else {
             return nil
