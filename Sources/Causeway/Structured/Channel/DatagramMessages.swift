@@ -10,7 +10,9 @@ public import FoundationEssentials
 ///
 /// Cancellation: `next` throws `.posix(.ECANCELED)`; no datagram is lost.
 public struct DatagramMessages: AsyncSequence, Sendable {
+    /// A datagram and its metadata.
     public typealias Element = UDP.Message<Data>
+    /// The error that ends the sequence: an `NWError`.
     public typealias Failure = any Error
 
     let channel: NetworkChannel<UDP>
