@@ -1,7 +1,6 @@
 import Causeway
 import CausewayLines
 import CausewayRuntime
-import CausewayStreams
 import CausewaySystem
 import Foundation
 import Testing
@@ -25,22 +24,6 @@ extension Loopback {
             while case let number = dup(0), number >= 0 { opened.append(number) }
             for _ in 0..<4 { close(opened.removeLast()) }
             return opened
-        }
-
-        @Test("Streams over a socket that have to wait fail with EMFILE")
-        func streams() async {
-            await #expect(processExitsWith: .success) {
-                var sockets: [CInt] = [-1, -1]
-                precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
-                let (input, output) = Stream.streams(overSocket: sockets[0], closingSocket: true)
-                await Self.fillTable()
-                input.open()
-                output.open()
-                var byte: UInt8 = 0
-                #expect(input.read(&byte, maxLength: 1) == -1)
-                #expect((input.streamError as NSError?)?.code == Int(EMFILE))
-                #expect(output.write(&byte, maxLength: 1) == -1)
-            }
         }
 
         @Test("A line transport over sockets that has to wait fails with EMFILE")
