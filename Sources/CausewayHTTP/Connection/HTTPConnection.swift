@@ -7,7 +7,8 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Starts to establish the connection. The observer is retained until the connection is closed.
     func open()
     /// Sends a request and delivers its response. The end of the exchange is reported with either
-    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``.
+    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``. If the connection has already reported
+    /// that it is closed, only ``HTTPConnectionObserver/interrupted(_:_:_:)`` follows.
     func perform(_ exchange: HTTPExchange)
     /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)

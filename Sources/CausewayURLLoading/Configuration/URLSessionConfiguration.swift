@@ -7,20 +7,6 @@ public import Foundation
 // SAFETY: sessions use an immutable copy. As on Apple platforms, programs must change an object on one thread at a time.
 // `ConfigurationTests` changes a configuration after the session was created.
 @preconcurrency open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    /// The use of Multipath TCP (RFC 8684).
-    ///
-    /// Counterpart: iOS 11.
-    public enum MultipathServiceType: Int, Sendable {
-        /// Multipath TCP is not used.
-        case none = 0
-        /// A second path is used if the first one fails.
-        case handover = 1
-        /// The path with the lowest delay is used.
-        case interactive = 2
-        /// All paths are used together.
-        case aggregate = 3
-    }
-
     var settings: SessionSettings
 
     /// Creates a configuration with default settings. Use ``default``, ``ephemeral`` or ``background(withIdentifier:)`` instead.

@@ -63,8 +63,14 @@ struct HTTPDateTests {
         }
     }
 
-    @Test("Extreme times of the clock do not trap", arguments: [Int.min, -1, 0, .max])
-    func extremes(_ now: Int) {
-        _ = HTTPDate.seconds(parsing: "Sunday, 06-Nov-94 08:49:37 GMT", now: now)
+    /// Times before the year 0 and after the year 9999 count as the first and the last second of these years. In the first row, the year 94
+    /// is more than 50 years in the future, so the date is in the year -6.
+    static let extremeTimes: [(now: Int, seconds: Int)] = [
+        (.min, -62_329_792_223), (-1, 784_111_777), (0, 784_111_777), (.max, 253_239_727_777),
+    ]
+
+    @Test("A two-digit year is interpreted at extreme times of the clock", arguments: extremeTimes)
+    func extremes(_ row: (now: Int, seconds: Int)) {
+        #expect(HTTPDate.seconds(parsing: "Sunday, 06-Nov-94 08:49:37 GMT", now: row.now) == row.seconds)
     }
 }
