@@ -22,23 +22,23 @@ struct HTTPEngineTests {
 
     @Test("A request is sent when the connection is ready, and the connection is used again")
     func reuse() async throws {
-        let first = core.start(try request(), .none)
+        let first = TestRequest(core, try request())
         let transport = try #require(dialer.transports.first)
         #expect(transport.sent.isEmpty)
         transport.connect()
         #expect(transport.sent == "GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
         transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        #expect(try await first.awaitHead().get().status == 200)
-        #expect(try await first.awaitPiece(at: clock.now).get() == Data("ok".utf8))
-        #expect(try await first.awaitPiece(at: clock.now).get() == nil)
-        _ = core.start(try request(), .none)
+        #expect(try await first.head().status == 200)
+        #expect(try await first.piece() == Data("ok".utf8))
+        #expect(try await first.piece() == nil)
+        _ = TestRequest(core, try request())
         #expect(dialer.transports.count == 1)
         #expect(transport.sent.hasSuffix("\r\n\r\nGET /x HTTP/1.1\r\nHost: a.test\r\n\r\n"))
     }
 
     @Test("At most 64 KiB wait for the reader")
     func backPressure() async throws {
-        let exchange = core.start(try request(), .none)
+        let exchange = TestRequest(core, try request())
         let transport = try #require(dialer.transports.first)
         transport.connect()
         transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
@@ -48,25 +48,25 @@ struct HTTPEngineTests {
             transport.deliver(HTTPArrival(content: Data(count: wanted)))
         }
         #expect(delivered == 64 << 10)
-        _ = try await exchange.awaitPiece(at: clock.now).get()
+        _ = try await exchange.piece()
         #expect(transport.wanted != nil)
         // Time while the reader's buffer is full does not count as idle time.
-        #expect(exchange.nextLimit(at: .seconds(50))?.time ?? .zero >= .seconds(60))
+        #expect(exchange.handle.exchange.nextLimit(at: .seconds(50))?.time ?? .zero >= .seconds(60))
     }
 
     @Test("An idempotent request moves to a new connection if a reused one was closed", arguments: ["GET", "POST"])
     func stale(_ method: String) async throws {
-        let first = core.start(try request(), .none)
+        let first = TestRequest(core, try request())
         let old = try #require(dialer.transports.first)
         old.connect()
         old.deliver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        #expect(try await first.awaitHead().get().status == 200)
-        let second = core.start(try request(method), .none)
+        #expect(try await first.head().status == 200)
+        let second = TestRequest(core, try request(method))
         old.deliver(HTTPArrival(isEnd: true))
         #expect(old.isClosed)
         guard method == "GET" else {
             #expect(dialer.transports.count == 1)
-            guard case .failure(.noResponse) = await second.awaitHead() else {
+            guard case .failure(.noResponse) = await second.reader.awaitHead() else {
                 Issue.record("no failure")
                 return
             }
@@ -76,12 +76,12 @@ struct HTTPEngineTests {
         new.connect()
         #expect(new.sent == "GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n")
         new.deliver("HTTP/1.1 204 No Content\r\n\r\n")
-        #expect(try await second.awaitHead().get().status == 204)
+        #expect(try await second.head().status == 204)
     }
 
     @Test("A connection that the server closes while it is idle is not used again")
     func idleClose() async throws {
-        _ = core.start(try request(), .none)
+        _ = TestRequest(core, try request())
         let transport = try #require(dialer.transports.first)
         transport.connect()
         transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -95,7 +95,7 @@ struct HTTPEngineTests {
     func limits(_ hasDeadline: Bool) async throws {
         var request = try request()
         if hasDeadline { request.deadline = .seconds(2) } else { request.idleTimeout = .seconds(2) }
-        let exchange = core.start(request, .none)
+        let exchange = TestRequest(core, request)
         let transport = try #require(dialer.transports.first)
         clock.advance(by: .seconds(1))
         transport.connect()
@@ -104,14 +104,14 @@ struct HTTPEngineTests {
             // Sending the request counted as progress.
             #expect(!transport.isClosed)
             clock.advance(by: .seconds(1))
-            guard case .failure(.timedOut) = await exchange.awaitHead() else {
+            guard case .failure(.timedOut) = await exchange.reader.awaitHead() else {
                 Issue.record("no failure")
                 return
             }
             #expect(transport.isClosed)
             return
         }
-        guard case .failure(.deadlineExceeded) = await exchange.awaitHead() else {
+        guard case .failure(.deadlineExceeded) = await exchange.reader.awaitHead() else {
             Issue.record("no failure")
             return
         }
@@ -120,9 +120,9 @@ struct HTTPEngineTests {
 
     @Test("A failed attempt fails the request with the reason")
     func connectFailure() async throws {
-        let exchange = core.start(try request(), .none)
+        let exchange = TestRequest(core, try request())
         try #require(dialer.transports.first).connect(.failure(.posix(.ECONNREFUSED)))
-        guard case .failure(.cannotConnect(let error)) = await exchange.awaitHead() else {
+        guard case .failure(.cannotConnect(let error)) = await exchange.reader.awaitHead() else {
             Issue.record("no failure")
             return
         }
@@ -132,10 +132,10 @@ struct HTTPEngineTests {
 
     @Test("Cancellation closes the connection of a sent request")
     func cancellation() async throws {
-        let exchange = core.start(try request(), .none)
+        let exchange = TestRequest(core, try request())
         let transport = try #require(dialer.transports.first)
         transport.connect()
-        core.end(exchange, .cancelled)
+        exchange.handle.cancel()
         #expect(transport.isClosed)
         #expect(core.connectionCount == 0)
     }

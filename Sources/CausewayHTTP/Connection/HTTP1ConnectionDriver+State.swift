@@ -39,7 +39,10 @@ extension HTTP1ConnectionDriver.State {
     mutating func sent(_ count: Int, _ failure: NWError?, at now: Duration) {
         pendingCount -= count
         if let failure { error = error ?? failure }
-        exchange?.progressed(at: now)
+        if let exchange {
+            let count = content.advance(unsent: pendingCount + machine.outputCount)
+            if count > 0 { actions.append(.reportSent(exchange, count)) } else { exchange.progressed(at: now) }
+        }
         if phase == .open { pump() }
     }
 
@@ -68,9 +71,12 @@ extension HTTP1ConnectionDriver.State {
         do throws(HTTP1Failure) {
             try machine.send(next.request.head, body: next.body.length, at: now)
             exchange = next
+            content = .init()
             switch next.body {
             case .none: break
+            case .data(let data) where data.count > HTTP1ConnectionDriver.outputLimit: source = DataBodySource(data)
             case .data(let data):
+                content.given = data.count
                 try machine.sendContent(Array(data)[...])
                 try machine.sendEnd()
             case .stream(let stream, _): source = stream
@@ -93,7 +99,9 @@ extension HTTP1ConnectionDriver.State {
         isPulling = false
         do throws(HTTP1Failure) {
             switch piece {
-            case .content(let content): try machine.sendContent(Array(content)[...])
+            case .content(let piece):
+                content.given += piece.count
+                try machine.sendContent(Array(piece)[...])
             case .end(let trailers):
                 source = nil
                 try machine.sendEnd(trailers: trailers)
@@ -149,7 +157,7 @@ extension HTTP1ConnectionDriver.State {
     private mutating func handle(_ event: HTTP1Client.Event) {
         switch event {
         case .informational(let head): if let exchange { actions.append(.inform(exchange, head)) }
-        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head)) }
+        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head, details)) }
         case .content(let content):
             guard let exchange else { return }
             exchange.reserve(content.count)

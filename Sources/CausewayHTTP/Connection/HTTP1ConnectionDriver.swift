@@ -24,7 +24,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case pull(any HTTPBodySource, HTTPExchange)
         case stop(any HTTPBodySource)
         case inform(HTTPExchange, HTTPResponseHead)
-        case respond(HTTPExchange, HTTPResponseHead)
+        case reportSent(HTTPExchange, Int)
+        case respond(HTTPExchange, HTTPResponseHead, HTTPConnectionDetails)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
         case interrupt(HTTPExchange, HTTP1Failure?, NWError?)
@@ -47,9 +48,26 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var isReceiving = false
         /// Number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
+        var content = SentContent()
+        var details = HTTPConnectionDetails()
         var error: NWError?
         var line = ActionLine<Action>()
         var actions: [Action] = []
+    }
+
+    /// Counts the content of the current request.
+    struct SentContent {
+        /// Number of content bytes passed to the machine.
+        var given = 0
+        /// Number of content bytes that were reported as sent.
+        var reported = 0
+
+        /// Returns the number of content bytes that were sent since the last call, if `unsent` bytes of the connection are still unsent.
+        mutating func advance(unsent: Int) -> Int {
+            let count = max(0, given - unsent - reported)
+            reported += count
+            return count
+        }
     }
 
     let id: PoolConnectionID
@@ -128,11 +146,14 @@ final class HTTP1ConnectionDriver: HTTPConnection {
             source.next { [self] piece in transition { state in state.produced(piece, exchange) } }
         case .stop(let source): source.stop()
         case .inform(let exchange, let head): exchange.informed(head, at: clock.now)
-        case .respond(let exchange, let head): exchange.responded(head, at: clock.now)
+        case .reportSent(let exchange, let count): exchange.sent(count, at: clock.now)
+        case .respond(let exchange, let head, let details): exchange.responded(head, details, at: clock.now)
         case .deliver(let exchange, let piece): exchange.received(piece, at: clock.now)
-        case .finish(let exchange, let trailers): exchange.finished(trailers)
+        case .finish(let exchange, let trailers):
+            observer.completed(exchange)
+            exchange.finished(trailers)
         case .interrupt(let exchange, let failure, let error): observer.interrupted(exchange, failure, error)
-        case .failExchange(let exchange, let failure): exchange.fail(failure)
+        case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
         case .schedule(let delay):
             clock.schedule(after: delay) { [weak self] in self?.advance() }
         case .reportConnected: observer.connected(id, PoolConnectionFacts())

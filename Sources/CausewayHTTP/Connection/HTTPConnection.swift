@@ -27,6 +27,10 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
+    /// Reports that a response is complete. The call precedes ``HTTPExchange/finished(_:)``.
+    func completed(_ exchange: HTTPExchange)
+    /// Reports that an exchange cannot be sent or was given up, and must not be sent again.
+    func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
     /// Reports that the connection is closed and must not be used for further requests.
     func closed(_ id: PoolConnectionID)
     /// Reports that the connection ended before the response to an exchange was complete.

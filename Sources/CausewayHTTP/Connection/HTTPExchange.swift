@@ -2,58 +2,75 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
-internal import DequeModule
 internal import FoundationEssentials
 
-/// One request and its response. A connection reports the progress of the response, and a reader waits for it.
+/// One request and its response. A connection reports the progress of the response, and the exchange passes it on to its observer.
 ///
-/// The connection delivers content only while ``room`` is positive, so at most ``unreadLimit`` bytes are buffered for the reader.
+/// The methods in the sections "Connection" and "Response" are called by the thread that performs the actions of the connection, so one at a
+/// time. ``fail(_:)`` may be called by any thread: if an event is being delivered, the end follows on the thread that delivers it.
 final class HTTPExchange: Sendable {
-    /// The maximum number of content bytes that are buffered for the reader.
+    /// The maximum number of content bytes that are buffered for a reader.
     static let unreadLimit = 64 << 10
 
     fileprivate enum Phase {
         /// The final head has not arrived.
         case waiting
         case body
-        case finished(FieldSection)
-        case failed(HTTPFailure)
+        case ended
     }
 
-    fileprivate enum Waiter {
-        case head(UnsafeContinuation<Result<HTTPResponseHead, HTTPFailure>, Never>)
-        case piece(UnsafeContinuation<Result<Data?, HTTPFailure>, Never>)
+    /// The current attempt to send the request.
+    fileprivate struct Attempt {
+        var connection: (any HTTPConnection)?
+        var isReused = false
+        /// Whether the connection may have sent a part of the request.
+        var wasSent = false
+        /// Number of content bytes that were reported as sent.
+        var sentCount = 0
+        var retryCount = 0
+    }
+
+    /// The back-pressure of the observer.
+    fileprivate struct Reading {
+        var isEnabled = true
+        /// Number of content bytes that the reader has not yet taken, if the observer counts them.
+        var unread = 0
+        /// Whether the connection stopped reading because there was no room.
+        var isStarved = false
+
+        var room: Int { isEnabled ? max(0, HTTPExchange.unreadLimit - unread) : 0 }
     }
 
     fileprivate struct State {
         var phase = Phase.waiting
-        var head: HTTPResponseHead?
-        var informational: [HTTPResponseHead] = []
-        var pieces = Deque<Data>()
-        var unread = 0
-        /// Whether the connection stopped reading because the buffer was full.
-        var isStarved = false
-        var waiter: Waiter?
-        var connection: (any HTTPConnection)?
-        var isReused = false
-        /// Whether the current connection may have sent a part of the request.
-        var wasSent = false
-        var retryCount = 0
+        /// `nil` after the observer received the end.
+        var observer: (any HTTPResponseObserver)?
+        var isDelivering = false
+        /// The end, if it came while an event was being delivered.
+        var failure: HTTPFailure?
+        var attempt = Attempt()
+        var reading = Reading()
         var lastProgress: Duration
     }
 
     let id: UInt64
     let request: HTTPRequestValue
     let body: HTTPRequestBody
+    /// Whether the observer buffers content and reports with ``took(_:at:)`` what was read.
+    private let isBuffered: Bool
     private let start: Duration
     private let state: LockedValue<State>
 
-    init(id: UInt64, _ request: HTTPRequestValue, _ body: HTTPRequestBody, at now: Duration) {
+    init(
+        id: UInt64, _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver,
+        isBuffered: Bool = false, at now: Duration
+    ) {
         self.id = id
         self.request = request
         self.body = body
+        self.isBuffered = isBuffered
         start = now
-        state = LockedValue(State(lastProgress: now))
+        state = LockedValue(State(observer: observer, lastProgress: now))
     }
 
     // MARK: Connection
@@ -61,9 +78,9 @@ final class HTTPExchange: Sendable {
     /// Attaches the connection that sends the request. Returns `false` if the request has already ended.
     func attach(_ connection: (any HTTPConnection)?, isReused: Bool) -> Bool {
         state.withLock { state in
-            guard case .waiting = state.phase else { return false }
-            state.connection = connection
-            state.isReused = isReused
+            guard state.phase == .waiting else { return false }
+            state.attempt.connection = connection
+            state.attempt.isReused = isReused
             return true
         }
     }
@@ -71,87 +88,151 @@ final class HTTPExchange: Sendable {
     /// Records that the connection starts to send the request. Returns `false` if the request has already ended.
     func beginSending() -> Bool {
         state.withLock { state in
-            guard case .waiting = state.phase else { return false }
-            state.wasSent = true
+            guard state.phase == .waiting else { return false }
+            state.attempt.wasSent = true
             return true
         }
     }
 
     /// Returns the number of content bytes that still fit into the reader's buffer. If the result is 0,
-    /// ``HTTPConnection/readerHasRoom(_:)`` is called after the reader has taken enough of the content.
+    /// ``HTTPConnection/readerHasRoom(_:)`` is called when the reader wants more.
     func room() -> Int {
         state.withLock { state in
-            let room = max(0, Self.unreadLimit - state.unread)
-            state.isStarved = room == 0
+            let room = state.reading.room
+            state.reading.isStarved = room == 0
             return room
         }
     }
 
-    func informed(_ head: HTTPResponseHead, at now: Duration) {
-        state.withLock { state in
-            state.lastProgress = now
-            state.informational.append(head)
-        }
+    /// Counts content as buffered before ``received(_:at:)`` delivers it, so that ``room()`` is correct in the meantime.
+    func reserve(_ count: Int) {
+        if isBuffered { state.withLock { state in state.reading.unread += count } }
     }
 
-    func responded(_ head: HTTPResponseHead, at now: Duration) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard case .waiting = state.phase else { return nil }
-            state.phase = .body
-            state.head = head
+    // MARK: Response
+
+    /// Reports that no path is usable yet. Called in the order of the engine's actions, so never while a connection is attached.
+    func waits(_ reason: NWError, at now: Duration) {
+        deliver(in: .waiting, at: now) { observer in observer.waits(reason) }
+    }
+
+    func informed(_ head: HTTPResponseHead, at now: Duration) {
+        deliver(in: .waiting, at: now) { observer in observer.informed(head) }
+    }
+
+    /// Reports that content of the request was sent.
+    func sent(_ count: Int, at now: Duration) {
+        let observer = state.withLock { state -> (any HTTPResponseObserver)? in
             state.lastProgress = now
-            return state.waiter.take()
+            guard state.phase != .ended else { return nil }
+            state.attempt.sentCount += count
+            state.isDelivering = true
+            return state.observer
         }
-        if case .head(let continuation) = waiter { continuation.resume(returning: .success(head)) }
+        guard let observer else { return }
+        observer.sent(count)
+        endDelivery()
+    }
+
+    /// Records that a part of the request other than its content was sent.
+    func progressed(at now: Duration) { state.withLock { state in state.lastProgress = now } }
+
+    func responded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, at now: Duration) {
+        let (observer, isReused) = state.withLock { state -> ((any HTTPResponseObserver)?, Bool) in
+            guard state.phase == .waiting else { return (nil, false) }
+            state.phase = .body
+            state.lastProgress = now
+            state.isDelivering = true
+            return (state.observer, state.attempt.isReused)
+        }
+        guard let observer else { return }
+        observer.responded(head, HTTPConnectionInformation(isReused: isReused, details: details))
+        endDelivery()
     }
 
     func received(_ piece: Data, at now: Duration) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard case .body = state.phase else { return nil }
-            state.lastProgress = now
-            guard let waiter = state.waiter.take() else {
-                state.pieces.append(piece)
-                return nil
-            }
-            state.unread -= piece.count
-            return waiter
-        }
-        if case .piece(let continuation) = waiter { continuation.resume(returning: .success(piece)) }
+        deliver(in: .body, at: now) { observer in observer.received(piece) }
     }
 
-    /// Counts content as buffered before ``received(_:at:)`` delivers it, so that ``room()`` is correct in the meantime.
-    func reserve(_ count: Int) { state.withLock { state in state.unread += count } }
-
     func finished(_ trailers: FieldSection) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard case .body = state.phase else { return nil }
-            state.phase = .finished(trailers)
-            state.connection = nil
-            return state.waiter.take()
+        let (observer, attempt) = state.withLock { state -> ((any HTTPResponseObserver)?, Attempt?) in
+            guard state.phase == .body else { return (nil, nil) }
+            state.phase = .ended
+            defer { state.attempt.connection = nil }
+            return (state.observer.take(), state.attempt)
         }
-        if case .piece(let continuation) = waiter { continuation.resume(returning: .success(nil)) }
+        withExtendedLifetime(attempt) {}
+        observer?.ended(.success(trailers))
     }
 
     /// Ends the exchange with a failure. Returns the connection that must abandon the exchange; `nil` if there is none or the exchange had
     /// already ended.
     @discardableResult
     func fail(_ failure: HTTPFailure) -> (any HTTPConnection)? {
-        let (waiter, connection) = state.withLock { state -> (Waiter?, (any HTTPConnection)?) in
-            switch state.phase {
-            case .finished, .failed: return (nil, nil)
-            case .waiting, .body: break
-            }
-            state.phase = .failed(failure)
-            if case .cancelled = failure { state.pieces = [] }
-            return (state.waiter.take(), state.connection.take())
+        let (isEnd, observer, connection) = state.withLock {
+            state -> (Bool, (any HTTPResponseObserver)?, (any HTTPConnection)?) in
+            guard state.phase != .ended else { return (false, nil, nil) }
+            state.phase = .ended
+            let connection = state.attempt.connection.take()
+            guard state.isDelivering else { return (true, state.observer.take(), connection) }
+            state.failure = failure
+            return (true, nil, connection)
         }
-        switch waiter {
-        case .head(let continuation): continuation.resume(returning: .failure(failure))
-        case .piece(let continuation): continuation.resume(returning: .failure(failure))
-        case nil: break
-        }
-        if case .stream(let source, _) = body { source.stop() }
+        if isEnd, case .stream(let source, _) = body { source.stop() }
+        observer?.ended(.failure(failure))
         return connection
+    }
+
+    private func deliver(
+        in phase: Phase, at now: Duration, _ event: (any HTTPResponseObserver) -> Void
+    ) {
+        let observer = state.withLock { state -> (any HTTPResponseObserver)? in
+            guard state.phase == phase else { return nil }
+            state.lastProgress = now
+            state.isDelivering = true
+            return state.observer
+        }
+        guard let observer else { return }
+        event(observer)
+        endDelivery()
+    }
+
+    /// Ends the delivery of an event, and reports the end of the request if it came meanwhile.
+    private func endDelivery() {
+        let (observer, failure) = state.withLock { state -> ((any HTTPResponseObserver)?, HTTPFailure?) in
+            state.isDelivering = false
+            guard let failure = state.failure.take() else { return (nil, nil) }
+            return (state.observer.take(), failure)
+        }
+        if let failure { observer?.ended(.failure(failure)) }
+    }
+
+    // MARK: Back-pressure
+
+    /// Stops or resumes reading the response.
+    func setReading(_ isEnabled: Bool, at now: Duration) {
+        resume(at: now) { reading in
+            reading.isEnabled = isEnabled
+            return isEnabled
+        }
+    }
+
+    /// Records that the reader took content from its buffer.
+    func took(_ count: Int, at now: Duration) {
+        resume(at: now) { reading in
+            reading.unread -= count
+            return reading.unread <= Self.unreadLimit / 2
+        }
+    }
+
+    private func resume(at now: Duration, _ change: (inout Reading) -> Bool) {
+        let connection = state.withLock { state -> (any HTTPConnection)? in
+            guard change(&state.reading), state.reading.isStarved, state.reading.room > 0 else { return nil }
+            state.reading.isStarved = false
+            state.lastProgress = now
+            return state.attempt.connection
+        }
+        connection?.readerHasRoom(self)
     }
 
     // MARK: Sending again
@@ -159,114 +240,48 @@ final class HTTPExchange: Sendable {
     /// Returns the facts that decide whether the request can be retried; `nil` if the response has begun or the request has ended.
     func retryContext() -> RetryContext? {
         state.withLock { state in
-            guard case .waiting = state.phase else { return nil }
+            guard state.phase == .waiting else { return nil }
+            let attempt = state.attempt
             let content: RetryContext.Content =
                 switch body {
                 case .none: .none
                 case .data: .repeatable
-                case .stream: .stream(isRead: state.wasSent)
+                case .stream: .stream(isRead: attempt.wasSent)
                 }
             return RetryContext(
-                method: request.method, content: content, connection: state.isReused ? .reused : .new,
-                wasSent: state.wasSent, retryCount: state.retryCount)
+                method: request.method, content: content, connection: attempt.isReused ? .reused : .new,
+                wasSent: attempt.wasSent, retryCount: attempt.retryCount)
         }
     }
 
     /// Prepares to send the request again. Returns `false` if the request has ended.
     func beginRetry() -> Bool {
-        state.withLock { state in
-            guard case .waiting = state.phase else { return false }
-            state.connection = nil
-            state.wasSent = false
-            state.retryCount += 1
-            state.informational = []
-            return true
+        let (isPossible, sentCount, observer) = state.withLock { state -> (Bool, Int, (any HTTPResponseObserver)?) in
+            guard state.phase == .waiting else { return (false, 0, nil) }
+            let sentCount = state.attempt.sentCount
+            state.attempt = Attempt(retryCount: state.attempt.retryCount + 1)
+            guard sentCount > 0 else { return (true, 0, nil) }
+            state.isDelivering = true
+            return (true, sentCount, state.observer)
         }
+        guard let observer else { return isPossible }
+        observer.sent(-sentCount)
+        endDelivery()
+        return true
     }
 
     // MARK: Time
 
     /// Returns the time of the next timeout and the failure that it causes; `nil` if the exchange has ended or has no timeout.
     func nextLimit(at now: Duration) -> (time: Duration, failure: HTTPFailure)? {
-        state.withLock { state in
-            switch state.phase {
-            case .waiting, .body: break
-            case .finished, .failed: return nil
-            }
+        guard request.deadline != nil || request.idleTimeout != nil else { return nil }
+        return state.withLock { state in
+            guard state.phase != .ended else { return nil }
             let total = request.deadline.map { start + $0 }
             // While the reader takes no content, the connection cannot read. This time does not count as idle time of the peer.
-            let idle = request.idleTimeout.map { (state.isStarved ? now : state.lastProgress) + $0 }
+            let idle = request.idleTimeout.map { (state.reading.isStarved ? now : state.lastProgress) + $0 }
             if let total, total <= idle ?? total { return (total, .deadlineExceeded) }
             return idle.map { ($0, .timedOut) }
-        }
-    }
-
-    /// Records that content of the request was sent.
-    func progressed(at now: Duration) { state.withLock { state in state.lastProgress = now } }
-
-    // MARK: Reader
-
-    /// The interim responses so far (RFC 9110 §15.2).
-    var informational: [HTTPResponseHead] { state.withLock { state in state.informational } }
-
-    /// The trailer fields of the response; `nil` before the reader has taken the whole body.
-    var trailers: FieldSection? {
-        state.withLock { state in
-            guard case .finished(let trailers) = state.phase, state.pieces.isEmpty else { return nil }
-            return trailers
-        }
-    }
-
-    /// Waits for the final head.
-    func awaitHead() async -> Result<HTTPResponseHead, HTTPFailure> {
-        await withUnsafeContinuation { continuation in
-            let known = state.withLock { state -> Result<HTTPResponseHead, HTTPFailure>? in
-                if case .failed(let failure) = state.phase { return .failure(failure) }
-                if let head = state.head { return .success(head) }
-                state.waiter = .head(continuation)
-                return nil
-            }
-            if let known { continuation.resume(returning: known) }
-        }
-    }
-
-    /// Waits for the next piece of the body. Returns `nil` at the end of the body.
-    func awaitPiece(at now: Duration) async -> Result<Data?, HTTPFailure> {
-        let (known, starved) = take(at: now)
-        starved?.readerHasRoom(self)
-        if let known { return known }
-        return await withUnsafeContinuation { continuation in
-            let known = state.withLock { state -> Result<Data?, HTTPFailure>? in
-                if let known = state.takePiece() { return known }
-                state.waiter = .piece(continuation)
-                return nil
-            }
-            if let known { continuation.resume(returning: known) }
-        }
-    }
-
-    private func take(at now: Duration) -> (Result<Data?, HTTPFailure>?, (any HTTPConnection)?) {
-        state.withLock { state in
-            let known = state.takePiece()
-            guard state.isStarved, state.unread <= Self.unreadLimit / 2 else { return (known, nil) }
-            state.isStarved = false
-            state.lastProgress = now
-            return (known, state.connection)
-        }
-    }
-}
-
-extension HTTPExchange.State {
-    /// Removes and returns the next result for the reader; `nil` if the reader has to wait.
-    fileprivate mutating func takePiece() -> Result<Data?, HTTPFailure>? {
-        if let piece = pieces.popFirst() {
-            unread -= piece.count
-            return .success(piece)
-        }
-        switch phase {
-        case .waiting, .body: return nil
-        case .finished: return .success(nil)
-        case .failed(let failure): return .failure(failure)
         }
     }
 }

@@ -34,27 +34,43 @@ package final class HTTPEngine: Sendable {
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
     package func shutDown() { core.shutDown() }
 
+    /// Sends a request and reports its events to an observer. The engine retains the observer until the end of the request.
+    @discardableResult
+    package func start(
+        _ request: HTTPRequestValue, body: HTTPRequestBody = .none, observer: any HTTPResponseObserver
+    ) -> HTTPRequestHandle {
+        start(request, body, observer, isBuffered: false)
+    }
+
     /// Sends a request and waits for the head of the response.
     ///
     /// Cancellation: the request fails with ``HTTPFailure/cancelled``. If sending had begun, the connection is closed.
     package func execute(
         _ request: HTTPRequestValue, body: HTTPRequestBody = .none
     ) async throws(HTTPFailure) -> HTTPResponseStream {
-        // CONNECT and Upgrade turn the connection into a tunnel or switch its protocol. This interface cannot hand over such a connection.
-        if request.method == "CONNECT" { throw .invalidRequest(.misuse("method CONNECT")) }
-        if request.fields.contains("Upgrade") { throw .invalidRequest(.misuse("field Upgrade")) }
         if Task.isCancelled { throw .cancelled }
-        let exchange = core.start(request, body)
+        let reader = HTTPResponseReader()
+        let handle = start(request, body, reader, isBuffered: true)
         let outcome = await withTaskCancellationHandler {
-            await exchange.awaitHead()
+            await reader.awaitHead()
         } onCancel: {
-            core.end(exchange, .cancelled)
+            handle.cancel()
         }
-        switch outcome {
-        case .success(let head): return HTTPResponseStream(head, exchange, self)
-        case .failure(let failure):
-            core.remove(exchange)
-            throw failure
+        return HTTPResponseStream(try outcome.get(), reader, handle, self)
+    }
+
+    private func start(
+        _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver, isBuffered: Bool
+    ) -> HTTPRequestHandle {
+        let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
+        // CONNECT and Upgrade turn the connection into a tunnel or switch its protocol. This interface cannot hand over such a connection.
+        if request.method == "CONNECT" {
+            exchange.fail(.invalidRequest(.misuse("method CONNECT")))
+        } else if request.fields.contains("Upgrade") {
+            exchange.fail(.invalidRequest(.misuse("field Upgrade")))
+        } else {
+            core.start(exchange)
         }
+        return HTTPRequestHandle(exchange: exchange, core: core)
     }
 }

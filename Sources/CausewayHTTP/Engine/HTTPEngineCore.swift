@@ -2,6 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
+internal import Synchronization
 
 /// Drives a ``ConnectionPool``: performs the pool's actions, and reports connection events to the pool.
 ///
@@ -19,7 +20,6 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         var pool: ConnectionPool
         var exchanges: [UInt64: HTTPExchange] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
-        var lastID: UInt64 = 0
         var isClosed = false
         /// The time of the earliest pending timer.
         var timer: Duration?
@@ -30,6 +30,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     private let clock: any HTTPClock
     private let machine: HTTP1Client.Configuration
     private let state: LockedValue<State>
+    private let lastID = Atomic<UInt64>(0)
 
     init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, limits: PoolLimits, machine: HTTP1Client.Configuration) {
         self.dialer = dialer
@@ -43,27 +44,31 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     /// The number of connections, including those that are being established.
     var connectionCount: Int { state.withLock { state in state.pool.connectionCount } }
 
+    /// The number of requests that have not ended.
+    var exchangeCount: Int { state.withLock { state in state.exchanges.count } }
+
     // MARK: Requests
 
+    func makeExchange(
+        _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver, isBuffered: Bool
+    ) -> HTTPExchange {
+        let id = lastID.add(1, ordering: .relaxed).newValue
+        return HTTPExchange(id: id, request, body, observer, isBuffered: isBuffered, at: clock.now)
+    }
+
     /// Starts a request.
-    func start(_ request: HTTPRequestValue, _ body: HTTPRequestBody) -> HTTPExchange {
+    func start(_ exchange: HTTPExchange) {
         let now = clock.now
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        let exchange = HTTPExchange(id: id, request, body, at: now)
         let limit = exchange.nextLimit(at: now)?.time
         var isClosed = false
         transition { state in
             isClosed = state.isClosed
             guard !isClosed else { return [] }
-            state.exchanges[id] = exchange
+            state.exchanges[exchange.id] = exchange
             return state.pool.requested(exchange.poolRequest(), at: now)
         }
         if isClosed { exchange.fail(.closed) }
         if let limit { setTimer(limit, at: now) }
-        return exchange
     }
 
     /// Ends a request with a failure. Has no effect if the request has already ended.
@@ -73,8 +78,20 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         connection?.abandon(exchange)
     }
 
+    /// Removes an exchange whose response is complete, before its observer receives the end.
+    func completed(_ exchange: HTTPExchange) {
+        let removed = state.withLock { state in state.exchanges.removeValue(forKey: exchange.id) }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Fails an exchange, because its connection cannot send it.
+    func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
+        exchange.fail(failure)
+        remove(exchange)
+    }
+
     /// Removes an exchange that has ended.
-    func remove(_ exchange: HTTPExchange) {
+    private func remove(_ exchange: HTTPExchange) {
         let now = clock.now
         transition { state in
             guard state.exchanges.removeValue(forKey: exchange.id) != nil else { return [] }
@@ -137,8 +154,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
             }
             return
         }
-        exchange.fail(HTTPFailure(failure, error))
-        remove(exchange)
+        failed(exchange, HTTPFailure(failure, error))
     }
 
     // MARK: Actions

@@ -8,37 +8,40 @@ package import FoundationEssentials
 package final class HTTPResponseStream: Sendable {
     /// The head of the final response.
     package let head: HTTPResponseHead
-    private let exchange: HTTPExchange
+    private let reader: HTTPResponseReader
+    private let handle: HTTPRequestHandle
+    /// Retained, because the engine closes its connections when it is released.
     private let engine: HTTPEngine
 
-    init(_ head: HTTPResponseHead, _ exchange: HTTPExchange, _ engine: HTTPEngine) {
+    init(_ head: HTTPResponseHead, _ reader: HTTPResponseReader, _ handle: HTTPRequestHandle, _ engine: HTTPEngine) {
         self.head = head
-        self.exchange = exchange
+        self.reader = reader
+        self.handle = handle
         self.engine = engine
     }
 
-    deinit { engine.core.end(exchange, .cancelled) }
+    deinit { handle.cancel() }
 
     /// The interim responses that came before the final head (RFC 9110 §15.2).
-    package var informational: [HTTPResponseHead] { exchange.informational }
+    package var informational: [HTTPResponseHead] { reader.informational }
 
     /// The trailer fields (RFC 9110 §6.5); `nil` before the end of the body.
-    package var trailers: FieldSection? { exchange.trailers }
+    package var trailers: FieldSection? { reader.trailers }
 
     /// The body as a sequence of pieces. Only one task at a time may read it.
     package var body: Body { Body(stream: self) }
 
     /// Cancels the request. Has no effect after the end of the body.
-    package func cancel() { engine.core.end(exchange, .cancelled) }
+    package func cancel() { handle.cancel() }
 
     /// Reads the next piece of the body. Returns `nil` at its end.
     ///
     /// Cancellation: cancels the request.
     package func read() async throws(HTTPFailure) -> Data? {
         let outcome = await withTaskCancellationHandler {
-            await exchange.awaitPiece(at: engine.core.now)
+            await reader.awaitPiece(handle)
         } onCancel: {
-            engine.core.end(exchange, .cancelled)
+            handle.cancel()
         }
         return try outcome.get()
     }

@@ -1,0 +1,78 @@
+package import Causeway
+package import CausewayTypes
+
+/// The connection that carries a response, as metrics and server-trust checks need it.
+///
+/// The values that are equal for all requests of a connection are in one shared object, so that a copy is cheap.
+package struct HTTPConnectionInformation: Sendable {
+    /// Whether the connection carried an earlier request.
+    package var isReused = false
+    /// The values that are equal for all requests of the connection.
+    package var details: HTTPConnectionDetails
+
+    package init(isReused: Bool = false, details: HTTPConnectionDetails = HTTPConnectionDetails()) {
+        self.isReused = isReused
+        self.details = details
+    }
+}
+
+/// The properties of one connection. They do not change after the connection is established.
+package final class HTTPConnectionDetails: Sendable {
+    /// The start and the end of one phase of establishment, on the monotonic clock of ``HTTPClock``.
+    package struct Phase: Equatable, Sendable {
+        package var start: Duration
+        package var end: Duration
+
+        package init(start: Duration, end: Duration) {
+            self.start = start
+            self.end = end
+        }
+    }
+
+    /// The parameters that TLS negotiated.
+    package struct Security: Sendable {
+        package var version: tls_protocol_version_t
+        package var cipherSuite: tls_ciphersuite_t
+        /// The chain of the server and the result of its evaluation.
+        package var trust: SecTrust?
+
+        package init(version: tls_protocol_version_t, cipherSuite: tls_ciphersuite_t, trust: SecTrust? = nil) {
+            self.version = version
+            self.cipherSuite = cipherSuite
+            self.trust = trust
+        }
+    }
+
+    /// The protocol by its ALPN name (RFC 7301 §6): `http/1.1` or `h2`.
+    package let protocolName: String
+    /// Whether the connection goes through a proxy.
+    package let usesProxy: Bool
+    package let localEndpoint: NWEndpoint?
+    package let remoteEndpoint: NWEndpoint?
+    /// The path of the connection, with its interfaces and their properties.
+    package let path: NWPath?
+    /// `nil` without TLS.
+    package let security: Security?
+    /// `nil` if no name was resolved.
+    package let resolution: Phase?
+    /// From the first attempt to connect to the end of the establishment, TLS included.
+    package let connect: Phase?
+    /// `nil` without TLS.
+    package let secureConnect: Phase?
+
+    package init(
+        protocolName: String = "http/1.1", usesProxy: Bool = false, localEndpoint: NWEndpoint? = nil,
+        remoteEndpoint: NWEndpoint? = nil, path: NWPath? = nil, security: Security? = nil, resolution: Phase? = nil,
+        connect: Phase? = nil, secureConnect: Phase? = nil
+    ) {
+        self.protocolName = protocolName
+        self.usesProxy = usesProxy
+        self.localEndpoint = localEndpoint
+        self.remoteEndpoint = remoteEndpoint
+        self.path = path
+        self.security = security
+        self.resolution = resolution
+        self.connect = connect
+        self.secureConnect = secureConnect
+    }
+}

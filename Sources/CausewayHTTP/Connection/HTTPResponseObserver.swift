@@ -1,0 +1,29 @@
+package import CausewayTypes
+package import CausewayWire
+package import FoundationEssentials
+
+/// Receives the events of one request.
+///
+/// The events arrive in order and never two at a time, without a lock held, on the event loop of the connection or on the thread that ended
+/// the request. An implementation must return quickly, because the other requests of the loop wait meanwhile.
+package protocol HTTPResponseObserver: AnyObject, Sendable {
+    /// Reports that there is no usable path yet. The request waits for one.
+    func waits(_ reason: NWError)
+    /// Reports an interim response (RFC 9110 §15.2).
+    func informed(_ head: HTTPResponseHead)
+    /// Reports the number of content bytes that were handed to the transport since the last report. Negative if the content is sent again on
+    /// another connection.
+    func sent(_ count: Int)
+    /// Reports the head of the final response.
+    func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)
+    /// Reports the next piece of the content, which is not empty.
+    func received(_ content: Data)
+    /// Reports the end of the request, with the trailer fields of the response. Called exactly once.
+    func ended(_ result: Result<FieldSection, HTTPFailure>)
+}
+
+extension HTTPResponseObserver {
+    package func waits(_ reason: NWError) {}
+    package func informed(_ head: HTTPResponseHead) {}
+    package func sent(_ count: Int) {}
+}

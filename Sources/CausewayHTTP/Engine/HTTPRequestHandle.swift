@@ -1,0 +1,14 @@
+/// A started request. Releasing the handle does not cancel the request.
+package struct HTTPRequestHandle: Sendable {
+    let exchange: HTTPExchange
+    let core: HTTPEngineCore
+
+    /// Cancels the request. The observer receives ``HTTPFailure/cancelled`` unless the request has already ended.
+    package func cancel() { core.end(exchange, .cancelled) }
+
+    /// Stops or resumes reading the response. After a stop, at most 64 KiB that were already received are still delivered.
+    package func setReading(_ isReading: Bool) { exchange.setReading(isReading, at: core.now) }
+
+    /// Records that a reader took content from its buffer.
+    func took(_ count: Int) { exchange.took(count, at: core.now) }
+}
