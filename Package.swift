@@ -117,11 +117,13 @@ let package = Package(
                 "CausewayTLS",
             ],
             swiftSettings: house),
+        .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
         // The HTTP engine. Not a product yet.
         .target(
             name: "CausewayHTTP",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire",
+                "CCausewayCoding", "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -170,7 +172,9 @@ let package = Package(
             path: "Tests/CausewayTestKit", swiftSettings: house),
         .target(
             name: "CausewayExercises",
-            dependencies: ["CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes", "CausewayWire"],
+            dependencies: [
+                "CausewayHTTP", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes", "CausewayWire",
+            ],
             path: "Fuzz/Exercises", swiftSettings: house),
         .target(
             name: "CausewayMeasures",
@@ -203,7 +207,10 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CausewayHTTPTests",
-            dependencies: ["Causeway", "CausewayHTTP", "CausewayProtocols", "CausewaySystem", "CausewayTypes"],
+            dependencies: [
+                "Causeway", "CausewayExercises", "CausewayHTTP", "CausewayProtocols", "CausewaySystem",
+                "CausewayTestKit", "CausewayTypes", "CausewayWire",
+            ],
             swiftSettings: house),
         // Programs as written for Apple's framework, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),

@@ -22,6 +22,7 @@ let package = Package(
             "FuzzWebSocket", "FuzzUpgradeHead", "FuzzHTTPHead", "FuzzHTTPChunks", "FuzzHTTP1", "FuzzHTTP2",
             "FuzzFramer",
             "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus", "FuzzChallenges", "FuzzCookies", "FuzzReferences",
+            "FuzzCodings",
         ].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],

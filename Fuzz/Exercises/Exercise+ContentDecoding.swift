@@ -1,0 +1,63 @@
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import FoundationEssentials
+
+extension Exercise {
+    /// Decodes bytes with up to four content codings, which the first bytes choose. Checks that the split of the input and the size of the
+    /// output do not change the result, and that no piece is larger than its limit.
+    ///
+    /// - Returns: Whether the bytes are complete content.
+    @discardableResult
+    public static func contentDecoding(_ bytes: [UInt8]) -> Bool {
+        var choices = Choices(bytes)
+        let codings = (0...choices.next(below: ContentDecoding.maximumCount)).map { _ in
+            ContentCoding.allCases[choices.next(below: ContentCoding.allCases.count)]
+        }
+        guard Set(codings).isSubset(of: ContentDecoder.available) else { return false }
+        let encoded = choices.rest
+        let whole = Decoded(encoded, codings, pieceLength: .max, limit: ContentDecoder.pieceLimit)
+        for (pieceLength, limit) in [(1, ContentDecoder.pieceLimit), (3, 7)] {
+            let split = Decoded(encoded, codings, pieceLength: pieceLength, limit: limit)
+            precondition(split.failure == whole.failure)
+            // What is delivered before a failure depends on the decoder's steps.
+            precondition(whole.failure != nil || split.content == whole.content)
+        }
+        return whole.failure == nil
+    }
+
+    private struct Decoded {
+        enum Failure {
+            case unavailable
+            case broken
+            case truncated
+            case excess
+        }
+
+        var content: [UInt8] = []
+        var failure: Failure?
+
+        init(_ bytes: [UInt8], _ codings: [ContentCoding], pieceLength: Int, limit: Int) {
+            let budget = DecodingBudget(maximumRatio: .max, maximumSize: 100_000)
+            do throws(DecodingFailure) {
+                let decoder = try ContentDecoder(codings, budget: budget)
+                var rest = bytes[...]
+                repeat {
+                    decoder.append(Data(rest.prefix(pieceLength)))
+                    rest = rest.dropFirst(pieceLength)
+                    if rest.isEmpty { decoder.end() }
+                    while let piece = try decoder.next(atMost: limit) {
+                        precondition(!piece.isEmpty && piece.count <= limit)
+                        content += piece
+                    }
+                } while !rest.isEmpty
+            } catch {
+                switch error {
+                case .unavailable, .unsupported: failure = .unavailable
+                case .damaged: failure = .broken
+                case .truncated: failure = .truncated
+                case .excess: failure = .excess
+                }
+            }
+        }
+    }
+}

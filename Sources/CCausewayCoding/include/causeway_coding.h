@@ -1,0 +1,60 @@
+// Decoders of content codings by zlib, brotli and zstd, loaded at run time. Neither the build nor a program needs these libraries.
+#ifndef CAUSEWAY_CODING_H
+#define CAUSEWAY_CODING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Loading
+
+typedef enum cw_coding_library { CW_LIBRARY_ZLIB, CW_LIBRARY_BROTLI, CW_LIBRARY_ZSTD } cw_coding_library;
+
+/// Loads a library once per process. Any thread may call it.
+///
+/// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
+const char *cw_coding_load(cw_coding_library library);
+
+/// Like `cw_coding_load` for a library with another name, but keeps nothing for later use. For tests.
+///
+/// Returns false and a text in `message` if the library or a function is missing.
+bool cw_coding_probe(cw_coding_library library, const char *name, char *message, size_t capacity);
+
+// MARK: Decoding
+
+typedef enum cw_coding_format {
+    CW_FORMAT_GZIP,
+    CW_FORMAT_ZLIB,
+    /// Deflate without a header (RFC 1951).
+    CW_FORMAT_RAW_DEFLATE,
+    CW_FORMAT_BROTLI,
+    CW_FORMAT_ZSTD,
+} cw_coding_format;
+
+typedef enum cw_decoding {
+    /// The decoder needs more input or more room for output.
+    CW_DECODING_CONTINUES,
+    /// The end of a gzip member, a zlib or brotli stream or a zstd frame.
+    CW_DECODING_ENDED,
+    /// The input is damaged or memory allocation failed. `cw_decoder_problem` has the reason.
+    CW_DECODING_FAILED,
+} cw_decoding;
+
+/// A streaming decoder. Not thread-safe.
+typedef struct cw_decoder cw_decoder;
+
+/// Creates a decoder. Returns NULL if the library is not loaded or if memory allocation fails.
+cw_decoder *cw_decoder_new(cw_coding_format format);
+void cw_decoder_free(cw_decoder *decoder);
+
+/// Prepares for another gzip member or zstd frame after CW_DECODING_ENDED. Returns false if that fails.
+bool cw_decoder_restart(cw_decoder *decoder);
+
+/// Decodes. `*count` is the number of input bytes before the call and the number of consumed bytes after it; `*capacity` likewise for
+/// output bytes. After CW_DECODING_FAILED, only `cw_decoder_problem` and `cw_decoder_free` may be called.
+cw_decoding cw_decoder_step(cw_decoder *decoder, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity);
+
+/// Returns the reason for CW_DECODING_FAILED. Valid until the decoder is freed.
+const char *cw_decoder_problem(const cw_decoder *decoder);
+
+#endif

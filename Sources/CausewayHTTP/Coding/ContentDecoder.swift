@@ -1,0 +1,134 @@
+internal import CausewaySystem
+package import CausewayProtocols
+package import CausewayWire
+package import FoundationEssentials
+
+/// Removes the content codings of a message (RFC 9110 §8.4), on demand.
+///
+/// The owner adds content as it arrives, and takes decoded pieces until it gets `nil`. Each piece has a limited size, so one received
+/// piece never becomes megabytes at once. Memory is bounded by the decoders' windows: 32 KiB for gzip and deflate, 16 MiB for brotli,
+/// 8 MiB for zstd.
+///
+/// ```
+/// decoder.append(received)
+/// while let piece = try decoder.next() { deliver(piece) }
+/// ```
+///
+/// Any thread may call the methods, one at a time.
+package final class ContentDecoder: Sendable {
+    /// The maximum size of a decoded piece in bytes.
+    package static let pieceLimit = 64 << 10
+
+    fileprivate struct State {
+        /// The stages in the order of decoding.
+        var stages: [CodingStage]
+        /// The limits of each stage, all relative to the content as received.
+        var budgets: [DecodingBudget]
+        /// The number of received bytes that each stage's budget has seen.
+        var counted: [Int]
+        var hasInputEnded = false
+        var failure: DecodingFailure?
+    }
+
+    private let state: LockedValue<State>
+
+    /// Creates a decoder.
+    ///
+    /// - Parameter codings: The codings in the order of decoding, as in ``ContentDecoding/decode(_:)``.
+    /// - Throws: ``DecodingFailure/unavailable(_:reason:)`` if a library cannot be loaded.
+    package init(_ codings: [ContentCoding], budget: DecodingBudget = DecodingBudget()) throws(DecodingFailure) {
+        for coding in codings {
+            if let problem = CodingLibrary(coding).problem { throw .unavailable(coding, reason: problem) }
+        }
+        state = LockedValue(
+            State(
+                stages: codings.map { CodingStage($0, pieceLimit: Self.pieceLimit) },
+                budgets: codings.map { _ in budget }, counted: codings.map { _ in 0 }))
+    }
+
+    /// Creates the decoder for the content of a message with these fields. Returns `nil` if the content has no coding.
+    ///
+    /// - Throws: ``DecodingFailure/unsupported(_:)`` for an unknown coding.
+    package static func decoder(
+        for fields: FieldSection, budget: DecodingBudget = DecodingBudget()
+    ) throws(DecodingFailure) -> ContentDecoder? {
+        switch ContentDecoding(fields.values(of: "Content-Encoding"), available: Set(ContentCoding.allCases)) {
+        case .identity: return nil
+        case .unsupported(let name): throw .unsupported(name)
+        case .decode(let codings): return try ContentDecoder(codings, budget: budget)
+        }
+    }
+
+    // MARK: Libraries
+
+    /// The codings whose libraries can be loaded.
+    package static let available = Set(ContentCoding.allCases.filter { CodingLibrary($0).problem == nil })
+
+    /// Returns the value of `Accept-Encoding` for the libraries that can be loaded; `nil` if none can.
+    package static func acceptEncoding(isSecure: Bool) -> String? {
+        ContentCoding.acceptField(available: available, isSecure: isSecure)
+    }
+
+    // MARK: Content
+
+    /// Adds content as received. Take all decoded pieces before you add more, because the decoder stores what it has not decoded.
+    package func append(_ content: Data) {
+        state.withLock { state in if !state.hasInputEnded, !content.isEmpty { state.stages[0].append(content) } }
+    }
+
+    /// Reports the end of the received content.
+    package func end() {
+        state.withLock { state in state.hasInputEnded = true }
+    }
+
+    /// Decodes the next piece. Returns `nil` if more content must be added, or at the end after ``end()``.
+    ///
+    /// - Throws: The failure. Later calls throw it again.
+    package func next(atMost limit: Int = ContentDecoder.pieceLimit) throws(DecodingFailure) -> Data? {
+        try state.withLock { state throws(DecodingFailure) in
+            if let failure = state.failure { throw failure }
+            do throws(DecodingFailure) {
+                if case .content(let piece) = try state.pull(state.stages.count - 1, limit) { return piece }
+                return nil
+            } catch {
+                state.failure = error
+                throw error
+            }
+        }
+    }
+}
+
+extension ContentDecoder.State {
+    /// Takes the next piece from a stage, which takes its input from the stage before.
+    fileprivate mutating func pull(_ index: Int, _ limit: Int) throws(DecodingFailure) -> CodingStage.Progress {
+        guard index >= 0 else { return hasInputEnded ? .ended : .needsInput }
+        var isLast = index == 0 && hasInputEnded
+        while true {
+            let progress = try stages[index].decode(atMost: limit, isLast: isLast)
+            switch progress {
+            case .content(let piece):
+                try count(piece.count, of: index)
+                return progress
+            case .ended: return progress
+            case .needsInput: if index == 0 || isLast { return progress }
+            }
+            try count(0, of: index)
+            switch try pull(index - 1, ContentDecoder.pieceLimit) {
+            case .content(let piece): stages[index].append(piece)
+            case .needsInput: return .needsInput
+            case .ended: isLast = true
+            }
+        }
+    }
+
+    /// Records the output of a stage in its budget.
+    private mutating func count(_ produced: Int, of index: Int) throws(DecodingFailure) {
+        let received = stages[0].consumedCount
+        do throws(DecodingBudget.Excess) {
+            try budgets[index].advanced(encoded: received - counted[index], decoded: produced)
+        } catch {
+            throw .excess(error)
+        }
+        counted[index] = received
+    }
+}
