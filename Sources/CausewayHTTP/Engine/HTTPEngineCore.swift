@@ -2,7 +2,6 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
-internal import Synchronization
 
 /// Drives a ``ConnectionPool``: performs the pool's actions, and reports connection events to the pool.
 ///
@@ -30,7 +29,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     private let clock: any HTTPClock
     private let machine: HTTP1Client.Configuration
     private let state: LockedValue<State>
-    private let lastID = Atomic<UInt64>(0)
+    private let lastID = LockedValue<UInt64>(0)
 
     init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, limits: PoolLimits, machine: HTTP1Client.Configuration) {
         self.dialer = dialer
@@ -52,7 +51,10 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     func makeExchange(
         _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver, isBuffered: Bool
     ) -> HTTPExchange {
-        let id = lastID.add(1, ordering: .relaxed).newValue
+        let id = lastID.withLock { last in
+            last += 1
+            return last
+        }
         return HTTPExchange(id: id, request, body, observer, isBuffered: isBuffered, at: clock.now)
     }
 
