@@ -69,6 +69,8 @@ let package = Package(
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
         .library(name: "CausewayLines", targets: ["CausewayLines"]),
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
+        .library(name: "CausewayURLLoading", targets: ["CausewayURLLoading"]),
+        .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
@@ -127,7 +129,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
-        .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
+        .target(name: "Network", dependencies: ["Causeway", "FoundationNetworking"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         .target(
             name: "SystemConfiguration", dependencies: ["Causeway", "CausewayStreams", "CausewaySystem"],
@@ -156,6 +158,9 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
+        // It has the name of a module of the toolchain. A target that imports that name must depend on this one, directly or not;
+        // otherwise the order of the build decides between the two modules.
+        .target(name: "FoundationNetworking", dependencies: ["CausewayURLLoading"], swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
@@ -232,6 +237,10 @@ let package = Package(
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),
         .testTarget(
             name: "URLLoadingSwift5Tests", dependencies: ["CausewayURLLoading"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(name: "FoundationNetworkingTests", dependencies: ["FoundationNetworking"]),
+        .testTarget(
+            name: "FoundationNetworkingSwift5Tests", dependencies: ["FoundationNetworking"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
         // A program as written for NetService, in the language mode of its time.
         .executableTarget(

@@ -2,7 +2,9 @@
 import re
 
 # The targets whose public declarations a program can see.
-TARGETS = ["Causeway", "CausewayBonjour", "CausewayStreams", "CausewayTypes", "Network", "Security", "SystemConfiguration"]
+TARGETS = [
+    "Causeway", "CausewayBonjour", "CausewayStreams", "CausewayTypes", "CausewayURLLoading", "FoundationNetworking", "Network",
+    "Security", "SystemConfiguration"]
 
 # What a docstring or a row says of a member that fails, or that has no effect.
 FAILS = r"\.ENOTSUP\)|`ENOTSUP`|\bNot (?:supported|implemented)\b|\b(?:is|are) not (?:supported|implemented)\b"

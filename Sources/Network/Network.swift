@@ -1,4 +1,5 @@
-// The drop-in module for `import Network`. Like Apple's module it also exports Foundation and Dispatch; `Causeway` itself does not.
+// The drop-in module for `import Network`. Like Apple's module it also exports Foundation with URL loading, and Dispatch; `Causeway` itself
+// does not.
 @_exported public import Causeway
 @_exported public import Dispatch
 @_exported public import Foundation
@@ -45,17 +46,6 @@ extension DispatchQueue: @retroactive Equatable {
         Mirror(reflecting: self).children.first?.value as? OpaquePointer
     }
 }
-
-// FoundationNetworking declares other types with these names, which the functions of Causeway do not accept. The declarations in this
-// module hide them.
-
-/// A version of TLS or DTLS, with its number in the protocol.
-// swift-format-ignore: TypeNamesShouldBeCapitalized
-public typealias tls_protocol_version_t = Causeway.tls_protocol_version_t
-
-/// A TLS cipher suite, with its number in IANA's registry.
-// swift-format-ignore: TypeNamesShouldBeCapitalized
-public typealias tls_ciphersuite_t = Causeway.tls_ciphersuite_t
 
 // Overloads of Security functions for Foundation objects. On Apple platforms `CFData` and `CFDictionary` bridge to these objects.
 

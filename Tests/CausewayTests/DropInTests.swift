@@ -33,11 +33,16 @@ struct DropInTests {
         #expect(error.domain.contains("NWError"))
     }
 
-    @Test("Qualified names, Foundation and FoundationNetworking are visible")
+    @Test("Qualified names, Foundation and URL loading are visible")
     func names() {
         let endpoint: Network.NWEndpoint = .hostPort(host: "192.0.2.1", port: 7)
         #expect(endpoint.debugDescription == "192.0.2.1:7")
         #expect(Network.NWParameters.tcp.serviceClass == .bestEffort)
         #expect(URLRequest(url: URL(fileURLWithPath: "/")).httpMethod == "GET")
+        #expect(String(reflecting: URLSession.self) == "CausewayURLLoading.URLSession")
+        let version: tls_protocol_version_t = .TLSv12
+        let options = NWProtocolTLS.Options().securityProtocolOptions
+        sec_protocol_options_set_min_tls_protocol_version(options, version)
+        URLSessionConfiguration.ephemeral.tlsMinimumSupportedProtocolVersion = version
     }
 }

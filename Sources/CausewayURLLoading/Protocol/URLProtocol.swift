@@ -97,6 +97,7 @@ public import Foundation
 
     /// Registers a class for the shared session and for `NSURLConnection`. The most recently registered class is tried first. Returns
     /// whether the class is a subclass of ``URLProtocol``.
+    @discardableResult
     open class func registerClass(_ protocolClass: AnyClass) -> Bool { ProtocolRegistry.register(protocolClass) }
 
     /// Removes a registered class.

@@ -1,0 +1,9 @@
+// Types of Causeway that declarations of this module use. A source that imports this module can name them without another import, as
+// sources for Apple platforms do that import only Foundation.
+@_exported public import struct Causeway.ProxyConfiguration
+@_exported public import enum Causeway.SSLProtocol
+@_exported public import class Causeway.SecCertificate
+@_exported public import class Causeway.SecIdentity
+@_exported public import class Causeway.SecTrust
+@_exported public import struct Causeway.tls_ciphersuite_t
+@_exported public import enum Causeway.tls_protocol_version_t

@@ -1,0 +1,26 @@
+import Foundation
+import FoundationNetworking
+import FoundationXML
+import Testing
+
+/// Collects the text of a document.
+private final class TextCollector: NSObject, XMLParserDelegate {
+    var text = ""
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
+}
+
+extension ImportTests {
+    @Test("XMLParser and XMLDocument load through registered protocols")
+    func xml() throws {
+        URLProtocol.registerClass(GreetingProtocol.self)
+        defer { URLProtocol.unregisterClass(GreetingProtocol.self) }
+        let url = URL(string: "http://greeting.test/document.xml")!
+        let collector = TextCollector()
+        let parser = try #require(XMLParser(contentsOf: url))
+        parser.delegate = collector
+        #expect(parser.parse())
+        #expect(collector.text == "hello")
+        #expect(try XMLDocument(contentsOf: url, options: []).rootElement()?.stringValue == "hello")
+    }
+}
