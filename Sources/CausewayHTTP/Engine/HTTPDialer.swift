@@ -9,11 +9,14 @@ protocol HTTPDialer: Sendable {
 /// Connects with `NWConnection`, whose parameters determine proxies, interfaces and TLS.
 struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
+    var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
     func makeTransport(to key: PoolKey) -> any HTTPTransport {
         let origin = key.origin
         let port = NWEndpoint.Port(rawValue: origin.port) ?? .any
-        return NWConnection(host: Self.host(origin.host), port: port, using: makeParameters(origin))
+        let connection = NWConnection(host: Self.host(origin.host), port: port, using: makeParameters(origin))
+        connectionCreated?(connection)
+        return connection
     }
 
     /// Returns the host to connect to. An IPv6 literal loses its brackets, and its zone is decoded (RFC 6874 §2).

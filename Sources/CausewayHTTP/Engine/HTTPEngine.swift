@@ -12,6 +12,8 @@ package final class HTTPEngine: Sendable {
         package var http1 = HTTP1Client.Configuration()
         /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
+        /// Called with each new connection before it starts, for programs that show its establishment.
+        package var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
         package init() {}
     }
@@ -19,7 +21,9 @@ package final class HTTPEngine: Sendable {
     let core: HTTPEngineCore
 
     package convenience init(_ configuration: Configuration = Configuration()) {
-        self.init(NetworkDialer(makeParameters: configuration.makeParameters), LoopClock(), configuration)
+        let dialer = NetworkDialer(
+            makeParameters: configuration.makeParameters, connectionCreated: configuration.connectionCreated)
+        self.init(dialer, LoopClock(), configuration)
     }
 
     init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, _ configuration: Configuration = Configuration()) {
