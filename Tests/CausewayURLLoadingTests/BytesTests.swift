@@ -27,7 +27,7 @@ struct BytesTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID()).bin")
         try Data(repeating: 7, count: 4 << 20).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         let (bytes, _) = try await session.bytes(from: file)
         var iterator = bytes.makeAsyncIterator()
         #expect(try await iterator.next() == 7)

@@ -11,7 +11,7 @@ struct DataTaskTests {
     @Test("The calls of a data task come in order")
     func order() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         #expect(recorder.events == ["created"])
         #expect(task.state == .suspended && task.taskIdentifier == 1)
@@ -27,7 +27,7 @@ struct DataTaskTests {
     @Test("A completion handler replaces the data methods; the metrics are still delivered")
     func handler() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let text = await withCheckedContinuation { continuation in
             session.dataTask(with: hello) { data, response, error in
                 #expect(OperationQueue.current === session.delegateQueue)
@@ -41,7 +41,7 @@ struct DataTaskTests {
     @Test("A disposition of cancel ends the task")
     func dispositionCancels() async {
         let recorder = Recorder(disposition: .cancel)
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         session.dataTask(with: hello).resume()
         await recorder.end()
         #expect(recorder.events == ["created", "response", "metrics", "completed 3"])
@@ -51,7 +51,7 @@ struct DataTaskTests {
     @Test("A disposition turns the task into a download")
     func becomesDownload() async {
         let recorder = Recorder(disposition: .becomeDownload)
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         session.dataTask(with: hello).resume()
         await recorder.end()
         #expect(
@@ -64,7 +64,7 @@ struct DataTaskTests {
     @Test("A cancelled task that never ran completes")
     func cancelsSuspended() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         task.cancel()
         task.cancel()
@@ -84,7 +84,7 @@ struct DataTaskTests {
             ("file:///tmp", .fileIsDirectory),
         ])
     func failures(text: String, code: URLError.Code) async throws {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         await #expect { try await session.data(from: URL(string: text)!) } throws: { error in
             (error as? URLError)?.code == code
         }
@@ -97,7 +97,7 @@ struct DataTaskTests {
         try content.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: file)
         task.resume()
         await recorder.end()
@@ -110,7 +110,7 @@ struct DataTaskTests {
     @Test("Metrics cover the task and its transaction")
     func metrics() async throws {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         session.dataTask(with: hello).resume()
         await recorder.end()
         let metrics = try #require(recorder.state.withLock { $0.metrics })
@@ -127,7 +127,7 @@ struct DataTaskTests {
     @Test("The progress ends at 1")
     func progress() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         #expect(task.progress.fractionCompleted == 0)
         task.resume()

@@ -78,7 +78,7 @@ struct DelegateTests {
     func asyncForm() async {
         let delegate = AsyncDelegate()
         for count in 1...2 {
-            let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+            let session = URLSession(configuration: .unhurried, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: hello)
             task.resume()
             while delegate.events.withLock({ $0.count }) < 2 * count { await Task.yield() }
@@ -89,7 +89,7 @@ struct DelegateTests {
     @Test("What the delegate of a task lacks goes to the delegate of the session")
     func fallsBack() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         task.delegate = Silent()
         task.resume()
@@ -102,7 +102,7 @@ struct DelegateTests {
     func taskFirst() async {
         let own = Recorder()
         let other = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: other, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: other, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         task.delegate = own
         task.resume()
@@ -113,7 +113,7 @@ struct DelegateTests {
 
     @Test("A delegate without methods does not stop a task")
     func silent() async {
-        let session = URLSession(configuration: .ephemeral, delegate: Silent(), delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: Silent(), delegateQueue: nil)
         let task = session.dataTask(with: hello)
         task.resume()
         while task.state != .completed { await Task.yield() }
@@ -122,7 +122,7 @@ struct DelegateTests {
 
     @Test("A default implementation that the program calls answers")
     func calledByProgram() async {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         let task = session.dataTask(with: hello)
         let silent = Silent()
         let disposition = await withCheckedContinuation { continuation in

@@ -10,7 +10,7 @@ struct DownloadTests {
     @Test("The file exists during the call and not afterwards")
     func delegate() async throws {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         session.downloadTask(with: hello).resume()
         await recorder.end()
         #expect(recorder.events == ["created", "wrote", "finished", "metrics", "completed 3"])
@@ -19,7 +19,7 @@ struct DownloadTests {
 
     @Test("The file of a handler is removed when the handler returns")
     func handler() async throws {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         let (location, content) = await withCheckedContinuation { continuation in
             session.downloadTask(with: hello) { location, _, _ in
                 continuation.resume(returning: (location, location.flatMap { try? Data(contentsOf: $0) }))
@@ -54,7 +54,7 @@ struct DownloadTests {
 
     @Test("Resume data: none without a server, and foreign data gives a task that fails")
     func resumeData() async {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         let task = session.downloadTask(with: hello)
         #expect(await task.cancelByProducingResumeData() == nil)
         await #expect { try await session.download(resumeFrom: Data([1, 2, 3])) } throws: {

@@ -16,7 +16,7 @@ final class MockProtocol: URLProtocol, @unchecked Sendable {
         configure: (URLSessionConfiguration) -> Void = { _ in }, script: @escaping Script
     ) -> URLSession {
         scripts.withLock { $0[host] = script }
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.unhurried
         configuration.protocolClasses = [MockProtocol.self]
         configure(configuration)
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
@@ -45,4 +45,13 @@ final class MockProtocol: URLProtocol, @unchecked Sendable {
     func load(_ text: String) { client?.urlProtocol(self, didLoad: Data(text.utf8)) }
 
     func finish() { client?.urlProtocolDidFinishLoading(self) }
+}
+
+extension URLSessionConfiguration {
+    /// An ephemeral configuration whose timeouts do not end a test on a busy computer.
+    static var unhurried: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 3_600
+        return configuration
+    }
 }

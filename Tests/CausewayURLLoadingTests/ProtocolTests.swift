@@ -116,7 +116,7 @@ struct ProtocolTests {
         #expect(URLProtocol.registerClass(Registered.self))
         #expect(!URLProtocol.registerClass(NSObject.self))
         #expect(try await URLSession.shared.data(from: url).0 == Data("ok".utf8))
-        let other = URLSession(configuration: .ephemeral)
+        let other = URLSession(configuration: .unhurried)
         await #expect(throws: URLError.self) { try await other.data(from: url) }
         URLProtocol.unregisterClass(Registered.self)
         await #expect(throws: URLError.self) { try await URLSession.shared.data(from: url) }

@@ -10,7 +10,7 @@ struct SessionTests {
     @Test("The last message of an invalidated session comes after its tasks")
     func finishes() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: hello)
         session.finishTasksAndInvalidate()
         task.resume()
@@ -25,7 +25,7 @@ struct SessionTests {
     @Test("Invalidation can cancel the tasks")
     func cancels() async {
         let recorder = Recorder()
-        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: nil)
         let tasks = (0..<3).map { _ in session.dataTask(with: hello) }
         session.invalidateAndCancel()
         while recorder.events.last != "invalid" { await Task.yield() }
@@ -34,7 +34,7 @@ struct SessionTests {
 
     @Test("A task of an invalid session fails, and its handler is called")
     func invalidSession() async {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         session.invalidateAndCancel()
         await #expect { try await session.data(from: hello) } throws: { ($0 as? URLError)?.code == .cancelled }
     }
@@ -47,7 +47,7 @@ struct SessionTests {
 
     @Test("The lists have the tasks that have not ended")
     func lists() async {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .unhurried)
         let data = session.dataTask(with: hello)
         let upload = session.uploadTask(with: URLRequest(url: hello), from: Data())
         let download = session.downloadTask(with: hello)
@@ -99,7 +99,7 @@ struct SessionTests {
     func queue() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: queue)
+        let session = URLSession(configuration: .unhurried, delegate: nil, delegateQueue: queue)
         #expect(session.delegateQueue === queue)
         let isThere = await withCheckedContinuation { continuation in
             session.dataTask(with: hello) { _, _, _ in

@@ -104,6 +104,16 @@ struct TaskMachineTests {
         #expect(clock.deadline == nil)
     }
 
+    @Test("The idle timeout does not run while as much content as fits waits for the program")
+    func fullBuffer() {
+        var state = TaskState(clock: TaskClock(idle: 0.5))
+        state.clock.begin(at: .seconds(10), resourceLimit: 3)
+        state.counts.pending = TaskCore.maximumPending
+        #expect(state.deadline == .seconds(13))
+        state.counts.pending -= 1
+        #expect(state.deadline == .seconds(10.5))
+    }
+
     @Test(
         "The limit of the request counts, unless it is the default",
         arguments: [(60.0, 5.0, 5.0), (7, 5, 7), (60, 0, 60)])

@@ -73,8 +73,8 @@ extension ConnectionDriver {
     // MARK: The network
 
     /// Maximum time that the report of `ready` waits until the state of the network is first read. Connections must work even if the kernel
-    /// does not answer queries about the network.
-    private static let modelPatience = Duration.milliseconds(50)
+    /// does not answer queries about the network. On a busy computer, the first reading takes more than 50 ms.
+    private static let modelPatience = Duration.seconds(1)
 
     /// Returns whether the report of `ready` must wait because the program has path handlers and the state of the network has not been read
     /// yet. In that case `action` and the queued actions are performed when the monitor has read the state of the network, or after

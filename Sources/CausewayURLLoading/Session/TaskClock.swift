@@ -3,7 +3,8 @@ internal import Foundation
 /// The idle timeout and the resource timeout of a task. Times are measured from an arbitrary fixed instant.
 struct TaskClock: Sendable {
     private var idleLimit: Duration
-    private var resourceDeadline: Duration?
+    /// When the resource timeout expires; `nil` if it is not running.
+    private(set) var resourceDeadline: Duration?
     private var lastActivity: Duration?
     private var isPaused = false
 

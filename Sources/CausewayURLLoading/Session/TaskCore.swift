@@ -108,17 +108,21 @@ final class TaskCore: Sendable {
 
     /// Whether the loader should deliver more content.
     var wantsBytes: Bool {
-        state.withLock { $0.life.state == .running && $0.counts.pending < Self.maximumPending }
+        state.withLock { $0.life.state == .running && !$0.isFull }
     }
 
     /// Records that content was delivered, and asks a paused loader for more.
     func took(_ byteCount: Int) {
         let isBelow = state.withLock { state in
-            let wasFull = state.counts.pending >= Self.maximumPending
+            let wasFull = state.isFull
             state.counts.pending -= byteCount
-            return wasFull && state.counts.pending < Self.maximumPending
+            guard wasFull, !state.isFull else { return false }
+            state.clock.noteActivity(at: MonotonicTime.now)
+            return true
         }
-        if isBelow { demandChanged() }
+        guard isBelow else { return }
+        session.core.watch(self)
+        demandChanged()
     }
 
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }

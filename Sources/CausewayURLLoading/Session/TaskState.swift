@@ -70,4 +70,10 @@ struct TaskState: Sendable {
     var outcome = Outcome()
     var progress: Progress?
     var mailbox = Mailbox<TaskMessage>()
+
+    /// Whether as much content waits for the program as a task buffers. The loader then pauses.
+    var isFull: Bool { counts.pending >= TaskCore.maximumPending }
+
+    /// When the next timeout expires; `nil` if none is running. The time that the program takes to read does not count as idle time.
+    var deadline: Duration? { isFull ? clock.resourceDeadline : clock.deadline }
 }

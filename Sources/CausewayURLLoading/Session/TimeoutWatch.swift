@@ -31,7 +31,7 @@ final class TimeoutWatch: Sendable {
 
     /// Starts monitoring the timeouts of a task. Call this again when the timeouts continue after a pause.
     func add(_ core: TaskCore) {
-        guard let deadline = core.state.withLock({ $0.clock.deadline }) else { return }
+        guard let deadline = core.state.withLock({ $0.deadline }) else { return }
         state.withLock { $0.value.state.cores[core.identifier] = core }
         arm(deadline)
     }
@@ -78,7 +78,7 @@ final class TimeoutWatch: Sendable {
         let now = MonotonicTime.now
         var next: Duration?
         for core in cores {
-            guard let deadline = core.state.withLock({ $0.clock.deadline }) else { continue }
+            guard let deadline = core.state.withLock({ $0.deadline }) else { continue }
             if deadline <= now {
                 core.end(early: LoadFailure(.timedOut))
             } else {

@@ -54,11 +54,15 @@ extension Loopback {
                 try await client.deliver(Data("hello"))
                 let server = try await accepted.next()
                 let events = Mailbox<String>()
-                server.start(queue: DispatchQueue(label: "late", target: .global()))
+                let queue = DispatchQueue(label: "late", target: .global())
+                // No report may arrive before its handler is set.
+                queue.suspend()
+                server.start(queue: queue)
                 server.stateUpdateHandler = { events.put("\($0)") }
                 server.receive(minimumIncompleteLength: 1, maximumLength: 9) { data, _, _, _ in
                     events.put(String(decoding: data ?? Data(), as: UTF8.self))
                 }
+                queue.resume()
                 try await events.first { $0 == "ready" }
                 try await events.expect("hello")
                 server.cancel()

@@ -1,6 +1,7 @@
 import Causeway
 import CausewayLines
 import CausewayRuntime
+import CausewayStreams
 import CausewaySystem
 import Foundation
 import Testing
@@ -24,6 +25,26 @@ extension Loopback {
             while case let number = dup(0), number >= 0 { opened.append(number) }
             for _ in 0..<4 { close(opened.removeLast()) }
             return opened
+        }
+
+        @Test("Streams over a socket that have to wait fail with EMFILE")
+        func streams() async {
+            await #expect(processExitsWith: .success) {
+                var sockets: [CInt] = [-1, -1]
+                precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
+                let (input, output) = Stream.streams(overSocket: sockets[0], closingSocket: true)
+                await Self.fillTable()
+                // A socket with room in its send buffer takes bytes without a wait, which needs no descriptor.
+                while send(sockets[0], "x", 1, Int32(MSG_DONTWAIT)) == 1 {}
+                input.open()
+                output.open()
+                var byte: UInt8 = 0
+                #expect(input.read(&byte, maxLength: 1) == -1)
+                #expect((input.streamError as NSError?)?.code == Int(EMFILE))
+                // The stream buffers bytes until the write to the socket has failed.
+                while output.write(&byte, maxLength: 1) > 0 {}
+                #expect((output.streamError as NSError?)?.code == Int(EMFILE))
+            }
         }
 
         @Test("A line transport over sockets that has to wait fails with EMFILE")
