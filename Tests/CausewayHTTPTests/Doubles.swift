@@ -35,11 +35,16 @@ final class ManualClock: HTTPClock {
 /// A transport whose peer is the test. A send completes immediately. A receive completes when the test delivers data.
 final class FakeTransport: HTTPTransport {
     private struct State {
-        var report: (@Sendable (Result<PoolFacts, NWError>) -> Void)?
+        var report: (@Sendable (HTTPTransportEvent) -> Void)?
         var receiver: (@Sendable (HTTPArrival) -> Void)?
         var limit = 0
         var sent = Data()
+        /// Number of sent bytes that ``takeSent()`` has returned.
+        var takenCount = 0
         var isClosed = false
+        /// The completions of sends, while ``holdsSends`` is `true`.
+        var completions: [@Sendable (NWError?) -> Void] = []
+        var holdsSends = false
     }
 
     private let state = LockedValue(State())
@@ -49,7 +54,7 @@ final class FakeTransport: HTTPTransport {
     /// The maximum length of the pending receive; `nil` if there is none.
     var wanted: Int? { state.withLock { state in state.receiver == nil ? nil : state.limit } }
 
-    func start(_ report: @escaping @Sendable (Result<PoolFacts, NWError>) -> Void) {
+    func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void) {
         state.withLock { state in state.report = report }
     }
 
@@ -58,8 +63,12 @@ final class FakeTransport: HTTPTransport {
     }
 
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
-        state.withLock { state in state.sent += content }
-        completion(nil)
+        let isHeld = state.withLock { state in
+            state.sent += content
+            if state.holdsSends { state.completions.append(completion) }
+            return state.holdsSends
+        }
+        if !isHeld { completion(nil) }
     }
 
     func close(isInterrupted: Bool) {
@@ -73,8 +82,28 @@ final class FakeTransport: HTTPTransport {
 
     // MARK: The peer
 
-    func connect(_ result: Result<PoolFacts, NWError> = .success(PoolFacts())) {
-        state.withLock { state in state.report }?(result)
+    func report(_ event: HTTPTransportEvent) { state.withLock { state in state.report }?(event) }
+
+    func connect(_ applicationProtocol: String? = nil) {
+        report(.ready(HTTPTransportFacts(applicationProtocol: applicationProtocol)))
+    }
+
+    /// Returns the bytes that were sent since the last call.
+    func takeSent() -> [UInt8] {
+        state.withLock { state in
+            defer { state.takenCount = state.sent.count }
+            return Array(state.sent.dropFirst(state.takenCount))
+        }
+    }
+
+    /// Stops completing sends, or completes those that wait.
+    func holdSends(_ holds: Bool) {
+        let completions = state.withLock { state in
+            state.holdsSends = holds
+            defer { state.completions = [] }
+            return state.completions
+        }
+        for completion in completions { completion(nil) }
     }
 
     func deliver(_ arrival: HTTPArrival) { state.withLock { state in state.receiver.take() }?(arrival) }
@@ -83,13 +112,15 @@ final class FakeTransport: HTTPTransport {
 
 /// Creates transports that the test controls.
 final class FakeDialer: HTTPDialer {
-    private let made = LockedValue<[FakeTransport]>([])
+    private let made = LockedValue<[(transport: FakeTransport, offersHTTP2: Bool)]>([])
 
-    var transports: [FakeTransport] { made.withLock { made in made } }
+    var transports: [FakeTransport] { made.withLock { made in made.map(\.transport) } }
+    /// For each transport, whether it offers HTTP/2.
+    var offers: [Bool] { made.withLock { made in made.map(\.offersHTTP2) } }
 
-    func makeTransport(to key: PoolKey) -> any HTTPTransport {
+    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport {
         let transport = FakeTransport()
-        made.withLock { made in made.append(transport) }
+        made.withLock { made in made.append((transport, offersHTTP2)) }
         return transport
     }
 }

@@ -13,7 +13,7 @@ struct HTTPEngineTests {
     private let core: HTTPEngineCore
 
     init() {
-        core = HTTPEngineCore(dialer, clock, limits: PoolLimits(), machine: HTTP1Client.Configuration())
+        core = HTTPEngineCore(dialer, clock, HTTPEngine.Configuration())
     }
 
     private func request(_ method: String = "GET") throws -> HTTPRequestValue {
@@ -121,7 +121,7 @@ struct HTTPEngineTests {
     @Test("A failed attempt fails the request with the reason")
     func connectFailure() async throws {
         let exchange = TestRequest(core, try request())
-        try #require(dialer.transports.first).connect(.failure(.posix(.ECONNREFUSED)))
+        try #require(dialer.transports.first).report(.failed(.posix(.ECONNREFUSED)))
         guard case .failure(.cannotConnect(let error)) = await exchange.reader.awaitHead() else {
             Issue.record("no failure")
             return

@@ -6,30 +6,18 @@ internal import FoundationEssentials
 extension HTTP1ConnectionDriver.State {
     // MARK: Transport
 
-    mutating func opened() {
-        phase = .open
-        actions.append(.reportConnected)
-        pump()
-    }
-
-    mutating func connectFailed(_ failure: NWError) {
-        phase = .closed
-        actions.append(.close(isInterrupted: true))
-        actions.append(.reportFailed(failure))
-    }
-
     /// Handles the failure of an established transport. If a receive is pending, that receive ends the input instead, so that content which
     /// arrived before the failure is delivered first.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
-        guard !isReceiving else { return }
+        guard isOpen, !isReceiving else { return }
         machine.inputEnded(isClean: false)
         pump()
     }
 
     mutating func arrived(_ arrival: HTTPArrival) {
         isReceiving = false
-        guard phase == .open else { return }
+        guard isOpen else { return }
         if let content = arrival.content, !content.isEmpty { machine.received(Array(content)[...]) }
         if let failure = arrival.error { error = error ?? failure }
         if arrival.isEnd || arrival.error != nil { machine.inputEnded(isClean: arrival.error == nil) }
@@ -43,12 +31,12 @@ extension HTTP1ConnectionDriver.State {
             let count = content.advance(unsent: pendingCount + machine.outputCount)
             if count > 0 { actions.append(.reportSent(exchange, count)) } else { exchange.progressed(at: now) }
         }
-        if phase == .open { pump() }
+        if isOpen { pump() }
     }
 
     mutating func close(isInterrupted: Bool) {
-        guard phase != .closed else { return }
-        phase = .closed
+        guard isOpen else { return }
+        isOpen = false
         if let exchange { actions.append(.failExchange(exchange, .closed)) }
         exchange = nil
         source = nil
@@ -60,8 +48,8 @@ extension HTTP1ConnectionDriver.State {
 
     mutating func begin(_ next: HTTPExchange, at now: Duration) {
         // The peer may have closed the connection after the pool chose it.
-        guard phase == .open, exchange == nil, machine.isIdle else {
-            actions.append(.interrupt(next, .endedWithoutResponse, error))
+        guard isOpen, exchange == nil, machine.isIdle else {
+            actions.append(.interrupt(next, .closedBeforeAnswer, .noResponse(error)))
             return
         }
         guard next.beginSending() else {
@@ -120,7 +108,7 @@ extension HTTP1ConnectionDriver.State {
 
     /// Sends the output of the machine, handles its events, and starts a receive if the reader has room.
     mutating func pump() {
-        guard phase == .open else { return }
+        guard isOpen else { return }
         flush()
         var room = HTTPExchange.unreadLimit
         while true {
@@ -128,7 +116,7 @@ extension HTTP1ConnectionDriver.State {
             guard let event = machine.nextEvent(atMost: room) else { break }
             handle(event)
         }
-        guard phase == .open else { return }
+        guard isOpen else { return }
         // An interim response with status 100 may have released a held request body.
         flush()
         pull()
@@ -157,7 +145,7 @@ extension HTTP1ConnectionDriver.State {
     private mutating func handle(_ event: HTTP1Client.Event) {
         switch event {
         case .informational(let head): if let exchange { actions.append(.inform(exchange, head)) }
-        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head, details)) }
+        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head)) }
         case .content(let content):
             guard let exchange else { return }
             exchange.reserve(content.count)
@@ -184,10 +172,12 @@ extension HTTP1ConnectionDriver.State {
     private mutating func end(_ failure: HTTP1Failure?) {
         let ended = exchange.take()
         stopSource()
-        phase = .closed
+        isOpen = false
         actions.append(.close(isInterrupted: ended != nil))
         actions.append(.reportClosed)
-        if let ended { actions.append(.interrupt(ended, failure, error)) }
+        guard let ended else { return }
+        let occasion: RetryOccasion = failure == .endedWithoutResponse ? .closedBeforeAnswer : .closedInAnswer
+        actions.append(.interrupt(ended, occasion, HTTPFailure(failure, error)))
     }
 
     private mutating func stopSource() {

@@ -12,12 +12,6 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     /// The number of unsent bytes at which the driver stops requesting content from the source.
     static let outputLimit = 64 << 10
 
-    enum Phase {
-        case connecting
-        case open
-        case closed
-    }
-
     enum Action: Sendable {
         case send(Data)
         case receive(Int)
@@ -25,21 +19,19 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case stop(any HTTPBodySource)
         case inform(HTTPExchange, HTTPResponseHead)
         case reportSent(HTTPExchange, Int)
-        case respond(HTTPExchange, HTTPResponseHead, HTTPConnectionDetails)
+        case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
-        case interrupt(HTTPExchange, HTTP1Failure?, NWError?)
+        case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
         case failExchange(HTTPExchange, HTTPFailure)
         case schedule(Duration)
-        case reportConnected
-        case reportFailed(NWError)
         case reportFinished(isReusable: Bool, KeepAlive)
         case reportClosed
         case close(isInterrupted: Bool)
     }
 
     struct State {
-        var phase = Phase.connecting
+        var isOpen = true
         var machine: HTTP1Client
         var exchange: HTTPExchange?
         /// The source of the current request's content; `nil` after the end of the content.
@@ -49,7 +41,6 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         /// Number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
         var content = SentContent()
-        var details = HTTPConnectionDetails()
         var error: NWError?
         var line = ActionLine<Action>()
         var actions: [Action] = []
@@ -73,15 +64,18 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     let id: PoolConnectionID
     let transport: any HTTPTransport
     let observer: any HTTPConnectionObserver
+    let details: HTTPConnectionDetails
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
+    /// Creates a connection over an established transport.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ configuration: HTTP1Client.Configuration,
-        clock: any HTTPClock, observer: any HTTPConnectionObserver
+        _ details: HTTPConnectionDetails, clock: any HTTPClock, observer: any HTTPConnectionObserver
     ) {
         self.id = id
         self.transport = transport
+        self.details = details
         self.clock = clock
         self.observer = observer
         state = LockedValue(State(machine: HTTP1Client(configuration: configuration)))
@@ -89,18 +83,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
 
     // MARK: Requests of the engine
 
-    func open() {
-        transport.start { [self] result in
-            transition { state in
-                switch (state.phase, result) {
-                case (.connecting, .success): state.opened()
-                case (.connecting, .failure(let error)): state.connectFailed(error)
-                case (.open, .failure(let error)): state.lost(error)
-                case (.open, .success), (.closed, _): break
-                }
-            }
-        }
-    }
+    func open() { transition { state in state.pump() } }
+
+    func transportFailed(_ error: NWError) { transition { state in state.lost(error) } }
 
     func perform(_ exchange: HTTPExchange) {
         let now = clock.now
@@ -120,7 +105,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     }
 
     func close() {
-        transition { state in state.close(isInterrupted: state.exchange != nil || state.phase == .connecting) }
+        transition { state in state.close(isInterrupted: state.exchange != nil) }
     }
 
     // MARK: Actions
@@ -147,17 +132,15 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case .stop(let source): source.stop()
         case .inform(let exchange, let head): exchange.informed(head, at: clock.now)
         case .reportSent(let exchange, let count): exchange.sent(count, at: clock.now)
-        case .respond(let exchange, let head, let details): exchange.responded(head, details, at: clock.now)
+        case .respond(let exchange, let head): exchange.responded(head, details, at: clock.now)
         case .deliver(let exchange, let piece): exchange.received(piece, at: clock.now)
         case .finish(let exchange, let trailers):
             observer.completed(exchange)
             exchange.finished(trailers)
-        case .interrupt(let exchange, let failure, let error): observer.interrupted(exchange, failure, error)
+        case .interrupt(let exchange, let occasion, let failure): observer.interrupted(exchange, occasion, failure)
         case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
         case .schedule(let delay):
             clock.schedule(after: delay) { [weak self] in self?.advance() }
-        case .reportConnected: observer.connected(id, PoolConnectionFacts())
-        case .reportFailed(let error): observer.connectFailed(id, error)
         case .reportFinished(let isReusable, let keepAlive): observer.finished(id, isReusable: isReusable, keepAlive)
         case .reportClosed: observer.closed(id)
         case .close(let isInterrupted): transport.close(isInterrupted: isInterrupted)

@@ -4,8 +4,10 @@ internal import CausewayWire
 
 /// A connection of an engine, for any HTTP version. All methods may be called from any thread.
 protocol HTTPConnection: AnyObject, Sendable {
-    /// Starts to establish the connection. The observer is retained until the connection is closed.
+    /// Starts reading. The transport is established. The first exchanges may precede this call.
     func open()
+    /// Handles a failure of the transport.
+    func transportFailed(_ error: NWError)
     /// Sends a request and delivers its response. The end of the exchange is reported with either
     /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``. If the connection has already reported
     /// that it is closed, only ``HTTPConnectionObserver/interrupted(_:_:_:)`` follows.
@@ -15,7 +17,7 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Closes the connection, or cancels the attempt to establish it.
+    /// Closes the connection.
     func close()
 }
 
@@ -23,16 +25,22 @@ protocol HTTPConnection: AnyObject, Sendable {
 protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// The current time, for timeouts.
     var now: Duration { get }
-    func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts)
+    /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
+    func waits(_ id: PoolConnectionID, _ reason: NWError)
+    func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
+    /// Reports a new limit of concurrent exchanges.
+    func streamLimitChanged(_ id: PoolConnectionID, to limit: Int)
+    /// Reports that the connection accepts no further requests. Its exchanges continue.
+    func retired(_ id: PoolConnectionID)
     /// Reports that a response is complete. The call precedes ``HTTPExchange/finished(_:)``.
     func completed(_ exchange: HTTPExchange)
     /// Reports that an exchange cannot be sent or was given up, and must not be sent again.
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
     /// Reports that the connection is closed and must not be used for further requests.
     func closed(_ id: PoolConnectionID)
-    /// Reports that the connection ended before the response to an exchange was complete.
-    func interrupted(_ exchange: HTTPExchange, _ failure: HTTP1Failure?, _ error: NWError?)
+    /// Reports that an exchange ended before its response was complete. If the occasion permits no retry, it ends with `failure`.
+    func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure)
 }

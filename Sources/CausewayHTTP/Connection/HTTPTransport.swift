@@ -1,13 +1,10 @@
-internal import Causeway
-internal import CausewayRuntime
 internal import CausewayTypes
 internal import FoundationEssentials
 
 /// The byte stream that carries a connection. Callbacks may run on any thread, even before the method that they were passed to returns.
 protocol HTTPTransport: Sendable {
-    /// Starts the transport. Calls `report` when the stream is ready or when it fails, and again for each later change, such as a failure
-    /// of the established stream.
-    func start(_ report: @escaping @Sendable (Result<PoolFacts, NWError>) -> Void)
+    /// Starts the transport. Calls `report` for each change of its state.
+    func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)
     /// Receives at least one byte.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
     /// Sends bytes. Calls the completion when the transport has processed them.
@@ -16,10 +13,21 @@ protocol HTTPTransport: Sendable {
     func close(isInterrupted: Bool)
 }
 
+/// A change of the state of a transport.
+enum HTTPTransportEvent: Sendable {
+    case ready(HTTPTransportFacts)
+    /// There is no usable path. The transport continues when there is one.
+    case waiting(NWError)
+    /// The transport cannot be established, or was established and failed.
+    case failed(NWError)
+}
+
 /// Properties of an established transport.
-struct PoolFacts: Sendable {
+struct HTTPTransportFacts: Sendable {
     /// The protocol that TLS negotiated (RFC 7301); `nil` for none.
     var applicationProtocol: String?
+    /// Returns the properties of a connection that uses the protocol with this ALPN name.
+    var makeDetails: @Sendable (String) -> HTTPConnectionDetails = { HTTPConnectionDetails(protocolName: $0) }
 }
 
 /// The result of one receive.
@@ -28,31 +36,4 @@ struct HTTPArrival: Sendable {
     /// Whether the peer ended the stream.
     var isEnd = false
     var error: NWError?
-}
-
-extension NWConnection: HTTPTransport {
-    func start(_ report: @escaping @Sendable (Result<PoolFacts, NWError>) -> Void) {
-        stateUpdateHandler = { state in
-            switch state {
-            case .ready: report(.success(PoolFacts()))
-            case .waiting(let error), .failed(let error): report(.failure(error))
-            case .setup, .preparing, .cancelled: break
-            }
-        }
-        driver.start(on: nil, observer: self)
-    }
-
-    func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {
-        receive(minimumIncompleteLength: 1, maximumLength: limit) { content, context, isComplete, error in
-            completion(HTTPArrival(content: content, isEnd: isComplete && context?.isFinal ?? true, error: error))
-        }
-    }
-
-    func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
-        send(content: content, completion: .contentProcessed(completion))
-    }
-
-    func close(isInterrupted: Bool) {
-        if isInterrupted { forceCancel() } else { cancel() }
-    }
 }

@@ -3,7 +3,10 @@ package import CausewayProtocols
 
 /// Creates the transports of an engine.
 protocol HTTPDialer: Sendable {
-    func makeTransport(to key: PoolKey) -> any HTTPTransport
+    /// Returns a transport that is not started.
+    ///
+    /// - Parameter offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1.
+    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport
 }
 
 /// Connects with `NWConnection`, whose parameters determine proxies, interfaces and TLS.
@@ -11,12 +14,26 @@ struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
-    func makeTransport(to key: PoolKey) -> any HTTPTransport {
+    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport {
         let origin = key.origin
         let port = NWEndpoint.Port(rawValue: origin.port) ?? .any
-        let connection = NWConnection(host: Self.host(origin.host), port: port, using: makeParameters(origin))
+        let parameters = Self.offering(offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin))
+        let connection = NWConnection(host: Self.host(origin.host), port: port, using: parameters)
         connectionCreated?(connection)
         return connection
+    }
+
+    /// Returns parameters whose TLS offers only protocols that the engine chose. If the program's list lacks a protocol, that protocol is
+    /// not offered. The parameters of the program remain unchanged, because it may use them for other connections.
+    static func offering(_ protocols: [String], _ original: NWParameters) -> NWParameters {
+        let parameters = original.copy()
+        for case let tls as NWProtocolTLS.Options in parameters.defaultProtocolStack.applicationProtocols {
+            tls.securityProtocolOptions.update { values in
+                let allowed = values.applicationProtocols
+                values.applicationProtocols = protocols.filter { allowed.isEmpty || allowed.contains($0) }
+            }
+        }
+        return parameters
     }
 
     /// Returns the host to connect to. An IPv6 literal loses its brackets, and its zone is decoded (RFC 6874 §2).
@@ -31,12 +48,13 @@ struct NetworkDialer: HTTPDialer {
 }
 
 extension HTTPEngine {
-    /// Returns the default parameters: TCP without Nagle's algorithm, and TLS that offers HTTP/1.1 for secure origins.
+    /// Returns the default parameters: TCP without Nagle's algorithm, and TLS that offers HTTP/2 and HTTP/1.1 for secure origins.
     package static func defaultParameters(for origin: HTTPOrigin) -> NWParameters {
         let tcp = NWProtocolTCP.Options()
         tcp.noDelay = true
         guard origin.isSecure else { return NWParameters(tls: nil, tcp: tcp) }
         let tls = NWProtocolTLS.Options()
+        sec_protocol_options_add_tls_application_protocol(tls.securityProtocolOptions, "h2")
         sec_protocol_options_add_tls_application_protocol(tls.securityProtocolOptions, "http/1.1")
         return NWParameters(tls: tls, tcp: tcp)
     }

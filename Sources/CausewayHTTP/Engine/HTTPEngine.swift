@@ -10,6 +10,16 @@ package final class HTTPEngine: Sendable {
         package var limits = PoolLimits()
         /// The limits and timeouts of the HTTP/1.1 machine.
         package var http1 = HTTP1Client.Configuration()
+        /// The limits, windows and timeouts of the HTTP/2 machine.
+        package var http2 = HTTP2Configuration()
+        /// Whether secure connections offer HTTP/2.
+        package var offersHTTP2 = true
+        /// Returns whether connections without TLS to an origin use HTTP/2 without negotiation (RFC 9113 §3.3).
+        package var usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool = { _ in false }
+        /// The time without arrivals after which an HTTP/2 connection is checked with a ping when it carries the next request.
+        package var pingDelay: Duration = .seconds(10)
+        /// The time within which any byte must arrive after a ping.
+        package var pingTimeout: Duration = .seconds(10)
         /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
         /// Called with each new connection before it starts, for programs that show its establishment.
@@ -27,7 +37,7 @@ package final class HTTPEngine: Sendable {
     }
 
     init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, _ configuration: Configuration = Configuration()) {
-        core = HTTPEngineCore(dialer, clock, limits: configuration.limits, machine: configuration.http1)
+        core = HTTPEngineCore(dialer, clock, configuration)
     }
 
     deinit { core.shutDown() }

@@ -7,18 +7,21 @@ internal import CausewayWire
 ///
 /// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock. A
 /// connection is therefore never closed before it is opened.
-final class HTTPEngineCore: HTTPConnectionObserver {
-    private enum Action: Sendable {
+final class HTTPEngineCore: Sendable {
+    enum Action: Sendable {
         case pool(PoolAction)
         /// Fail the request, because no connection could be established.
         case fail(UInt64, NWError)
-        case closeAll([any HTTPConnection], [HTTPExchange])
+        case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
     }
 
-    private struct State {
+    struct State {
         var pool: ConnectionPool
         var exchanges: [UInt64: HTTPExchange] = [:]
+        var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
+        /// The attempts that wait for a path, with the reason.
+        var waiting: [PoolConnectionID: (key: PoolKey, reason: NWError)] = [:]
         var isClosed = false
         /// The time of the earliest pending timer.
         var timer: Duration?
@@ -26,19 +29,23 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     }
 
     private let dialer: any HTTPDialer
-    private let clock: any HTTPClock
-    private let machine: HTTP1Client.Configuration
-    private let state: LockedValue<State>
+    let clock: any HTTPClock
+    private let options: HTTPConnectionOptions
+    private let offersHTTP2: Bool
+    private let usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool
+    let state: LockedValue<State>
     private let lastID = LockedValue<UInt64>(0)
 
-    init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, limits: PoolLimits, machine: HTTP1Client.Configuration) {
+    init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, _ configuration: HTTPEngine.Configuration) {
         self.dialer = dialer
         self.clock = clock
-        self.machine = machine
-        state = LockedValue(State(pool: ConnectionPool(limits: limits)))
+        options = HTTPConnectionOptions(
+            http1: configuration.http1, http2: configuration.http2, pingDelay: configuration.pingDelay,
+            pingTimeout: configuration.pingTimeout)
+        offersHTTP2 = configuration.offersHTTP2
+        usesPriorKnowledge = configuration.usesPriorKnowledge
+        state = LockedValue(State(pool: ConnectionPool(limits: configuration.limits)))
     }
-
-    var now: Duration { clock.now }
 
     /// The number of connections, including those that are being established.
     var connectionCount: Int { state.withLock { state in state.pool.connectionCount } }
@@ -67,9 +74,10 @@ final class HTTPEngineCore: HTTPConnectionObserver {
             isClosed = state.isClosed
             guard !isClosed else { return [] }
             state.exchanges[exchange.id] = exchange
-            return state.pool.requested(exchange.poolRequest(), at: now)
+            return state.pool.requested(poolRequest(for: exchange), at: now)
         }
         if isClosed { exchange.fail(.closed) }
+        checkPath(for: exchange)
         if let limit { setTimer(limit, at: now) }
     }
 
@@ -93,7 +101,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     }
 
     /// Removes an exchange that has ended.
-    private func remove(_ exchange: HTTPExchange) {
+    func remove(_ exchange: HTTPExchange) {
         let now = clock.now
         transition { state in
             guard state.exchanges.removeValue(forKey: exchange.id) != nil else { return [] }
@@ -105,63 +113,20 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     func shutDown() {
         let mustPerform = state.withLock { state in
             state.isClosed = true
-            let action = Action.closeAll(Array(state.connections.values), Array(state.exchanges.values))
+            let action = Action.closeAll(
+                Array(state.connections.values), Array(state.attempts.values), Array(state.exchanges.values))
             state.connections = [:]
+            state.attempts = [:]
+            state.waiting = [:]
             state.exchanges = [:]
             return state.line.add([action])
         }
         if mustPerform { performActions() }
     }
 
-    // MARK: Connections
-
-    func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts) {
-        let now = clock.now
-        transition { state in state.pool.connected(id, facts, at: now) }
-    }
-
-    func connectFailed(_ id: PoolConnectionID, _ error: NWError) {
-        let now = clock.now
-        transition(because: error) { state in
-            state.connections[id] = nil
-            return state.pool.connectFailed(id, at: now)
-        }
-    }
-
-    func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive) {
-        let now = clock.now
-        // The server closes an idle connection after about this time. Stop reusing it one second earlier, so that a request still reaches
-        // the server in time.
-        let idle = keepAlive.timeout.map { Duration.seconds(max(0, min($0, 1 << 20) - 1)) }
-        transition { state in state.pool.finished(id, isReusable: isReusable, idleTimeout: idle, at: now) }
-    }
-
-    func closed(_ id: PoolConnectionID) {
-        let now = clock.now
-        transition { state in
-            state.connections[id] = nil
-            return state.pool.closed(id, at: now)
-        }
-    }
-
-    func interrupted(_ exchange: HTTPExchange, _ failure: HTTP1Failure?, _ error: NWError?) {
-        let now = clock.now
-        if failure == .endedWithoutResponse, let context = exchange.retryContext(),
-            case .retry(let route, needsNewStream: false) = RetryRules.decide(.closedBeforeAnswer, context),
-            exchange.beginRetry()
-        {
-            transition { state in
-                guard state.exchanges[exchange.id] != nil else { return [] }
-                return state.pool.requested(exchange.poolRequest(route), at: now)
-            }
-            return
-        }
-        failed(exchange, HTTPFailure(failure, error))
-    }
-
     // MARK: Actions
 
-    private func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
+    func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
         let (mustPerform, deadline) = state.withLock { state -> (Bool, Duration?) in
             let actions = body(&state).map { action -> Action in
                 if case .fail(let request, _) = action, let error { .fail(request, error) } else { .pool(action) }
@@ -177,27 +142,37 @@ final class HTTPEngineCore: HTTPConnectionObserver {
     private func performActions() {
         while let action = state.withLock({ state in state.line.next() }) {
             switch action {
-            case .pool(.connect(let id, let key, _)): connect(id, key)
+            case .pool(.connect(let id, let key, let offersHTTP2)): connect(id, key, offersHTTP2: offersHTTP2)
             case .pool(.assign(let request, let id, let isReused)): assign(request, id, isReused: isReused)
             case .pool(.close(let id)):
-                state.withLock { state in state.connections.removeValue(forKey: id) }?.close()
+                let (connection, attempt) = state.withLock { state in
+                    state.waiting[id] = nil
+                    return (state.connections.removeValue(forKey: id), state.attempts.removeValue(forKey: id))
+                }
+                connection?.close()
+                attempt?.close()
             case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
             case .fail(let request, let error): fail(request, error)
-            case .closeAll(let connections, let exchanges):
+            case .closeAll(let connections, let attempts, let exchanges):
                 for exchange in exchanges { exchange.fail(.closed) }
                 for connection in connections { connection.close() }
+                for attempt in attempts { attempt.close() }
             }
         }
     }
 
-    private func connect(_ id: PoolConnectionID, _ key: PoolKey) {
-        let transport = dialer.makeTransport(to: key)
-        let connection = HTTP1ConnectionDriver(id, transport, machine, clock: clock, observer: self)
+    private func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
+        let transport = dialer.makeTransport(
+            to: key, offersHTTP2: offersHTTP2 && self.offersHTTP2 && key.origin.isSecure)
+        let attempt = HTTPConnectionAttempt(
+            id, to: key, transport, offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options,
+            clock: clock,
+            observer: self)
         let isClosed = state.withLock { state in
-            if !state.isClosed { state.connections[id] = connection }
+            if !state.isClosed { state.attempts[id] = attempt }
             return state.isClosed
         }
-        if !isClosed { connection.open() }
+        if !isClosed { attempt.start() }
     }
 
     private func assign(_ request: UInt64, _ id: PoolConnectionID, isReused: Bool) {
@@ -205,7 +180,7 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         guard let connection else {
             // The connection was closed after the pool chose it.
             if let exchange, exchange.attach(nil, isReused: isReused) {
-                interrupted(exchange, .endedWithoutResponse, nil)
+                interrupted(exchange, .closedBeforeAnswer, .noResponse(nil))
             }
             return
         }
@@ -251,11 +226,17 @@ final class HTTPEngineCore: HTTPConnectionObserver {
         transition { state in state.pool.advance(to: now) }
         if let next { setTimer(next, at: now) }
     }
-}
 
-extension HTTPExchange {
-    /// Returns the pool request for this exchange, with the restrictions that apply to a retry.
-    fileprivate func poolRequest(_ route: RetryDecision.Route = .any) -> PoolRequest {
+    // MARK: Pool
+
+    /// Returns the key of the connections that can carry an exchange.
+    func poolKey(for exchange: HTTPExchange) -> PoolKey {
+        let origin = exchange.request.origin
+        return PoolKey(origin, hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin))
+    }
+
+    /// Returns the pool request for an exchange, with the restrictions that apply to a retry.
+    func poolRequest(for exchange: HTTPExchange, _ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
             switch route {
             case .any, .withoutEarlyData: .any
@@ -263,6 +244,7 @@ extension HTTPExchange {
             case .ownConnection: .ownConnection
             case .http1: .http1
             }
-        return PoolRequest(id: id, key: PoolKey(request.origin), priority: request.priority, route: route)
+        return PoolRequest(
+            id: exchange.id, key: poolKey(for: exchange), priority: exchange.request.priority, route: route)
     }
 }

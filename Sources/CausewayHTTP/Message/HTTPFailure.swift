@@ -1,5 +1,6 @@
 package import CausewayProtocols
 package import CausewayTypes
+package import CausewayWire
 
 /// The reason why a request failed.
 package enum HTTPFailure: Error, Sendable {
@@ -12,6 +13,10 @@ package enum HTTPFailure: Error, Sendable {
     case noResponse(NWError?)
     /// The server sent a message that is not valid HTTP.
     case invalidResponse(HTTP1Failure)
+    /// The server violated HTTP/2.
+    case violation(HTTP2Violation)
+    /// The server ended the request, or the connection, with this error code of HTTP/2.
+    case reset(HTTP2ErrorCode)
     /// The request cannot be sent, for example because it is not valid HTTP or its body does not have the stated length.
     case invalidRequest(HTTP1Failure)
     /// The response was not complete at the deadline of the request.

@@ -13,6 +13,8 @@ package struct HTTPRequestValue: Sendable {
     package var fields: FieldSection
     /// The priority from 0 to 1. It applies while the request waits for a connection.
     package var priority: Float = 0.5
+    /// Whether the request waits while there is no usable path. Otherwise it fails at once.
+    package var waitsForPath = false
     /// The maximum time from the start of the request to the end of the response; `nil` for no limit.
     package var deadline: Duration?
     /// The maximum time without progress; `nil` for no limit. The time while the reader's buffer is full does not count.

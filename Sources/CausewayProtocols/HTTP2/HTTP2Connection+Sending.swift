@@ -4,7 +4,7 @@ internal import DequeModule
 extension HTTP2Connection {
     /// The number of concurrent requests before the server's settings are known. RFC 9113 §6.5.2 recommends that servers permit at least
     /// this number.
-    private static let assumedConcurrentStreams = 100
+    package static let assumedConcurrentStreams = 100
 
     /// Sends a request, or queues it until the server permits another stream. Can be called before the server's settings arrive.
     ///

@@ -28,9 +28,11 @@ struct PoolGroup: Sendable {
     init(key: PoolKey, slot: Int) {
         self.key = key
         self.slot = slot
-        version = key.origin.isSecure ? .unknown : .http1
+        version = key.hasPriorKnowledge ? .http2 : key.origin.isSecure ? .unknown : .http1
     }
 
+    /// Whether the server may speak HTTP/2.
+    private var mayUseHTTP2: Bool { key.origin.isSecure || key.hasPriorKnowledge }
     /// Whether no request waits.
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
     var isEmpty: Bool { connections.isEmpty && isServed }
@@ -223,7 +225,7 @@ struct PoolGroup: Sendable {
             serial += 1
             let id = PoolConnectionID(slot: slot, serial: serial)
             connections.append(PoolConnection(id: id, phase: .connecting(offersHTTP2: offersHTTP2)))
-            actions.append(.connect(id, key, offersHTTP2: offersHTTP2 && key.origin.isSecure))
+            actions.append(.connect(id, key, offersHTTP2: offersHTTP2 && mayUseHTTP2))
             missing -= 1
         }
     }

@@ -5,11 +5,14 @@ package struct PoolKey: Hashable, Sendable {
     package var route: String
     /// The identity that the connection authenticates: a client certificate, or a user of connection-based authentication. Empty for none.
     package var identity: String
+    /// Whether a connection without TLS uses HTTP/2 without negotiation (RFC 9113 §3.3).
+    package var hasPriorKnowledge: Bool
 
-    package init(_ origin: HTTPOrigin, route: String = "", identity: String = "") {
+    package init(_ origin: HTTPOrigin, route: String = "", identity: String = "", hasPriorKnowledge: Bool = false) {
         self.origin = origin
         self.route = route
         self.identity = identity
+        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure
     }
 }
 
@@ -66,7 +69,7 @@ package struct PoolConnectionFacts: Equatable, Sendable {
 
 /// An action that the owner of a pool performs.
 package enum PoolAction: Equatable, Sendable {
-    /// Establish a connection. Offer HTTP/2 only if `offersHTTP2`.
+    /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2`.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
     /// Send the request on the connection. A reused connection has carried a request before.
     case assign(UInt64, PoolConnectionID, isReused: Bool)

@@ -1,0 +1,211 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import FoundationEssentials
+
+extension HTTP2ConnectionDriver.State {
+    // MARK: Request
+
+    mutating func begin(_ next: HTTPExchange, at now: Duration) {
+        guard isOpen, machine.acceptsRequests else {
+            if isOpen { actions.append(.reportFinished) }
+            actions.append(.interrupt(next, .goneAway, .noResponse(link.error)))
+            return
+        }
+        guard next.beginSending() else { return actions.append(.reportFinished) }
+        do throws(HTTPFailure) {
+            try start(next, at: now)
+        } catch {
+            actions.append(.reportFinished)
+            actions.append(.failExchange(next, error))
+        }
+        checkConnection(at: now)
+        pump(at: now)
+    }
+
+    private mutating func start(_ next: HTTPExchange, at now: Duration) throws(HTTPFailure) {
+        let head = try next.request.http2Head(next.body)
+        let (length, source) = next.body.upload
+        let id: HTTP2StreamID
+        do throws(HTTP2Refusal) {
+            id = try machine.request(head, endsStream: length == 0, priority: next.request.http2Priority)
+        } catch {
+            throw HTTPFailure(error)
+        }
+        var stream = HTTP2ExchangeStream(next)
+        ids[next.id] = id
+        if length != 0 {
+            uploads.append(id)
+            stream.upload = HTTP2Upload(source, length: length)
+            if head.fields.hasElement("100-continue", in: "Expect") {
+                stream.upload?.holdDeadline = now + options.http1.continueTimeout
+            }
+        }
+        streams[id] = stream
+    }
+
+    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently. Without an answer, the
+    /// connection ends, and requests can be sent again on another one.
+    private mutating func checkConnection(at now: Duration) {
+        guard isOpen, link.pingDeadline == nil, now - link.lastArrival >= options.pingDelay,
+            machine.sendPing(UInt64(truncatingIfNeeded: now.components.attoseconds))
+        else { return }
+        link.pingDeadline = now + options.pingTimeout
+    }
+
+    /// Requests content from the sources of those streams whose queues are short.
+    mutating func pull() {
+        for id in uploads {
+            guard let upload = streams[id]?.upload, upload.isReady, let source = upload.source,
+                machine.queuedByteCount(of: id) < HTTP2ConnectionDriver.outputLimit
+            else { continue }
+            streams[id]?.upload?.isPulling = true
+            actions.append(.pull(source, id))
+        }
+    }
+
+    /// Handles a piece of a request's content.
+    mutating func produced(_ piece: HTTPBodyPiece, _ id: HTTP2StreamID, at now: Duration) {
+        guard isOpen, streams[id]?.upload?.source != nil else { return }
+        streams[id]?.upload?.isPulling = false
+        switch piece {
+        case .content(let content):
+            let fits = streams[id]?.upload?.add(content.count) ?? false
+            guard fits else { return refuse(id, .invalidRequest(.misuse("content longer than stated")), at: now) }
+            try? machine.send(id, ByteChain(Array(content)))
+        case .end(let trailers):
+            guard streams[id]?.upload?.missingCount ?? 0 == 0 else {
+                return refuse(id, .invalidRequest(.misuse("content shorter than stated")), at: now)
+            }
+            streams[id]?.upload?.source = nil
+            do throws(HTTP2Refusal) {
+                if trailers.isEmpty {
+                    try machine.send(id, ByteChain(), endsStream: true)
+                } else {
+                    try machine.sendTrailers(id, trailers)
+                }
+            } catch {
+                return refuse(id, HTTPFailure(error), at: now)
+            }
+        case .failure(let error): return refuse(id, .contentFailed(error), at: now)
+        }
+        pump(at: now)
+    }
+
+    /// Ends a stream whose request cannot be sent completely.
+    private mutating func refuse(_ id: HTTP2StreamID, _ failure: HTTPFailure, at now: Duration) {
+        if let exchange = streams[id]?.exchange { actions.append(.failExchange(exchange, failure)) }
+        machine.reset(id)
+        remove(id)
+        pump(at: now)
+    }
+
+    /// Reports the content that the transport received since the last report.
+    mutating func reportSent(_ id: HTTP2StreamID) {
+        guard let exchange = streams[id]?.exchange, let upload = streams[id]?.upload else { return }
+        let queued = machine.queuedByteCount(of: id)
+        if queued < upload.queuedCount {
+            actions.append(.reportSent(exchange, upload.queuedCount - queued))
+            streams[id]?.upload?.queuedCount = queued
+        }
+        if upload.source == nil, queued == 0 { endUpload(id) }
+    }
+
+    /// Stops the source of a request's content, because the content is not needed.
+    mutating func stopUpload(_ id: HTTP2StreamID) {
+        if let source = streams[id]?.upload?.source { actions.append(.stop(source)) }
+        endUpload(id)
+    }
+
+    private mutating func endUpload(_ id: HTTP2StreamID) {
+        guard streams[id]?.upload != nil else { return }
+        streams[id]?.upload = nil
+        uploads.removeAll { $0 == id }
+    }
+
+    // MARK: Response
+
+    mutating func informed(_ head: HTTP2ResponseHead, _ id: HTTP2StreamID) {
+        guard let exchange = streams[id]?.exchange else { return }
+        streams[id]?.informationalCount += 1
+        let limit = options.http1.maximumInformationalCount
+        guard streams[id]?.informationalCount ?? 0 <= limit else {
+            actions.append(.failExchange(exchange, .invalidResponse(.tooManyInformationalResponses(limit: limit))))
+            machine.reset(id)
+            return remove(id)
+        }
+        if head.status == 100 { streams[id]?.upload?.holdDeadline = nil }
+        actions.append(.inform(exchange, HTTPResponseHead(status: head.status, version: .http2, fields: head.fields)))
+    }
+
+    mutating func responded(_ head: HTTP2ResponseHead, _ id: HTTP2StreamID) {
+        guard let exchange = streams[id]?.exchange else { return }
+        // The server decided without the content, so it is not sent (RFC 9110 §10.1.1).
+        if streams[id]?.upload?.holdDeadline != nil { stopUpload(id) }
+        streams[id]?.hasResponse = true
+        if case .success(let length)? = head.fields.contentLength { streams[id]?.expectedCount = length }
+        actions.append(.respond(exchange, HTTPResponseHead(status: head.status, version: .http2, fields: head.fields)))
+    }
+
+    mutating func received(_ content: ArraySlice<UInt8>, _ id: HTTP2StreamID) {
+        guard !content.isEmpty else { return }
+        guard let stream = streams[id] else { return machine.took(content.count, of: id) }
+        streams[id]?.receivedCount += content.count
+        guard stream.heldCount == 0, stream.exchange.room() > 0 else {
+            streams[id]?.hold(content)
+            return
+        }
+        stream.exchange.reserve(content.count)
+        actions.append(.deliver(stream.exchange, Data(content)))
+        machine.took(content.count, of: id)
+    }
+
+    /// Handles the end of the response.
+    mutating func ended(_ id: HTTP2StreamID, _ trailers: FieldSection) {
+        guard streams[id] != nil else { return }
+        streams[id]?.end = .finished(trailers)
+        // The server does not need the rest of the request (RFC 9113 §8.1).
+        stopUpload(id)
+        machine.reset(id)
+        endIfRead(id)
+    }
+
+    /// Handles a stream that closed before its response was complete.
+    mutating func failed(_ id: HTTP2StreamID, _ failure: HTTP2StreamFailure) {
+        guard let stream = streams[id], stream.end == nil else { return }
+        stopUpload(id)
+        let end: HTTP2ExchangeStream.End =
+            switch failure {
+            case .unprocessed: .interrupted(.refusedStream, .reset(.refusedStream))
+            case .reset(.http11Required): .interrupted(.requiresHTTP1, .reset(.http11Required))
+            case .reset(let code): .failed(.reset(code))
+            case .violation(let violation): .failed(.violation(violation))
+            case .fieldsTooLarge:
+                .failed(.invalidResponse(.syntax(.limitExceeded("bytes of fields", limit: options.fieldLimit))))
+            case .cancelled, .connectionEnded: .failed(.cancelled)
+            }
+        streams[id]?.end = end
+        endIfRead(id)
+    }
+
+    /// Reports the end of an exchange if its reader has received all content. The pool receives the stream back first, so that the reader's
+    /// next request can use it.
+    mutating func endIfRead(_ id: HTTP2StreamID) {
+        guard let stream = streams[id], let end = stream.end, stream.heldCount == 0 else { return }
+        remove(id)
+        switch end {
+        case .finished(let trailers): actions.append(.finish(stream.exchange, trailers))
+        case .interrupted(let occasion, let failure):
+            actions.append(.interrupt(stream.exchange, occasion, failure))
+        case .failed(let failure): actions.append(.failExchange(stream.exchange, failure))
+        }
+    }
+
+    /// Forgets a stream.
+    mutating func remove(_ id: HTTP2StreamID) {
+        stopUpload(id)
+        guard var stream = streams.removeValue(forKey: id) else { return }
+        ids[stream.exchange.id] = nil
+        machine.took(stream.dropHeld(), of: id)
+        if isOpen { actions.append(.reportFinished) }
+    }
+}

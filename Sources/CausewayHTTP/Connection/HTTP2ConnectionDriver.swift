@@ -1,0 +1,158 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+/// Moves bytes between a transport and an ``HTTP2Connection``, which carries many exchanges at once.
+///
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
+final class HTTP2ConnectionDriver: HTTPConnection {
+    /// The number of unsent bytes at which the driver stops taking output from the machine, and content from a source.
+    static let outputLimit = 64 << 10
+    /// The maximum number of bytes of one receive.
+    static let inputLimit = 64 << 10
+
+    enum Action: Sendable {
+        case send(Data)
+        case receive
+        case pull(any HTTPBodySource, HTTP2StreamID)
+        case stop(any HTTPBodySource)
+        case inform(HTTPExchange, HTTPResponseHead)
+        case reportSent(HTTPExchange, Int)
+        case respond(HTTPExchange, HTTPResponseHead)
+        case deliver(HTTPExchange, Data)
+        case finish(HTTPExchange, FieldSection)
+        case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
+        case failExchange(HTTPExchange, HTTPFailure)
+        case schedule(Duration)
+        case reportFinished
+        case reportStreamLimit(Int)
+        case reportRetired
+        case reportClosed
+        case close(isInterrupted: Bool)
+    }
+
+    struct State {
+        let options: HTTPConnectionOptions
+        var isOpen = true
+        var machine: HTTP2Connection
+        var streams: [HTTP2StreamID: HTTP2ExchangeStream] = [:]
+        /// The stream of each exchange, by the identifier of the exchange.
+        var ids: [UInt64: HTTP2StreamID] = [:]
+        /// The streams whose request content is not completely sent.
+        var uploads: [HTTP2StreamID] = []
+        /// The streams that the end of the connection interrupted. They end when the reason is known.
+        var lost: [HTTP2StreamID] = []
+        var link = Link()
+        var line = ActionLine<Action>()
+        var actions: [Action] = []
+    }
+
+    /// The state of the transport and of the timers.
+    struct Link {
+        var isReceiving = false
+        /// Number of bytes passed to the transport whose completion is still pending.
+        var pendingCount = 0
+        var error: NWError?
+        /// Whether the engine closed the connection.
+        var isClosing = false
+        /// The time of the last arrival.
+        var lastArrival: Duration = .zero
+        /// The time by which any byte must arrive after a ping; `nil` without a ping.
+        var pingDeadline: Duration?
+        /// The time of the earliest pending timer.
+        var timer: Duration?
+    }
+
+    let id: PoolConnectionID
+    let transport: any HTTPTransport
+    let observer: any HTTPConnectionObserver
+    let details: HTTPConnectionDetails
+    private let clock: any HTTPClock
+    private let state: LockedValue<State>
+
+    /// Creates a connection over an established transport.
+    init(
+        _ id: PoolConnectionID, _ transport: any HTTPTransport, _ options: HTTPConnectionOptions,
+        _ details: HTTPConnectionDetails, clock: any HTTPClock, observer: any HTTPConnectionObserver
+    ) {
+        self.id = id
+        self.transport = transport
+        self.clock = clock
+        self.observer = observer
+        self.details = details
+        let now = clock.now
+        var machine = HTTP2Connection(.client, configuration: options.http2)
+        machine.started(at: now)
+        state = LockedValue(State(options: options, machine: machine, link: Link(lastArrival: now)))
+    }
+
+    // MARK: Requests of the engine
+
+    func open() { transition { state, now in state.pump(at: now) } }
+
+    func transportFailed(_ error: NWError) { transition { state, now in state.lost(error, at: now) } }
+
+    func perform(_ exchange: HTTPExchange) { transition { state, now in state.begin(exchange, at: now) } }
+
+    func readerHasRoom(_ exchange: HTTPExchange) { transition { state, now in state.readerHasRoom(exchange, at: now) } }
+
+    func abandon(_ exchange: HTTPExchange) { transition { state, now in state.abandon(exchange, at: now) } }
+
+    func close() { transition { state, now in state.close(at: now) } }
+
+    // MARK: Actions
+
+    private func transition(_ body: (inout State, Duration) -> Void) {
+        let now = clock.now
+        let mustPerform = state.withLock { state in
+            body(&state, now)
+            guard !state.actions.isEmpty else { return false }
+            let actions = state.actions
+            state.actions = []
+            return state.line.add(actions)
+        }
+        guard mustPerform else { return }
+        while let action = state.withLock({ state in state.line.next() }) { perform(action) }
+    }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .send(let content): send(content)
+        case .receive:
+            transport.receive(atMost: Self.inputLimit) { [self] arrival in
+                transition { state, now in state.arrived(arrival, at: now) }
+            }
+        case .pull(let source, let stream):
+            source.next { [self] piece in transition { state, now in state.produced(piece, stream, at: now) } }
+        case .stop(let source): source.stop()
+        case .inform(let exchange, let head): exchange.informed(head, at: clock.now)
+        case .reportSent(let exchange, let count): exchange.sent(count, at: clock.now)
+        case .respond(let exchange, let head): exchange.responded(head, details, at: clock.now)
+        case .deliver(let exchange, let piece): exchange.received(piece, at: clock.now)
+        case .finish(let exchange, let trailers):
+            observer.completed(exchange)
+            exchange.finished(trailers)
+        case .interrupt(let exchange, let occasion, let failure): observer.interrupted(exchange, occasion, failure)
+        case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
+        case .schedule(let due): schedule(due)
+        case .reportFinished: observer.finished(id, isReusable: true, KeepAlive(FieldSection()))
+        case .reportStreamLimit(let limit): observer.streamLimitChanged(id, to: limit)
+        case .reportRetired: observer.retired(id)
+        case .reportClosed: observer.closed(id)
+        case .close(let isInterrupted): transport.close(isInterrupted: isInterrupted)
+        }
+    }
+
+    private func send(_ content: Data) {
+        let count = content.count
+        transport.send(content) { [self] error in transition { state, now in state.sent(count, error, at: now) } }
+    }
+
+    private func schedule(_ due: Duration) {
+        clock.schedule(after: max(.zero, due - clock.now)) { [weak self] in
+            self?.transition { state, now in state.advance(due, to: now) }
+        }
+    }
+}

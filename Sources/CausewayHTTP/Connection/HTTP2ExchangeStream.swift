@@ -1,0 +1,86 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import DequeModule
+internal import FoundationEssentials
+
+/// The state that a connection keeps for one exchange.
+struct HTTP2ExchangeStream {
+    /// The end of the response, which the reader receives after the held content.
+    enum End {
+        case finished(FieldSection)
+        case interrupted(RetryOccasion, HTTPFailure)
+        case failed(HTTPFailure)
+    }
+
+    /// The maximum length of an element of ``held`` that collects small pieces.
+    private static let gatheredLength = 16 << 10
+
+    let exchange: HTTPExchange
+    /// Received content that waits until the reader has room. The peer receives no flow-control credit for it.
+    private(set) var held = Deque<Data>()
+    private(set) var heldCount = 0
+    var end: End?
+    /// Whether the final head has arrived.
+    var hasResponse = false
+    var informationalCount = 0
+    /// Number of content bytes that arrived.
+    var receivedCount = 0
+    /// The announced length of the content; `nil` if the server announced none.
+    var expectedCount: Int?
+    /// The content of the request; `nil` after all of it was given to the transport.
+    var upload: HTTP2Upload?
+
+    init(_ exchange: HTTPExchange) { self.exchange = exchange }
+
+    mutating func hold(_ content: ArraySlice<UInt8>) {
+        heldCount += content.count
+        // Small pieces share an element, so that single bytes do not cost one allocation each.
+        if let last = held.last, last.count + content.count <= Self.gatheredLength {
+            held[held.count - 1].append(contentsOf: content)
+        } else {
+            held.append(Data(content))
+        }
+    }
+
+    /// Removes and returns the first piece of the held content.
+    mutating func popHeld() -> Data? {
+        guard let piece = held.popFirst() else { return nil }
+        heldCount -= piece.count
+        return piece
+    }
+
+    /// Removes all held content. Returns its length.
+    mutating func dropHeld() -> Int {
+        defer { (held, heldCount) = ([], 0) }
+        return heldCount
+    }
+}
+
+/// The content of one request while it is sent.
+struct HTTP2Upload {
+    /// Produces the content; `nil` after its end.
+    var source: (any HTTPBodySource)?
+    var isPulling = false
+    /// The time at which the content is sent without status 100 (RFC 9110 §10.1.1); `nil` if it is not held back.
+    var holdDeadline: Duration?
+    /// Number of content bytes that the machine held at the last check.
+    var queuedCount = 0
+    /// Number of content bytes that must still come from the source; `nil` if the length is not stated.
+    var missingCount: Int?
+
+    init(_ source: (any HTTPBodySource)?, length: Int?) {
+        self.source = source
+        missingCount = length
+    }
+
+    /// Whether the next piece can be requested.
+    var isReady: Bool { source != nil && !isPulling && holdDeadline == nil }
+
+    /// Counts a piece from the source. Returns `false` if the content becomes longer than stated.
+    mutating func add(_ count: Int) -> Bool {
+        queuedCount += count
+        guard let missing = missingCount else { return true }
+        missingCount = missing - count
+        return count <= missing
+    }
+}

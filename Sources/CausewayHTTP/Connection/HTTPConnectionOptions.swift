@@ -1,0 +1,14 @@
+internal import CausewayProtocols
+
+/// The limits and timeouts of connections.
+struct HTTPConnectionOptions: Sendable {
+    var http1 = HTTP1Client.Configuration()
+    var http2 = HTTP2Configuration()
+    /// The time without arrivals after which an HTTP/2 connection is checked with a ping when it carries the next request.
+    var pingDelay: Duration = .seconds(10)
+    /// The time within which any byte must arrive after a ping.
+    var pingTimeout: Duration = .seconds(10)
+
+    /// The maximum size of a field section that an HTTP/2 server may send.
+    var fieldLimit: Int { http2.settings.maxHeaderListSize ?? 0 }
+}

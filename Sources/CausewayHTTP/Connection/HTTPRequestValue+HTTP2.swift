@@ -1,0 +1,61 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import FoundationEssentials
+
+extension HTTPRequestValue {
+    /// Returns the head of the request for HTTP/2 (RFC 9113 §8.3.1). The value of `Host` becomes the authority.
+    ///
+    /// - Throws: ``HTTPFailure/invalidRequest(_:)`` if the fields contradict the body.
+    func http2Head(_ body: HTTPRequestBody) throws(HTTPFailure) -> HTTP2RequestHead {
+        guard !fields.contains("Transfer-Encoding") else { throw .unwritable("field Transfer-Encoding") }
+        var head = HTTP2RequestHead(
+            method: method, scheme: origin.isSecure ? "https" : "http",
+            authority: fields.firstValue(of: "Host") ?? hostField, path: target, fields: fields)
+        let length: Int? =
+            switch body {
+            case .none: nil
+            case .data(let data): data.count
+            case .stream(_, let length): length
+            }
+        if let stated = fields.contentLength {
+            let isNone = if case .none = body { true } else { false }
+            guard case .success(let stated) = stated, stated == length ?? (isNone ? 0 : nil) else {
+                throw .unwritable("field Content-Length")
+            }
+        } else if let length {
+            head.fields.append("content-length", String(length))
+        }
+        return head
+    }
+
+    /// The priority that the server should respect (RFC 9218 §4.1); `nil` for the default. Level 7 remains for background requests.
+    var http2Priority: HTTPPriority? {
+        let urgency = ((1 - min(max(priority, 0), 1)) * 6).rounded()
+        return urgency == 3 ? nil : HTTPPriority(urgency: UInt8(urgency))
+    }
+}
+
+extension HTTPRequestBody {
+    /// The length of the content, `nil` if it is unknown, and the source that produces it.
+    var upload: (length: Int?, source: (any HTTPBodySource)?) {
+        switch self {
+        case .none: (0, nil)
+        case .data(let data): (data.count, data.isEmpty ? nil : DataBodySource(data))
+        case .stream(let source, let length): (length, source)
+        }
+    }
+}
+
+extension HTTPFailure {
+    /// Creates the failure of a request that HTTP/2 cannot carry.
+    init(_ refusal: HTTP2Refusal) {
+        switch refusal {
+        case .invalid(let part): self = .unwritable(part)
+        case .closing, .exhausted, .closed: self = .noResponse(nil)
+        }
+    }
+
+    fileprivate static func unwritable(_ part: String) -> HTTPFailure {
+        .invalidRequest(.unwritable(.unwritable(part)))
+    }
+}

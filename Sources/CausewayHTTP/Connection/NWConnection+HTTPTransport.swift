@@ -1,0 +1,79 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+extension NWConnection: HTTPTransport {
+    func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void) {
+        stateUpdateHandler = { [weak self] state in
+            guard let self else { return }
+            switch state {
+            case .ready: report(.ready(transportFacts))
+            // A path can appear later. Other reasons for waiting, such as a refused connection, are failures of the request.
+            case .waiting(let error): report(currentPath?.status == .satisfied ? .failed(error) : .waiting(error))
+            case .failed(let error): report(.failed(error))
+            case .setup, .preparing, .cancelled: break
+            }
+        }
+        driver.start(on: nil, observer: self)
+    }
+
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {
+        receive(minimumIncompleteLength: 1, maximumLength: limit) { content, context, isComplete, error in
+            completion(HTTPArrival(content: content, isEnd: isComplete && context?.isFinal ?? true, error: error))
+        }
+    }
+
+    func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        send(content: content, completion: .contentProcessed(completion))
+    }
+
+    func close(isInterrupted: Bool) {
+        if isInterrupted { forceCancel() } else { cancel() }
+    }
+
+    private var transportFacts: HTTPTransportFacts {
+        let security = (metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata)?
+            .securityProtocolMetadata.values
+        return HTTPTransportFacts(applicationProtocol: security?.applicationProtocol) { [weak self] name in
+            self?.connectionDetails(name, security) ?? HTTPConnectionDetails(protocolName: name)
+        }
+    }
+
+    private func connectionDetails(_ name: String, _ security: SecProtocolMetadataValues?) -> HTTPConnectionDetails {
+        let facts = driver.establishment
+        let path = currentPath
+        let resolution = facts.flatMap { facts in
+            facts.resolution.map { facts.phase(from: facts.started, to: facts.started + $0.duration) }
+        }
+        let secure = security.flatMap { _ in
+            facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
+        }
+        return HTTPConnectionDetails(
+            protocolName: name, usesProxy: driver.route?.proxy != nil, localEndpoint: path?.localEndpoint,
+            remoteEndpoint: path?.remoteEndpoint, path: path,
+            security: security.flatMap(HTTPConnectionDetails.Security.init),
+            resolution: resolution, connect: facts.map { $0.phase(from: $0.attemptStarted, to: $0.finished) },
+            secureConnect: secure)
+    }
+}
+
+extension EstablishmentFacts {
+    fileprivate func phase(from start: Duration, to end: Duration) -> HTTPConnectionDetails.Phase {
+        HTTPConnectionDetails.Phase(start: start, end: max(start, end))
+    }
+}
+
+extension HTTPConnectionDetails.Security {
+    fileprivate init?(_ values: SecProtocolMetadataValues) {
+        guard let version = values.version, let suite = values.cipherSuite else { return nil }
+        let trust = SecTrust(
+            SecTrust.Values(
+                certificates: values.peerCertificates,
+                policies: [SecPolicy(.tls(isServer: true, hostName: values.serverName))]))
+        self.init(
+            version: version, cipherSuite: suite, trust: values.peerCertificates.isEmpty ? nil : trust)
+    }
+}
