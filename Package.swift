@@ -183,7 +183,10 @@ let package = Package(
             path: "Fuzz/Exercises", swiftSettings: house),
         .target(
             name: "CausewayMeasures",
-            dependencies: ["CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire"],
+            dependencies: [
+                "CausewayHTTP", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
+                "CausewayWire",
+            ],
             path: "Benchmarks/Measures", swiftSettings: house),
         .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
         .testTarget(

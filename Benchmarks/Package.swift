@@ -27,6 +27,14 @@ let package = Package(
         .executableTarget(
             name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
+        // http-ratios compares this program with libcurl and with the toolchain's URL loading.
+        .executableTarget(
+            name: "HTTPClients",
+            dependencies: [
+                .product(name: "CausewayMeasures", package: "causeway"),
+                .product(name: "CausewayURLLoading", package: "causeway"),
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "ResolverRatios", dependencies: [.product(name: "CausewayMeasures", package: "causeway")],
             swiftSettings: house),
