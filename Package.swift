@@ -164,7 +164,8 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayLines", "CausewayPackets", "CausewayRuntime",
+                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayLines", "CausewayPackets",
+                "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

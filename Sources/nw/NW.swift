@@ -20,6 +20,7 @@ struct NW: AsyncParsableCommand {
               nw receive inbox --port 9100           store received files in inbox
               nw send a.txt b.jpg host 9100          send two files
               nw group 239.7.7.7 7777                join a multicast group
+              nw http POST :8080/users name=Ann      send an HTTP request
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -50,6 +51,7 @@ struct NW: AsyncParsableCommand {
               0         success
               1         failure; standard error has one line with the reason
               2         nw tls: no TLS connection could be made
+              6 to 63   nw http: the codes of curl
               64        usage error
               130, 143  ended by SIGINT or SIGTERM before the work was complete
             """,
@@ -72,7 +74,8 @@ struct NW: AsyncParsableCommand {
     static let commands: [any Subcommand.Type] = [
         BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,
         ConnectCommand.self, DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self,
-        GroupCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self,
+        GroupCommand.self, HTTPCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self,
+        PacketCommand.self,
         PathCommand.self, PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self,
         ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self,
         ServeCommand.self, StatusCommand.self, TLSCommand.self, TraceCommand.self, TypesCommand.self,

@@ -168,9 +168,16 @@ struct ConnectReport: Encodable {
 
     /// Returns a line for each entry, with a bar that shows when the step started and ended.
     func picture() -> PrintableText {
-        let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, total ?? 0, 0.001)
+        PrintableText(lines: Self.bars(entries, end: total ?? 0) + [summary].compactMap { $0 })
+    }
+
+    /// Returns the lines of a timeline.
+    ///
+    /// - Parameter end: The end of the timeline in milliseconds, if it is later than all steps.
+    static func bars(_ entries: [Entry], end: Double) -> [String] {
+        let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, end, 0.001)
         let width = 40
-        var lines = entries.map { entry -> String in
+        return entries.map { entry -> String in
             let begin = min(width - 1, Int(entry.start / last * Double(width)))
             let end = max(begin + 1, min(width, Int(((entry.end ?? last) / last * Double(width)).rounded(.up))))
             let bar =
@@ -181,13 +188,15 @@ struct ConnectReport: Encodable {
             return bar.padded(to: width) + "  " + (times + " ms").padded(to: 18)
                 + "  \(entry.kind) \(entry.label): \(entry.outcome)"
         }
+    }
+
+    /// The line about the result.
+    var summary: String? {
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""
             let role = proxy == nil ? "" : "the proxy "
-            lines.append("connected to \(role)\(winner)\(way) in \(Amounts.decimal(total ?? 0, places: 1)) ms")
-        } else if let problem {
-            lines.append("not connected: \(problem)")
+            return "connected to \(role)\(winner)\(way) in \(Amounts.decimal(total ?? 0, places: 1)) ms"
         }
-        return PrintableText(lines: lines)
+        return problem.map { "not connected: \($0)" }
     }
 }

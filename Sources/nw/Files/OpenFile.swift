@@ -46,6 +46,17 @@ struct OpenFile: ~Copyable, Sendable {
         try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
     }
 
+    /// Opens a file for writing, and creates it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - position: The number of bytes to keep; `nil` to replace all content.
+    ///   - followsLinks: Whether the name may be a symbolic link.
+    init(storingAt path: String, keeping position: UInt64?, followsLinks: Bool) throws(NWError) {
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW)
+        try self.init(path, position == nil ? flags | O_TRUNC : flags)
+        if let position { cut(to: Int(clamping: position)) }
+    }
+
     /// Opens an existing file to inspect or lock it. Does not follow a symbolic link, and does not wait for the other end of a pipe.
     init(inspecting path: String) throws(NWError) {
         try self.init(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

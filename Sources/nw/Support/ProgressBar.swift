@@ -8,13 +8,23 @@ struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
 
     private let name: PrintableText
-    private let byteCount: UInt64
-    private let isVisible = OpenFile.standardError.kind == .terminal
+    /// `nil` if unknown.
+    private let byteCount: UInt64?
+    /// The position at which the transfer began.
+    private let origin: UInt64
+    private let isVisible: Bool
     private let start = ContinuousClock.now
     private var drawn: ContinuousClock.Instant?
     private var position: UInt64 = 0
 
-    init(_ name: String, byteCount: UInt64) {
+    /// - Parameters:
+    ///   - byteCount: The position at the end; `nil` if unknown.
+    ///   - origin: The position at the start.
+    ///   - isWanted: `false` to show nothing.
+    init(_ name: String, byteCount: UInt64?, from origin: UInt64 = 0, isWanted: Bool = true) {
+        isVisible = isWanted && OpenFile.standardError.kind == .terminal
+        self.origin = origin
+        position = origin
         self.name = PrintableText(foreign: PrintableText(foreign: name).text.prefix(30)).padded(to: 30)
         self.byteCount = byteCount
     }
@@ -34,10 +44,14 @@ struct ProgressBar {
 
     private func draw(ending: PrintableText) {
         guard isVisible else { return }
-        let share = byteCount == 0 ? 1 : Double(position) / Double(byteCount)
+        let rate = Amounts.rate(position - min(origin, position), over: ContinuousClock.now - start)
+        guard let byteCount else {
+            try? OpenFile.standardError.put("\r\(name) \(Amounts.bytes(position)) \(rate)   \(ending)")
+            return
+        }
+        let share = byteCount == 0 ? 1 : min(1, Double(position) / Double(byteCount))
         let full = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.width - full)
-        let rate = Amounts.rate(position, over: ContinuousClock.now - start)
         let line: PrintableText = "\r\(name) [\(bar)] \(Amounts.decimal(share * 100, places: 0))% \(rate)   \(ending)"
         try? OpenFile.standardError.put(line)
     }

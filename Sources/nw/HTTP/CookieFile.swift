@@ -1,0 +1,39 @@
+import CausewayProtocols
+import CausewayTypes
+
+/// The cookie files of Netscape, which curl and wget read and write: one cookie per line, with seven columns separated by tabs.
+enum CookieFile {
+    private static let mark = "#HttpOnly_"
+
+    /// Parses the lines of a file. Comments and lines with other than seven columns are skipped.
+    static func parse(_ text: String) -> [Cookie] {
+        text.split(whereSeparator: \.isNewline).compactMap { line in
+            var line = line
+            let isHTTPOnly = line.hasPrefix(mark)
+            if isHTTPOnly { line = line.dropFirst(mark.count) }
+            let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
+            guard columns.count == 7, !line.hasPrefix("#"), let end = Int64(columns[4]) else { return nil }
+            return Cookie(
+                name: Array(columns[5].utf8), value: Array(columns[6].utf8),
+                domain: (columns[0].hasPrefix(".") ? columns[0].dropFirst() : columns[0]).lowercased(),
+                isHostOnly: columns[1] != "TRUE", path: String(columns[2]),
+                // 0 marks a cookie that expires with the session.
+                expires: end == 0 ? nil : .seconds(end), isSecure: columns[3] == "TRUE", isHTTPOnly: isHTTPOnly)
+        }
+    }
+
+    /// Returns the file with these cookies.
+    static func text(_ cookies: [Cookie]) -> String {
+        let lines = cookies.map { cookie in
+            let name = String(decoding: cookie.name, as: UTF8.self)
+            let value = String(decoding: cookie.value, as: UTF8.self)
+            let columns = [
+                (cookie.isHTTPOnly ? mark : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
+                cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
+                "\(cookie.expires?.components.seconds ?? 0)", name, value,
+            ]
+            return columns.joined(separator: "\t") + "\n"
+        }
+        return "# Netscape HTTP Cookie File\n\n" + lines.joined()
+    }
+}

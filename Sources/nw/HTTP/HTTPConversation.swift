@@ -1,0 +1,271 @@
+import Causeway
+import CausewayHTTP
+import CausewayProtocols
+import CausewaySystem
+import CausewayWire
+import Dispatch
+import FoundationEssentials
+
+/// The requests of one run of `nw http`: the first one, and those that redirects and challenges cause.
+struct HTTPConversation {
+    /// A request from the command line.
+    struct Start: Sendable {
+        var request: RedirectableRequest
+        var content = RequestContent.none
+        /// Sent to the origin of the URL only.
+        var credential: PasswordCredential?
+        /// Whether to send the credential with Basic before the server asks for it.
+        var sendsCredentialFirst = false
+        var followsRedirects = false
+        var redirectLimit = RedirectChain.defaultLimit
+        /// Whether to accept the content codings whose libraries are there.
+        var acceptsCodings = true
+    }
+
+    /// The maximum content of a response that only leads to another request. Longer content closes the connection.
+    private static let drainLimit = 256 << 10
+
+    let start: Start
+    let route: HTTPRoute
+    let log = HTTPConnectionLog()
+    var cookies = CookieStore()
+    private(set) var records: [HTTPExchangeRecord] = []
+    private var engines: [HTTPOrigin: HTTPEngine] = [:]
+    private var chain: RedirectChain
+    private var attempts = AuthenticationAttempts()
+    private var authorizations = AuthorizationCache()
+    /// Called with each exchange when its head has arrived.
+    private let observe: @Sendable (HTTPExchangeRecord) -> Void
+    private let sending: (@Sendable (ResponseFeed) -> Void)?
+
+    init(
+        _ start: Start, _ route: HTTPRoute, cookies: [Cookie],
+        observe: @escaping @Sendable (HTTPExchangeRecord) -> Void,
+        sending: (@Sendable (ResponseFeed) -> Void)? = nil
+    ) {
+        self.start = start
+        self.route = route
+        self.observe = observe
+        self.sending = sending
+        chain = RedirectChain(limit: start.redirectLimit)
+        for cookie in cookies { self.cookies.insert(cookie, at: Self.now) }
+    }
+
+    /// The time since 1970, for cookies.
+    private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
+
+    /// Sends requests until a response is to be delivered. Its content is unread.
+    mutating func run() async throws -> (head: HTTPResponseHead, feed: ResponseFeed) {
+        var request = start.request
+        var authorization: String?
+        while true {
+            guard let origin = HTTPOrigin(request.target) else {
+                throw HTTPCommandFailure(.other, "the URL is invalid")
+            }
+            if start.sendsCredentialFirst, origin == HTTPOrigin(start.request.target), authorization == nil {
+                authorization = start.credential.flatMap { BasicAuthentication.authorization($0) }
+            }
+            let content = request.hasContent ? start.content : .none
+            let (head, feed) = try await exchange(request, content, authorization, at: origin)
+            authorization = nil
+            if head.status == 401, let answer = try answer(head, request, content, at: origin) {
+                authorization = answer
+                try await drain(feed)
+                try checkRepeatable(
+                    content, because: "the server asked for credentials; send them at once with --basic")
+                continue
+            }
+            guard start.followsRedirects else { return (head, feed) }
+            switch chain.answered(status: head.status, fields: head.fields, to: request) {
+            case .deliver: return (head, feed)
+            case .refuse(let refusal, _): throw HTTPCommandFailure(refusal, from: request.target)
+            case .follow(let next):
+                try await drain(feed)
+                if next.hasContent { try checkRepeatable(content, because: "the server redirected the request") }
+                if HTTPOrigin(next.target) != origin { attempts.redirected() }
+                request = next
+            }
+        }
+    }
+
+    private func checkRepeatable(_ content: RequestContent, because reason: PrintableText) throws {
+        guard content.isRepeatable else {
+            throw HTTPCommandFailure(.read, "the standard input can be sent only once: \(reason)")
+        }
+    }
+
+    /// Records the end of the last exchange.
+    mutating func ended(received count: Int) {
+        guard !records.isEmpty else { return }
+        records[records.count - 1].ended = System.now
+        records[records.count - 1].receivedCount = count
+    }
+
+    // MARK: One exchange
+
+    private mutating func exchange(
+        _ request: RedirectableRequest, _ content: RequestContent, _ authorization: String?, at origin: HTTPOrigin
+    ) async throws -> (HTTPResponseHead, ResponseFeed) {
+        let value = value(of: request, authorization, at: origin)
+        var record = HTTPExchangeRecord(
+            request: HTTPRequestHead(method: value.method, target: value.target, fields: value.fields),
+            target: request.target, started: System.now)
+        let engine = try engine(for: origin)
+        let feed = ResponseFeed()
+        let connectionCount = log.count
+        feed.start(value, body: try content.body(), with: engine)
+        if content.isPresent { sending?(feed) }
+        watchConnect(feed)
+        do throws(HTTPFailure) {
+            let (head, connection) = try await feed.head()
+            record.responded = System.now
+            record.response = head
+            record.interim = feed.interim
+            record.protocolName = connection.details.protocolName
+            if log.count > connectionCount, let latest = log.latest {
+                record.connection = await ConnectReport(latest, nil, problem: nil)
+            }
+            records.append(record)
+            observe(record)
+            receiveCookies(head.fields, of: request.target)
+            return (head, feed)
+        } catch {
+            let latest = log.count > connectionCount ? log.latest : nil
+            let failure = HTTPCommandFailure(error, to: origin, reason: reason(error, latest))
+            if let latest {
+                record.connection = await ConnectReport(latest, log.unfinished, problem: failure.message.text)
+            }
+            record.ended = System.now
+            records.append(record)
+            throw failure
+        }
+    }
+
+    private func reason(_ failure: HTTPFailure, _ connection: NWConnection?) -> PrintableText? {
+        guard case .cannotConnect(let error) = failure else { return nil }
+        if case .tls = error, let text = log.verdict.text { return text }
+        return connection?.proxyFailureReason.map { PrintableText(foreign: $0) }
+    }
+
+    /// Ends the request if its connection is not ready in time.
+    private func watchConnect(_ feed: ResponseFeed) {
+        guard let limit = route.connectTimeout else { return }
+        let log = log
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.inSeconds) {
+            guard log.latest?.state != .ready else { return }
+            log.giveUp { feed.give(up: .cannotConnect(.posix(.ETIMEDOUT))) }
+        }
+    }
+
+    private mutating func engine(for origin: HTTPOrigin) throws -> HTTPEngine {
+        if let engine = engines[origin] { return engine }
+        var configuration = HTTPEngine.Configuration()
+        // One engine per origin, so that a connection to a fixed address is never used for another name.
+        let parameters = try route.parameters(for: origin, log)
+        configuration.makeParameters = { _ in parameters }
+        let usesPriorKnowledge = route.usesPriorKnowledge
+        configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
+        let log = log
+        configuration.connectionCreated = { log.add($0) }
+        let engine = HTTPEngine(configuration)
+        engines[origin] = engine
+        return engine
+    }
+
+    /// Reads the content of a response that leads to another request, so that its connection can be used again.
+    private func drain(_ feed: ResponseFeed) async throws {
+        var count = 0
+        do throws(HTTPFailure) {
+            while let pieces = try await feed.pieces() {
+                count += pieces.reduce(0) { $0 + $1.count }
+                if count > Self.drainLimit { return feed.cancel() }
+            }
+        } catch {
+            try Task.checkCancellation()
+        }
+    }
+
+    // MARK: Fields
+
+    private mutating func value(
+        of request: RedirectableRequest, _ authorization: String?, at origin: HTTPOrigin
+    ) -> HTTPRequestValue {
+        var fields = request.fields
+        let target = request.target
+        if !fields.contains("Host") { fields.append("Host", Self.hostField(origin)) }
+        if !fields.contains("User-Agent") { fields.append("User-Agent", "nw/\(NW.version)") }
+        if !fields.contains("Accept") { fields.append("Accept", "*/*") }
+        if !fields.contains("Accept-Encoding"), start.acceptsCodings, !fields.contains("Range"),
+            let codings = ContentDecoder.acceptEncoding(isSecure: origin.isSecure)
+        {
+            fields.append("Accept-Encoding", codings)
+        }
+        if !fields.contains("Authorization"), let value = authorization ?? known(request, at: origin) {
+            fields.append("Authorization", value)
+        }
+        if !fields.contains("Cookie"), let context = CookieContext(target),
+            let value = cookies.field(for: context, at: Self.now)
+        {
+            fields.append(name: Array("Cookie".utf8), value: value)
+        }
+        // An empty value removes a field that the command would add.
+        for name in ["User-Agent", "Accept", "Accept-Encoding", "Content-Type"]
+        where fields.firstValue(of: name)?.isEmpty == true {
+            fields.removeAll(name)
+        }
+        var value = HTTPRequestValue(
+            method: request.method, origin: route.destination(of: origin), target: target.originForm, fields: fields)
+        value.idleTimeout = nil
+        return value
+    }
+
+    private static func hostField(_ origin: HTTPOrigin) -> String {
+        var host = origin.host
+        if host.hasPrefix("["), let zone = host.firstIndex(of: "%") { host = host[..<zone] + "]" }
+        return origin.port == (origin.isSecure ? 443 : 80) ? host : "\(host):\(origin.port)"
+    }
+
+    private mutating func receiveCookies(_ fields: FieldSection, of target: URIReference) {
+        guard let context = CookieContext(target) else { return }
+        for field in fields where field.name.elementsEqual("set-cookie".utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
+            cookies.receive(field.value, from: context, at: Self.now)
+        }
+    }
+
+    // MARK: Authentication
+
+    /// Returns the credential for a request to an origin that has already asked for one.
+    private mutating func known(_ request: RedirectableRequest, at origin: HTTPOrigin) -> String? {
+        guard !authorizations.isEmpty else { return nil }
+        let digest = DigestRequest(method: request.method, target: request.target.originForm, content: nil)
+        let known = authorizations.authorization(
+            for: digest, path: request.target.path, at: .origin(origin), clientNonce: Self.nonce())
+        if let known { attempts.answered(known.space) }
+        return known?.value
+    }
+
+    /// Returns the answer to a challenge; `nil` to deliver the response.
+    private mutating func answer(
+        _ head: HTTPResponseHead, _ request: RedirectableRequest, _ content: RequestContent, at origin: HTTPOrigin
+    ) throws -> String? {
+        guard let credential = start.credential, HTTPOrigin(start.request.target) == origin else { return nil }
+        let offer: AuthenticationAttempts.Offer?
+        switch attempts.refused(by: .origin(origin), challenges: head.fields.values(of: "WWW-Authenticate")) {
+        case .deliver: return nil
+        case .renew(let again): offer = again
+        case .offer(let offers):
+            offer = offers.first { $0.failureCount == 0 && !(start.sendsCredentialFirst && $0.space.scheme == "basic") }
+        }
+        guard let offer else { return nil }
+        let digest = DigestRequest(method: request.method, target: request.target.originForm, content: content.bytes)
+        let value = authorizations.answer(
+            offer.challenge, in: .origin(origin), with: credential, request: digest, target: request.target,
+            clientNonce: Self.nonce())
+        if value != nil { attempts.answered(offer.space) }
+        return value
+    }
+
+    private static func nonce() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+    }
+}

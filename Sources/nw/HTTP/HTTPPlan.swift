@@ -1,0 +1,199 @@
+import ArgumentParser
+import Causeway
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+
+/// The request that the words and options of `nw http` describe.
+struct HTTPPlan {
+    let method: String
+    let target: URIReference
+    private let items: [RequestItem]
+    private let userInformation: PasswordCredential?
+
+    /// - Throws: `ValidationError` for an invalid URL or item.
+    init(_ words: RequestWords, _ options: HTTPRequestOptions) throws {
+        guard var target = URIReference(RequestWords.absolute(words.url)), HTTPOrigin(target) != nil,
+            target.scheme == "http" || target.scheme == "https"
+        else {
+            let hint = words.url.hasPrefix("{") ? " Send JSON with --data-json." : ""
+            throw ValidationError("'\(PrintableText(foreign: words.url).text)' is not an http or https URL.\(hint)")
+        }
+        items = try words.items.map { word in
+            guard let item = RequestItem(word) else {
+                throw ValidationError(
+                    "'\(PrintableText(foreign: word).text)' is not an item: expected NAME:VALUE, NAME==VALUE, NAME=VALUE or NAME:=JSON."
+                )
+            }
+            return item
+        }
+        userInformation = target.authority?.credential
+        target.authority?.userInformation = nil
+        target.fragment = nil
+        var queries = [target.query, ItemContent.query(items)]
+        if options.get { queries += options.data }
+        let query = queries.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "&")
+        target.query = query.isEmpty ? target.query : query
+        self.target = target
+        method = Self.method(words, options, hasItems: Self.hasContent(items))
+        guard method.utf8.allSatisfy(HTTPCharacters.isToken), method != "CONNECT" else {
+            throw ValidationError(
+                "'\(PrintableText(foreign: method).text)' is not a method that this command can send.")
+        }
+        try check(options)
+    }
+
+    private static func hasContent(_ items: [RequestItem]) -> Bool {
+        items.contains { item in
+            switch item {
+            case .text, .json: true
+            case .field, .query: false
+            }
+        }
+    }
+
+    private static func method(_ words: RequestWords, _ options: HTTPRequestOptions, hasItems: Bool) -> String {
+        if let method = words.method ?? options.method { return method }
+        if options.head { return "HEAD" }
+        if options.uploadFile != nil { return "PUT" }
+        return hasItems || !options.data.isEmpty && !options.get || options.dataJson != nil ? "POST" : "GET"
+    }
+
+    private func check(_ options: HTTPRequestOptions) throws {
+        guard Self.hasContent(items) else { return }
+        if !options.data.isEmpty && !options.get || options.dataJson != nil || options.uploadFile != nil {
+            throw ValidationError("NAME=VALUE items cannot be combined with -d, --data-json or -T.")
+        }
+        for case .json(let name, let value) in items where options.form || !ItemContent.isJSON(value) {
+            throw ValidationError(
+                options.form
+                    ? "A form has no JSON values: use \(name)=VALUE." : "The value of \(name):= is not JSON.")
+        }
+    }
+
+    // MARK: The request
+
+    /// Returns the first request. Reads the files that -d names.
+    func start(_ options: HTTPRequestOptions) throws -> HTTPConversation.Start {
+        let (content, type) = try content(options)
+        var fields = FieldSection()
+        let given = options.fields.compactMap(RequestItem.init) + items
+        for case .field(let name, let value) in given {
+            fields.append(name, String(value.drop { $0 == " " || $0 == "\t" }))
+        }
+        func add(_ name: String, _ value: String?) {
+            if let value, !fields.contains(name) { fields.append(name, value) }
+        }
+        add("Content-Type", type)
+        if type == "application/json" { add("Accept", "application/json, */*;q=0.5") }
+        add("User-Agent", options.userAgent)
+        add("Referer", options.referer)
+        add("Range", options.range.map { "bytes=" + $0 })
+        add("Authorization", options.bearer.map { "Bearer " + $0 })
+        var start = HTTPConversation.Start(
+            request: RedirectableRequest(
+                method: method, target: target, fields: fields, hasContent: content.isPresent))
+        start.content = content
+        start.credential = Self.credential(options.user) ?? userInformation
+        start.sendsCredentialFirst = options.basic
+        start.followsRedirects = options.location
+        start.redirectLimit = options.maxRedirs
+        start.acceptsCodings = options.compressed
+        return start
+    }
+
+    private static func credential(_ text: String?) -> PasswordCredential? {
+        guard let text else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return PasswordCredential(username: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// Returns the content and its media type.
+    private func content(_ options: HTTPRequestOptions) throws -> (RequestContent, String?) {
+        if let path = options.uploadFile { return (path == "-" ? .standardInput : .file(path), nil) }
+        if let json = options.dataJson { return (Self.content(json), "application/json") }
+        let form = "application/x-www-form-urlencoded"
+        if !options.data.isEmpty, !options.get {
+            if options.data.count == 1 { return (Self.content(options.data[0]), form) }
+            guard !options.data.contains(where: { $0.hasPrefix("@") }) else {
+                throw HTTPCommandFailure(.read, "@FILE cannot be combined with other data of -d")
+            }
+            return (.data(Data(options.data.joined(separator: "&").utf8)), form)
+        }
+        guard Self.hasContent(items) else { return (.none, nil) }
+        if options.form { return (.data(ItemContent.form(items)), form) }
+        return (.data(ItemContent.json(items) ?? Data()), "application/json")
+    }
+
+    /// Returns the content of a value of -d: the text, or the file after `@`.
+    private static func content(_ text: String) -> RequestContent {
+        guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }
+        return text == "@-" ? .standardInput : .file(String(text.dropFirst()))
+    }
+
+    /// Returns the cookies of -b. Those without a file belong to the host of the URL only.
+    func cookies(_ options: HTTPRequestOptions) throws -> [Cookie] {
+        guard let context = CookieContext(target) else { return [] }
+        return try options.cookie.flatMap { text -> [Cookie] in
+            guard text.contains("=") else { return CookieFile.parse(try Self.read(text)) }
+            return text.split(separator: ";").compactMap { pair in
+                let parts = pair.trimmed.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2 else { return nil }
+                return Cookie(
+                    name: Array(parts[0].utf8), value: Array(parts[1].utf8), domain: context.host,
+                    isSecure: context.isSecure)
+            }
+        }
+    }
+
+    /// Reads a cookie file of at most 1 MiB.
+    private static func read(_ path: String) throws -> String {
+        do {
+            let file = try OpenFile(reading: path)
+            var content = Data()
+            while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
+            return String(decoding: content, as: UTF8.self)
+        } catch {
+            throw HTTPCommandFailure(.read, "cannot read \(path): \(describe(error))")
+        }
+    }
+
+    // MARK: The destination
+
+    /// Returns the place of the content, and where a download continues.
+    func destination(_ options: HTTPOutputOptions) throws -> ContentDestination {
+        var path = options.output == "-" ? nil : options.output
+        if options.remoteName { path = try nameInURL() }
+        guard let path else {
+            if options.json { return ContentDestination(place: .memory) }
+            return ContentDestination(place: options.output == "-" ? .standardOutput : .automatic)
+        }
+        var destination = ContentDestination(place: .file(path), isNameFromURL: options.remoteName)
+        guard let offset = options.continueAt else { return destination }
+        var position = UInt64(offset) ?? 0
+        if offset == "-", let file = try? OpenFile(reading: path), case .regular(let count) = file.kind {
+            position = count
+        }
+        if position > 0 { destination.place = .rest(path, from: position) }
+        return destination
+    }
+
+    private func nameInURL() throws -> String {
+        let name = target.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        guard !name.isEmpty, name != ".", name != ".." else {
+            throw HTTPCommandFailure(.write, "the URL has no file name for -O; use -o FILE")
+        }
+        return name
+    }
+}
+
+extension StringProtocol {
+    /// The text without spaces and tabs at both ends.
+    fileprivate var trimmed: SubSequence {
+        var text = self[...]
+        while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }
+        while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
+        return text
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Causeway
+import CausewayHTTP
+import CausewayProtocols
+import CausewayRuntime
+import CausewayTypes
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// A line of `--resolve`: the address to use for a host and a port.
+struct FixedAddress: Equatable, Sendable, ExpressibleByArgument {
+    var host: String
+    var port: UInt16
+    var address: String
+
+    /// Parses `HOST:PORT:ADDRESS`. An IPv6 address may have brackets.
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let port = UInt16(parts[1]), port > 0, !parts[0].isEmpty else { return nil }
+        var address = parts[2]
+        if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
+        guard IPv4Address(String(address)) != nil || IPv6Address(String(address)) != nil else { return nil }
+        host = parts[0].lowercased()
+        self.port = port
+        self.address = String(address)
+    }
+
+    /// The host in a URL.
+    var urlHost: String { address.contains(":") ? "[\(address)]" : address }
+}
+
+/// How connections of `nw http` are made.
+struct HTTPRoute: Sendable {
+    var addressFamily = AddressFamily.any
+    var proxies: [String] = []
+    var fixedAddresses: [FixedAddress] = []
+    var connectTimeout: Duration?
+    /// The protocols that TLS offers.
+    var applicationProtocols: [String] = []
+    var usesPriorKnowledge = false
+    var skipsVerification = false
+    /// The certificate authorities to trust; `nil` for those of the system.
+    var anchors: [SecCertificate]?
+    var identity: SecIdentity?
+
+    /// Returns the origin to connect to instead of `origin`.
+    func destination(of origin: HTTPOrigin) -> HTTPOrigin {
+        let fixed = fixedAddresses.first { $0.host == origin.host && $0.port == origin.port }
+        guard let fixed else { return origin }
+        return HTTPOrigin(isSecure: origin.isSecure, host: fixed.urlHost, port: origin.port)
+    }
+
+    /// Returns the parameters of connections to an origin.
+    func parameters(for origin: HTTPOrigin, _ log: HTTPConnectionLog) throws -> NWParameters {
+        var tls: NWProtocolTLS.Options?
+        if origin.isSecure { tls = security(for: origin, log.verdict) }
+        let parameters = makeTCPParameters(tls: tls)
+        addressFamily.apply(to: parameters)
+        try ProxyChoice(proxies, scheme: origin.isSecure ? "https" : "http").apply(to: parameters)
+        return parameters
+    }
+
+    private func security(for origin: HTTPOrigin, _ verdict: CatVerdict) -> NWProtocolTLS.Options {
+        let options = NWProtocolTLS.Options()
+        let security = options.securityProtocolOptions
+        for name in applicationProtocols { sec_protocol_options_add_tls_application_protocol(security, name) }
+        if let identity, let local = sec_identity_create(identity) {
+            sec_protocol_options_set_local_identity(security, local)
+        }
+        // The connection may go to a fixed address.
+        if destination(of: origin) != origin { sec_protocol_options_set_tls_server_name(security, origin.host) }
+        if skipsVerification {
+            sec_protocol_options_set_peer_authentication_required(security, false)
+        } else {
+            verdict.evaluate(by: anchors, security)
+        }
+        return options
+    }
+}
+
+/// The connections that a run of `nw http` made.
+final class HTTPConnectionLog: Sendable {
+    private struct State {
+        var latest: NWConnection?
+        var count = 0
+        var unfinished: EstablishmentFacts?
+    }
+
+    /// The result of the evaluation of the last server's certificates.
+    let verdict = CatVerdict()
+    private let state = Mutex(State())
+
+    func add(_ connection: NWConnection) {
+        state.withLock { state in
+            state.latest = connection
+            state.count += 1
+            state.unfinished = nil
+        }
+    }
+
+    /// The number of connections so far.
+    var count: Int { state.withLock { $0.count } }
+    var latest: NWConnection? { state.withLock { $0.latest } }
+    /// The progress of the last connection at the time when it was given up.
+    var unfinished: EstablishmentFacts? { state.withLock { $0.unfinished } }
+
+    /// Saves the progress of the last connection, then calls `body`, which cancels the connection.
+    func giveUp(_ body: @escaping @Sendable () -> Void) {
+        guard let connection = latest else { return body() }
+        connection.driver.reportProgress { facts in
+            self.state.withLock { $0.unfinished = facts }
+            body()
+        }
+    }
+}

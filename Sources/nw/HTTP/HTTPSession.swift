@@ -1,0 +1,186 @@
+import ArgumentParser
+import Causeway
+import CausewayHTTP
+import CausewayProtocols
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+
+/// One run of `nw http`.
+struct HTTPSession: Sendable {
+    let start: HTTPConversation.Start
+    let route: HTTPRoute
+    let cookies: [Cookie]
+    let destination: ContentDestination
+    let output: HTTPOutput
+
+    /// Runs, and gives up after a time limit.
+    func run(within limit: Duration?) async throws {
+        guard let limit else { return try await run() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await run() }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw HTTPCommandFailure(.timedOut, "timed out after \(Amounts.decimal(limit.inSeconds, places: 3)) s")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func run() async throws {
+        var conversation = makeConversation()
+        var failure: HTTPCommandFailure?
+        var content = HTTPReport.Content()
+        do {
+            let (head, feed) = try await conversation.run()
+            content = try await deliver(head, feed, of: conversation.records.last)
+        } catch let error as HTTPCommandFailure {
+            failure = error
+        }
+        conversation.ended(received: content.count)
+        if output.isJSON {
+            let report = HTTPReport(conversation.records, content, problem: failure)
+            printLine(PrintableText(json: report, isIndented: true))
+        } else if output.showsTimeline || output.isVerbose {
+            for record in conversation.records { printError(record.picture()) }
+        }
+        try store(conversation.cookies)
+        if let failure { throw failure }
+    }
+
+    private func makeConversation() -> HTTPConversation {
+        var start = start
+        if case .rest(_, let position) = destination.place {
+            // A range of encoded content could not be decoded, so no coding is accepted.
+            start.acceptsCodings = false
+            start.request.fields.set("Range", "bytes=\(position)-")
+        }
+        let output = output
+        let mayHint = !start.followsRedirects && !output.isJSON
+        let content = start.content
+        var sending: (@Sendable (ResponseFeed) -> Void)?
+        if output.isUpload, output.hasProgressBar { sending = { feed in UploadProgress.show(feed, of: content) } }
+        let observe: @Sendable (HTTPExchangeRecord) -> Void = { record in
+            if output.isVerbose { printError(record.heads()) }
+            if mayHint { record.hint() }
+        }
+        return HTTPConversation(start, route, cookies: cookies, observe: observe, sending: sending)
+    }
+
+    private func store(_ cookies: CookieStore) throws {
+        guard let path = output.cookieJar else { return }
+        do {
+            let file = try OpenFile(storingAt: path, keeping: nil, followsLinks: true)
+            try file.writeAll(Data(CookieFile.text(cookies.all).utf8))
+        } catch {
+            throw HTTPCommandFailure(.write, "cannot write \(path): \(describe(error))")
+        }
+    }
+
+    // MARK: Content
+
+    /// Writes the content of the final response to its destination.
+    private func deliver(
+        _ head: HTTPResponseHead, _ feed: ResponseFeed, of record: HTTPExchangeRecord?
+    ) async throws -> HTTPReport.Content {
+        if output.failsForStatus, head.status >= 400 {
+            feed.cancel()
+            throw HTTPCommandFailure(.status, "the server answered with status \(head.status) \(head.reason)")
+        }
+        guard let destination = try place(for: head) else {
+            feed.cancel()
+            return HTTPReport.Content()
+        }
+        var decoder: ContentDecoder?
+        if start.acceptsCodings, record?.request.method != "HEAD", head.status != 206 {
+            do throws(DecodingFailure) { decoder = try ContentDecoder.decoder(for: head.fields) } catch {
+                throw HTTPCommandFailure(error)
+            }
+        }
+        let sink = try ContentSink(destination, type: head.fields.firstValue(of: "Content-Type"))
+        if output.showsHead { try await sink.write(head) }
+        var progress = progress(head, destination, isEncoded: decoder != nil)
+        defer { progress?.finish() }
+        do {
+            while let pieces = try await next(feed, of: record) {
+                try await write(pieces, decoder, to: sink)
+                progress?.advance(to: origin(destination) + UInt64(sink.count))
+            }
+            decoder?.end()
+            try await write([], decoder, to: sink)
+        } catch {
+            feed.cancel()
+            try? await sink.finish()
+            throw error
+        }
+        try await sink.finish()
+        return HTTPReport.Content(
+            count: sink.count, data: destination.place == .memory ? sink.memory : nil, file: destination.path)
+    }
+
+    /// Takes the content that has arrived; `nil` at the end.
+    private func next(_ feed: ResponseFeed, of record: HTTPExchangeRecord?) async throws -> [Data]? {
+        do throws(HTTPFailure) {
+            return try await feed.pieces()
+        } catch {
+            try Task.checkCancellation()
+            let origin = record.flatMap { HTTPOrigin($0.target) } ?? HTTPOrigin(isSecure: false, host: "")
+            throw HTTPCommandFailure(error, to: origin, reason: nil)
+        }
+    }
+
+    private func write(_ pieces: [Data], _ decoder: ContentDecoder?, to sink: ContentSink) async throws {
+        guard let decoder else { return pieces.isEmpty ? () : try await sink.write(pieces) }
+        do {
+            for piece in pieces {
+                decoder.append(piece)
+                while let decoded = try decoder.next() { try await sink.write([decoded]) }
+            }
+            while let decoded = try decoder.next() { try await sink.write([decoded]) }
+        } catch let failure as DecodingFailure {
+            throw HTTPCommandFailure(failure)
+        }
+    }
+
+    /// Returns where to write the content of this response; `nil` if a continued download is already complete.
+    private func place(for head: HTTPResponseHead) throws -> ContentDestination? {
+        guard case .rest(let path, let position) = destination.place else { return destination }
+        let range = head.fields.firstValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
+        switch head.status {
+        case 206 where range?.positions?.lowerBound == Int(position): return destination
+        case 416 where range?.length == Int(position): return nil
+        case 200..<300:
+            // The server ignores ranges and sends all content.
+            var whole = destination
+            whole.place = .file(path)
+            return whole
+        default:
+            throw HTTPCommandFailure(.noRange, "the server cannot continue at byte \(position): status \(head.status)")
+        }
+    }
+
+    private func origin(_ destination: ContentDestination) -> UInt64 {
+        if case .rest(_, let position) = destination.place { position } else { 0 }
+    }
+
+    private func progress(_ head: HTTPResponseHead, _ destination: ContentDestination, isEncoded: Bool) -> ProgressBar?
+    {
+        guard output.hasProgressBar, let path = destination.path else { return nil }
+        let length = isEncoded ? nil : head.fields.firstValue(of: "Content-Length").flatMap { UInt64($0) }
+        let origin = origin(destination)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return ProgressBar(name, byteCount: length.map { $0 + origin }, from: origin)
+    }
+}
+
+extension ContentDestination {
+    /// The file; `nil` for standard output.
+    var path: String? {
+        switch place {
+        case .file(let path), .rest(let path, _): path
+        case .automatic, .standardOutput, .memory: nil
+        }
+    }
+}

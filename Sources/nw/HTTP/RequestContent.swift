@@ -1,0 +1,75 @@
+import Causeway
+import CausewayHTTP
+import CausewayWire
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// The content of a request from the command line.
+enum RequestContent: Sendable {
+    case none
+    case data(Data)
+    case file(String)
+    /// The standard input, which can be sent once.
+    case standardInput
+
+    var isPresent: Bool { if case .none = self { false } else { true } }
+
+    /// Whether the content can be sent again, for example after a redirect.
+    var isRepeatable: Bool { if case .standardInput = self { false } else { true } }
+
+    /// The bytes, if they are in memory.
+    var bytes: [UInt8]? {
+        switch self {
+        case .none: []
+        case .data(let data): Array(data)
+        case .file, .standardInput: nil
+        }
+    }
+
+    /// Opens the content for one transmission.
+    func body() throws -> HTTPRequestBody {
+        switch self {
+        case .none: return .none
+        case .data(let data): return .data(data)
+        case .standardInput: return .stream(FileBodySource(.standardInput), length: nil)
+        case .file(let path):
+            let file: OpenFile
+            do { file = try OpenFile(reading: path) } catch {
+                throw HTTPCommandFailure(.read, "cannot read \(path): \(describe(error))")
+            }
+            guard case .regular(let count) = file.kind else { return .stream(FileBodySource(file), length: nil) }
+            return .stream(FileBodySource(file), length: Int(count))
+        }
+    }
+}
+
+/// Reads a file or the standard input piece by piece, on a thread that may block.
+final class FileBodySource: HTTPBodySource {
+    /// The number of bytes to read at a time.
+    private static let chunk = 256 << 10
+
+    private let file: OpenFile
+    /// The queue has no target queue, so Dispatch gives it its own thread. A read may block for hours.
+    private let queue = DispatchQueue(label: "nw.http.content")
+    private let isStopped = Atomic(false)
+
+    init(_ file: consuming OpenFile) { self.file = file }
+
+    func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void) {
+        queue.async { [self] in
+            guard !isStopped.load(ordering: .relaxed) else { return }
+            do {
+                if let content = try file.readChunk(atMost: Self.chunk) {
+                    completion(.content(content))
+                } else {
+                    completion(.end(FieldSection()))
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+}

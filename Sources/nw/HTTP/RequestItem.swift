@@ -1,0 +1,158 @@
+import FoundationEssentials
+
+/// One argument after the URL of `nw http`, in the notation of HTTPie. A backslash takes the next character literally.
+enum RequestItem: Equatable, Sendable {
+    /// `NAME:VALUE`. An empty value removes a default field.
+    case field(name: String, value: String)
+    /// `NAME==VALUE`: a parameter of the URL's query.
+    case query(name: String, value: String)
+    /// `NAME=VALUE`: a member of a JSON object, or a form field.
+    case text(name: String, value: String)
+    /// `NAME:=JSON`: a member of a JSON object.
+    case json(name: String, value: String)
+
+    private static let separators = [":=", "==", "=", ":"]
+
+    /// Returns `nil` unless the word has a separator after a name.
+    init?(_ word: String) {
+        var name = ""
+        var rest = word[...]
+        while let character = rest.first {
+            if character == "\\", let next = rest.dropFirst().first {
+                name.append(next)
+                rest = rest.dropFirst(2)
+                continue
+            }
+            if let separator = Self.separators.first(where: { rest.hasPrefix($0) }) {
+                guard !name.isEmpty else { return nil }
+                self.init(name, separator, String(rest.dropFirst(separator.count)))
+                return
+            }
+            name.append(character)
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    private init(_ name: String, _ separator: String, _ value: String) {
+        switch separator {
+        case ":=": self = .json(name: name, value: value)
+        case "==": self = .query(name: name, value: value)
+        case "=": self = .text(name: name, value: value)
+        default: self = .field(name: name, value: value)
+        }
+    }
+}
+
+/// The method, the URL and the items among the arguments of `nw http`.
+struct RequestWords: Equatable, Sendable {
+    private static let methods: Set<String> = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
+
+    /// `nil` if no method was given.
+    var method: String?
+    var url: String
+    /// The words after the URL.
+    var items: [String]
+
+    /// Returns `nil` if there is no URL.
+    init?(_ words: [String]) {
+        var words = words[...]
+        if words.count > 1, let first = words.first, Self.isMethod(first) {
+            let word = String(words.removeFirst())
+            method = Self.methods.contains(word.lowercased()) ? word.uppercased() : word
+        }
+        guard let url = words.popFirst() else { return nil }
+        self.url = url
+        items = Array(words)
+    }
+
+    /// Whether the first of several words is a method: a known one in any case, or any word in capitals.
+    private static func isMethod(_ word: String) -> Bool {
+        methods.contains(word.lowercased())
+            || !word.isEmpty && word.allSatisfy { ("A"..."Z").contains($0) || $0 == "-" }
+    }
+
+    /// Returns an absolute URL. The scheme may be missing, and `:8080/path` is on this host.
+    static func absolute(_ text: String) -> String {
+        if text.contains("://") { return text }
+        return text.hasPrefix(":") && !text.hasPrefix("::") ? "http://localhost" + text : "http://" + text
+    }
+}
+
+/// Content that is made of items.
+enum ItemContent {
+    /// Returns a JSON object with the members in the given order. Returns `nil` if a value of `NAME:=JSON` is not JSON.
+    static func json(_ items: [RequestItem]) -> Data? {
+        var members: [String] = []
+        for item in items {
+            switch item {
+            case .text(let name, let value): members.append(quoted(name) + ": " + quoted(value))
+            case .json(let name, let value):
+                guard isJSON(value) else { return nil }
+                members.append(quoted(name) + ": " + value)
+            case .field, .query: break
+            }
+        }
+        return Data(("{" + members.joined(separator: ", ") + "}").utf8)
+    }
+
+    /// Returns the text fields in the encoding of HTML forms.
+    static func form(_ items: [RequestItem]) -> Data {
+        let pairs = items.compactMap { item -> String? in
+            guard case .text(let name, let value) = item else { return nil }
+            return encoded(name) + "=" + encoded(value)
+        }
+        return Data(pairs.joined(separator: "&").utf8)
+    }
+
+    /// Returns the parameters of the items as a query; `nil` without any.
+    static func query(_ items: [RequestItem]) -> String? {
+        let pairs = items.compactMap { item -> String? in
+            guard case .query(let name, let value) = item else { return nil }
+            return encoded(name) + "=" + encoded(value)
+        }
+        return pairs.isEmpty ? nil : pairs.joined(separator: "&")
+    }
+
+    /// Encodes text for forms and queries: letters, digits and `*-._` stay, a space becomes a plus sign.
+    static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                result.append(byte)
+            case UInt8(ascii: " "): result.append(UInt8(ascii: "+"))
+            default: result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    static func isJSON(_ text: String) -> Bool {
+        (try? JSONDecoder().decode(AnyValue.self, from: Data(text.utf8))) != nil
+    }
+
+    /// Returns text as a JSON string (RFC 8259 §7).
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}
