@@ -263,6 +263,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// `Scripts/make-overlay` builds one library of all that the module FoundationNetworking needs.
+if Context.environment["CAUSEWAY_OVERLAY"] != nil {
+    package.products.append(.library(name: "CausewayOverlay", type: .dynamic, targets: ["FoundationNetworking"]))
+}
+
 // `CAUSEWAY_TESTS=LoopbackTests` builds only that test target and its dependencies. Sanitizer builds, which run one suite, then need not
 // compile the tools and the other tests.
 if let wanted = Context.environment["CAUSEWAY_TESTS"] {

@@ -8,7 +8,7 @@ public import Foundation
 /// `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
-// SAFETY: the stored property of this class is a constant. Subclasses outside this module must make their own properties thread-safe.
+// SAFETY: the stored property of this class is set only by its initializers. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSession: NSObject, @unchecked Sendable {
     /// A completion handler that receives the result of a data task.
     typealias DataHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -17,10 +17,12 @@ public import Foundation
 
     private static let sharedSession = URLSession(
         core: SessionCore(URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
-    let core: SessionCore
+    private(set) var core: SessionCore
 
     /// The shared session of the process. It has default settings and no delegate, and cannot be invalidated.
     open class var shared: URLSession { sharedSession }
+
+    // `init()` is the only designated initializer, as on Apple platforms: only then does `override init() {}` of a test double compile.
 
     /// Creates a session with default settings, for subclasses in tests.
     public override init() {
@@ -29,9 +31,8 @@ public import Foundation
     }
 
     /// Creates a session without a delegate.
-    public init(configuration: URLSessionConfiguration) {
-        core = SessionCore(configuration.settings, delegate: nil, queue: nil, isShared: false)
-        super.init()
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(core: SessionCore(configuration.settings, delegate: nil, queue: nil, isShared: false))
     }
 
     /// Creates a session.
@@ -39,17 +40,16 @@ public import Foundation
     /// - Parameters:
     ///   - delegate: The delegate. The session retains it until the session becomes invalid.
     ///   - queue: The queue on which the delegate and completion handlers are called. It should be serial. `nil` creates a serial queue.
-    public init(
+    public convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        core = SessionCore(configuration.settings, delegate: delegate, queue: queue, isShared: false)
-        super.init()
+        self.init(core: SessionCore(configuration.settings, delegate: delegate, queue: queue, isShared: false))
     }
 
-    init(core: SessionCore) {
+    convenience init(core: SessionCore) {
+        self.init()
         self.core = core
-        super.init()
     }
 
     /// The queue on which the delegate and completion handlers are called.

@@ -1,0 +1,156 @@
+// Answers requests without a network, with a URLProtocol. Each server has another host name.
+import Foundation
+import FoundationNetworking
+import Synchronization
+
+/// A request as the server sees it.
+struct Asked: Sendable {
+    var method: String
+    var path: String
+    var query: String
+    var fields: [String: String]
+    var body: Data
+
+    /// Returns the value of a header field, whose name may be spelled in any case.
+    func field(_ name: String) -> String? {
+        fields.first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
+    }
+}
+
+/// The response of the server.
+struct Answer: Sendable {
+    var status = 200
+    var fields: [String: String] = [:]
+    var pieces: [Data] = []
+    var failure: URLError?
+
+    static func text(_ text: String, status: Int = 200, fields: [String: String] = [:]) -> Answer {
+        let all = fields.merging(["Content-Type": "text/plain; charset=utf-8"]) { given, _ in given }
+        return Answer(status: status, fields: all, pieces: [Data(text.utf8)])
+    }
+
+    static func json(_ text: String, status: Int = 200, fields: [String: String] = [:]) -> Answer {
+        .text(text, status: status, fields: fields.merging(["Content-Type": "application/json"]) { given, _ in given })
+    }
+
+    static func failing(_ code: URLError.Code) -> Answer { Answer(failure: URLError(code)) }
+}
+
+/// A server with one handler for all requests.
+final class Origin: Sendable {
+    static let all = Mutex<[String: Origin]>([:])
+    private static let count = Atomic<Int>(0)
+
+    let url: URL
+    let handler: @Sendable (Asked) -> Answer
+    private let log = Mutex<[Asked]>([])
+
+    init(_ handler: @escaping @Sendable (Asked) -> Answer) {
+        let host = "origin-\(Self.count.add(1, ordering: .relaxed).newValue).test"
+        url = URL(string: "http://\(host)/")!
+        self.handler = handler
+        Self.all.withLock { $0[host] = self }
+    }
+
+    /// Requests that have arrived, in order.
+    var asked: [Asked] { log.withLock { $0 } }
+
+    /// A configuration of sessions that reach this server.
+    var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [OriginProtocol.self]
+        configuration.timeoutIntervalForRequest = 3_600
+        return configuration
+    }
+
+    func session(delegate: URLSessionDelegate? = nil, queue: OperationQueue? = nil) -> URLSession {
+        URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    func url(_ path: String) -> URL { URL(string: path, relativeTo: url)!.absoluteURL }
+
+    func answer(_ asked: Asked) -> Answer {
+        log.withLock { $0.append(asked) }
+        return handler(asked)
+    }
+}
+
+/// Carries requests to the origins.
+final class OriginProtocol: URLProtocol, @unchecked Sendable {
+    override class func canInit(with request: URLRequest) -> Bool { origin(of: request) != nil }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    private static func origin(of request: URLRequest) -> Origin? {
+        request.url?.host.flatMap { host in Origin.all.withLock { $0[host] } }
+    }
+
+    override func startLoading() {
+        guard let url = request.url, let origin = Self.origin(of: request) else { return }
+        let asked = Asked(
+            method: request.httpMethod ?? "GET", path: url.path, query: url.query ?? "",
+            fields: request.allHTTPHeaderFields ?? [:], body: body)
+        send(origin.answer(asked), for: url)
+    }
+
+    override func stopLoading() {}
+
+    private var body: Data {
+        if let body = request.httpBody { return body }
+        guard let stream = request.httpBodyStream else { return Data() }
+        stream.open()
+        defer { stream.close() }
+        var content = Data()
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = stream.read(&buffer, maxLength: buffer.count)
+            guard count > 0 else { return content }
+            content.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    private func send(_ answer: Answer, for url: URL) {
+        if let failure = answer.failure {
+            client?.urlProtocol(self, didFailWithError: failure)
+            return
+        }
+        let response = HTTPURLResponse(
+            url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.fields)!
+        if (301...308).contains(answer.status), let place = response.value(forHTTPHeaderField: "Location") {
+            var next = request
+            next.url = URL(string: place, relativeTo: url)?.absoluteURL
+            client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+            return
+        }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .allowed)
+        for piece in answer.pieces { client?.urlProtocol(self, didLoad: piece) }
+        client?.urlProtocolDidFinishLoading(self)
+    }
+}
+
+/// A value that closures of several threads change.
+final class Box<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    var current: Value { value.withLock { $0 } }
+
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { value in
+            var copy = value
+            defer { value = copy }
+            return body(&copy)
+        }
+    }
+}
+
+/// Returns the code of the `URLError` that an operation throws, or `nil` if it throws none.
+func failureCode(_ operation: () async throws -> Void) async -> URLError.Code? {
+    do {
+        try await operation()
+        return nil
+    } catch {
+        return (error as? URLError)?.code
+    }
+}
