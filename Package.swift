@@ -150,11 +150,11 @@ let package = Package(
                 "CausewayWire",
             ],
             swiftSettings: house),
-        // URLSession and its relatives. No product yet: loaders for http and https are missing.
+        // URLSession and its relatives. Not a product yet.
         .target(
             name: "CausewayURLLoading",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
+                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -229,7 +229,7 @@ let package = Package(
             name: "LoopbackTests",
             dependencies: [
                 "Causeway", "CausewayHTTP", "CausewayLines", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
-                "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayWire",
+                "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),

@@ -72,7 +72,7 @@ struct ConnectionTests {
     @Test("A failure is the last message")
     func failure() async {
         let recorder = OldRecorder()
-        let request = URLRequest(url: URL(string: "http://example.com/")!)
+        let request = URLRequest(url: URL(string: "ftp://example.com/")!)
         let connection = NSURLConnection(request: request, delegate: recorder, startImmediately: false)
         connection?.setDelegateQueue(OperationQueue())
         connection?.start()

@@ -78,8 +78,8 @@ struct DataTaskTests {
     @Test(
         "URLs that cannot be loaded",
         arguments: [
-            ("data:nothing", URLError.Code.badURL), ("http://example.com/", .unsupportedURL),
-            ("https://example.com/", .unsupportedURL), ("ftp://example.com/", .unsupportedURL),
+            ("data:nothing", URLError.Code.badURL), ("http:///path", .badURL),
+            ("https://a:0/", .badURL), ("ftp://example.com/", .unsupportedURL),
             ("x-unknown:a", .unsupportedURL), ("relative", .badURL), ("file:///no/such/file", .fileDoesNotExist),
             ("file:///tmp", .fileIsDirectory),
         ])

@@ -52,7 +52,7 @@ extension HTTP1ConnectionDriver.State {
             actions.append(.interrupt(next, .closedBeforeAnswer, .noResponse(error)))
             return
         }
-        guard next.beginSending() else {
+        guard next.beginSending(at: now) else {
             actions.append(.reportFinished(isReusable: true, KeepAlive(FieldSection())))
             return
         }

@@ -7,11 +7,16 @@ package import CausewayTypes
 package struct HTTPConnectionInformation: Sendable {
     /// Whether the connection carried an earlier request.
     package var isReused = false
+    /// When the connection began to send the request, on the monotonic clock; `nil` if the connection does not report it.
+    package var began: Duration?
     /// The values that are equal for all requests of the connection.
     package var details: HTTPConnectionDetails
 
-    package init(isReused: Bool = false, details: HTTPConnectionDetails = HTTPConnectionDetails()) {
+    package init(
+        isReused: Bool = false, began: Duration? = nil, details: HTTPConnectionDetails = HTTPConnectionDetails()
+    ) {
         self.isReused = isReused
+        self.began = began
         self.details = details
     }
 }

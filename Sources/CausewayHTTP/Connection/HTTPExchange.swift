@@ -23,6 +23,7 @@ final class HTTPExchange: Sendable {
     fileprivate struct Attempt {
         var connection: (any HTTPConnection)?
         var isReused = false
+        var began: Duration?
         /// Whether the connection may have sent a part of the request.
         var wasSent = false
         /// Number of content bytes that were reported as sent.
@@ -89,9 +90,10 @@ final class HTTPExchange: Sendable {
     var isUnassigned: Bool { state.withLock { state in state.phase == .waiting && state.attempt.connection == nil } }
 
     /// Records that the connection starts to send the request. Returns `false` if the request has already ended.
-    func beginSending() -> Bool {
+    func beginSending(at now: Duration? = nil) -> Bool {
         state.withLock { state in
             guard state.phase == .waiting else { return false }
+            state.attempt.began = now
             state.attempt.wasSent = true
             return true
         }
@@ -141,15 +143,15 @@ final class HTTPExchange: Sendable {
     func progressed(at now: Duration) { state.withLock { state in state.lastProgress = now } }
 
     func responded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, at now: Duration) {
-        let (observer, isReused) = state.withLock { state -> ((any HTTPResponseObserver)?, Bool) in
-            guard state.phase == .waiting else { return (nil, false) }
+        let (observer, isReused, began) = state.withLock { state -> ((any HTTPResponseObserver)?, Bool, Duration?) in
+            guard state.phase == .waiting else { return (nil, false, nil) }
             state.phase = .body
             state.lastProgress = now
             state.isDelivering = true
-            return (state.observer, state.attempt.isReused)
+            return (state.observer, state.attempt.isReused, state.attempt.began)
         }
         guard let observer else { return }
-        observer.responded(head, HTTPConnectionInformation(isReused: isReused, details: details))
+        observer.responded(head, HTTPConnectionInformation(isReused: isReused, began: began, details: details))
         endDelivery()
     }
 

@@ -15,6 +15,9 @@ struct CookieJar: Sendable {
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
+    /// Whether there are no cookies.
+    var isEmpty: Bool { store.count == 0 }
+
     /// Returns all cookies that have not expired, in order of creation.
     mutating func all(at now: Duration) -> [HTTPCookie] {
         store.removeExpired(at: now)

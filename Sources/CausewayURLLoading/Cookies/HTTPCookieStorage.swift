@@ -29,6 +29,9 @@ public import Foundation
         }
     }
 
+    /// Whether ``cookies(for:)`` needs not be called, because it would return no cookies. `false` for subclasses, which can override it.
+    var isKnownToBeEmpty: Bool { type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty } }
+
     /// All cookies that have not expired.
     open var cookies: [HTTPCookie]? { jar.withLock { $0.all(at: Self.now) } }
 

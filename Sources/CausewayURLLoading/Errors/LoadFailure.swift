@@ -21,6 +21,8 @@ struct LoadFailure: Error, Sendable {
         /// The connection ended in the middle of a message.
         case connectionLost
         case tooManyRedirects
+        /// The target of a redirect is not a URL.
+        case redirectTargetInvalid
         case notConnected
         /// The message is well formed but violates a rule of the protocol.
         case protocolViolation
@@ -102,6 +104,7 @@ extension LoadFailure {
         case .connectionRefused: (.cannotConnectToHost, "The host does not accept the connection.")
         case .connectionLost: (.networkConnectionLost, "The connection ended before the response was complete.")
         case .tooManyRedirects: (.httpTooManyRedirects, "The response redirects too often.")
+        case .redirectTargetInvalid: (.redirectToNonExistentLocation, "The target of the redirect is not a URL.")
         case .notConnected: (.notConnectedToInternet, "No network connection is available.")
         case .protocolViolation: (.badServerResponse, "The response violates the protocol.")
         case .unreadableResponse: (.cannotParseResponse, "The response cannot be parsed.")

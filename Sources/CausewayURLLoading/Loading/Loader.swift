@@ -31,8 +31,10 @@ enum LoadEvent: Sendable {
     case informational(HTTPURLResponse)
     /// No network is available, and the session waits for connectivity.
     case waiting
-    /// A redirect response. The loader has ended. The task decides whether to follow the redirect, and starts a new loader if so.
-    case redirect(to: URLRequest, HTTPURLResponse)
+    /// A network is available after ``waiting``.
+    case continues
+    /// A redirect response. The task decides whether to follow the redirect, and starts a new loader if so.
+    case redirect(Redirect)
     /// A redirect by a `URLProtocol` whose response is not an HTTP response.
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
@@ -41,9 +43,22 @@ enum LoadEvent: Sendable {
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
     /// The measurements of the load. Optional; reported before the end.
     case measured(TransactionRecord)
+    /// The request is sent again, which begins another transaction.
+    case begins(TransactionRecord)
     /// The content is complete.
     case finished
     case failed(any Error)
+}
+
+/// A redirect that a loader proposes.
+struct Redirect: Sendable {
+    /// The request that follows the redirect.
+    var request: URLRequest
+    var response: HTTPURLResponse
+    /// The failure of the task if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
+    var refusal: LoadFailure?
+    /// Makes the loader deliver the redirect response with its content. `nil` if the loader has ended.
+    var decline: (@Sendable () -> Void)?
 }
 
 /// A closure that receives the decision on a challenge.
@@ -68,6 +83,9 @@ final class LoadAttempt: Sendable {
 
     /// Whether the loader should deliver more content now.
     var wantsBytes: Bool { task.wantsBytes }
+
+    /// Whether the task is running, so that its loader should send content.
+    var isRunning: Bool { task.isRunning }
 
     /// Reports an event to the task. Can be called from any thread.
     func report(_ event: LoadEvent) { task.receive(event, from: self) }

@@ -80,7 +80,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
 
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
         if let response = redirectResponse as? HTTPURLResponse {
-            end(.redirect(to: request, response))
+            end(.redirect(Redirect(request: request, response: response)))
         } else {
             end(.continuation(request))
         }

@@ -27,6 +27,10 @@ public import Foundation
     private let version: String?
     /// Whether a content coding was removed. Content-Length is then not the length of the delivered content.
     private let isDecoded: Bool
+
+    /// Whether the content has a coding that is removed before delivery.
+    var isContentDecoded: Bool { isDecoded }
+
     private let dictionary = LockedValue<Unchecked<[AnyHashable: Any]>?>(nil)
 
     /// Creates a response.

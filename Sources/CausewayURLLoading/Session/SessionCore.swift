@@ -24,6 +24,8 @@ final class SessionCore: Sendable {
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
     /// Whether this is the shared session, which cannot be invalidated.
     let isShared: Bool
+    /// The engines and connections for http and https.
+    let network: HTTPNetwork
     private let state: LockedValue<State>
     private let timeouts: TimeoutWatch
 
@@ -35,6 +37,7 @@ final class SessionCore: Sendable {
         self.isShared = isShared
         state = LockedValue(State(delegate: DelegateViews(delegate)))
         timeouts = TimeoutWatch(queue: work)
+        network = HTTPNetwork(box, queue: work)
     }
 
     /// The settings. They never change.
@@ -116,6 +119,7 @@ final class SessionCore: Sendable {
         }
         guard ends else { return }
         timeouts.stop()
+        network.close()
         queue.addOperation { [self] in
             if let delegate = delegate?.session {
                 _ = DelegateProbe.call(delegate, .becameInvalid) {

@@ -62,6 +62,14 @@ extension TaskCore {
 
     // MARK: Decisions
 
+    /// The answer to a redirect.
+    enum RedirectAnswer: Sendable {
+        /// No delegate implements the method.
+        case unanswered
+        /// The request to follow; `nil` to deliver the redirect response.
+        case decided(URLRequest?)
+    }
+
     /// Asks the delegates in order. The mailbox is on hold until one responds.
     private func ask<Receiver: Sendable, Answer: Sendable>(
         _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
@@ -101,21 +109,22 @@ extension TaskCore {
 
     /// Asks the delegate whether to follow a redirect.
     func askAboutRedirect(
-        _ response: HTTPURLResponse, _ request: URLRequest, then: @escaping @Sendable (URLRequest?) -> Void
+        _ response: HTTPURLResponse, _ request: URLRequest, then: @escaping @Sendable (RedirectAnswer) -> Void
     ) {
         guard let task else { return }
-        let question = DelegateQuestion<any URLSessionTaskDelegate, URLRequest?>(
+        let question = DelegateQuestion<any URLSessionTaskDelegate, RedirectAnswer>(
             method: .redirect,
-            ask: { [session] in
-                $0.urlSession(
+            ask: { [session] delegate, answer in
+                delegate.urlSession(
                     session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-                    completionHandler: $1)
+                    completionHandler: { answer(.decided($0)) })
             },
             asyncMethod: .redirectAsync,
             askAsync: { [session] in
-                await $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+                .decided(
+                    await $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request))
             })
-        ask(question, taskDelegates, fallback: request, then: then)
+        ask(question, taskDelegates, fallback: .unanswered, then: then)
     }
 
     /// Asks the delegate for a body stream that starts at an offset.

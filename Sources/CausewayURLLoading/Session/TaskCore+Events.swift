@@ -14,14 +14,20 @@ extension TaskCore {
         case .informational(let response):
             notify(.informationalResponse) { $0.urlSession($1, task: $2, didReceiveInformationalResponse: response) }
         case .waiting:
+            state.withLock { $0.clock.pause() }
             notify(.waitsForConnectivity) { delegate, session, task in
                 delegate.urlSession(session, taskIsWaitingForConnectivity: task)
             }
-        case .redirect(let request, let response): redirected(to: request, response)
+        case .continues:
+            let now = MonotonicTime.now
+            state.withLock { state in if state.life.state == .running { state.clock.goOn(at: now) } }
+            session.core.watch(self)
+        case .redirect(let redirect): redirected(redirect)
         case .continuation(let request): follow(request)
         case .challenge(let challenge, let answer): ask(challenge, answer)
         case .needsStream(let offset, let answer): askForStream(from: offset) { answer($0) }
         case .measured(let record): measured(record)
+        case .begins(let record): state.withLock { $0.load.transactions.append(record) }
         case .finished: loaderFinished()
         case .failed(let error): finish(error)
         }
@@ -101,6 +107,7 @@ extension TaskCore {
             return (state.counts.sent, state.counts.expectedToSend)
         }
         noteProgress()
+        guard count > 0 else { return }
         notify(.sentBodyData) {
             $0.urlSession(
                 $1, task: $2, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)
@@ -121,17 +128,23 @@ extension TaskCore {
 
     // MARK: Redirects
 
-    private func redirected(to request: URLRequest, _ response: HTTPURLResponse) {
-        leaveLoader()
+    private func redirected(_ redirect: Redirect) {
+        let response = redirect.response
+        if redirect.decline == nil { leaveLoader() }
         let isTooLong = state.withLock { state in
             if let last = state.load.transactions.indices.last { state.load.transactions[last].response = response }
             return state.load.redirectCount >= Self.maximumRedirects
         }
         guard !isTooLong else { return finish(LoadFailure(.tooManyRedirects)) }
-        guard session.core.settings.background.identifier == nil else { return follow(request) }
-        askAboutRedirect(response, request) { [self] request in
+        let byDefault: @Sendable () -> Void = { [self] in
+            if let refusal = redirect.refusal { finish(refusal) } else { follow(redirect.request) }
+        }
+        guard session.core.settings.background.identifier == nil else { return byDefault() }
+        askAboutRedirect(response, redirect.request) { [self] answer in
+            guard case .decided(let request) = answer else { return byDefault() }
             if let request { return follow(request) }
             // The delegate declined the redirect: the redirect response is the final response.
+            if let decline = redirect.decline { return decline() }
             received(response, .notAllowed)
             // This message runs after the delegate has responded to the response, if it implements that method.
             if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
@@ -140,11 +153,29 @@ extension TaskCore {
 
     private func follow(_ request: URLRequest) {
         leaveLoader()
-        state.withLock { state in
+        let before = state.withLock { state in
             state.load.redirectCount += 1
             state.content.response = nil
+            state.counts.sent = 0
+            return state.currentRequest?.values.body
         }
-        load(request)
+        // The stream of the last request has been read, so this request needs another one.
+        guard case .stream = request.values.body, request.values.body == before else { return load(request) }
+        attachStream(to: request)
+    }
+
+    private func attachStream(to request: URLRequest) {
+        var request = request
+        if case .file(let url) = plan.source {
+            request.httpBodyStream = InputStream(url: url)
+            return load(request)
+        }
+        askForStream(from: 0) { [self, request] stream in
+            guard let stream else { return finish(LoadFailure(.bodyStreamExhausted)) }
+            var request = request
+            request.httpBodyStream = stream.value
+            load(request)
+        }
     }
 
     /// Stops the current loader. Its later events are ignored.

@@ -111,6 +111,12 @@ final class TaskCore: Sendable {
         state.withLock { $0.life.state == .running && !$0.isFull }
     }
 
+    /// Whether the task is running.
+    var isRunning: Bool { state.withLock { $0.life.state == .running } }
+
+    /// The priority of the task.
+    var priority: Float { state.withLock { $0.options.priority } }
+
     /// Records that content was delivered, and asks a paused loader for more.
     func took(_ byteCount: Int) {
         let isBelow = state.withLock { state in

@@ -4,8 +4,8 @@ public import Foundation
 /// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
 ///
 /// A session retains its delegate until the session becomes invalid, so call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. A
-/// session loads `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles. Other URLs fail with
-/// `URLError.unsupportedURL`.
+/// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles. Other URLs
+/// fail with `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: the stored property of this class is set only by its initializers. Subclasses outside this module must make their own properties thread-safe.
@@ -73,17 +73,21 @@ public import Foundation
     /// Cancels all tasks and invalidates the session. Has no effect on the shared session.
     open func invalidateAndCancel() { core.invalidate(self, cancelsTasks: true) }
 
-    /// Removes all cookies, cached responses and credentials. The completion handler is called on the delegate queue.
+    /// Removes all cookies, cached responses and credentials. Later requests use new connections. The completion handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         let stores = core.settings.stores
         stores.cache?.removeAllCachedResponses()
         stores.cookies?.removeCookies(since: .distantPast)
         stores.credentials?.removeAll()
+        core.network.forgetCredentials()
+        core.network.renewConnections()
         core.queue.addOperation(completionHandler)
     }
 
-    /// Calls the completion handler on the delegate queue. There is nothing to write to disk, because all stores are in memory.
+    /// Calls the completion handler on the delegate queue. Later requests use new connections. There is nothing to write to disk, because all
+    /// stores are in memory.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
+        core.network.renewConnections()
         core.queue.addOperation(completionHandler)
     }
 

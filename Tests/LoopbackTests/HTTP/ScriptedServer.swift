@@ -76,6 +76,33 @@ final class ScriptedPeer: Sendable {
         }
     }
 
+    /// Reads this number of bytes, or all bytes until the end of the stream.
+    func read(count: Int) async throws -> String {
+        try await take { input in input.count >= count ? count : nil }
+    }
+
+    /// Reads a line, without its end.
+    func read(line: Void) async throws -> String {
+        let end = Data("\r\n".utf8)
+        return String(try await take { input in input.firstRange(of: end)?.upperBound }.dropLast())
+    }
+
+    /// Removes the first bytes of the input when enough have arrived.
+    private func take(_ count: (Data) -> Int?) async throws -> String {
+        while true {
+            let taken = input.withLock { input -> Data? in
+                guard let count = count(input) else { return nil }
+                let taken = Data(input.prefix(count))
+                input = Data(input.dropFirst(count))
+                return taken
+            }
+            if let taken { return String(decoding: taken, as: UTF8.self) }
+            let piece = try await socket.read()
+            guard !piece.isEmpty else { return "" }
+            input.withLock { input in input += piece }
+        }
+    }
+
     func write(_ text: String) async throws { try await socket.write(Data(text)) }
 
     /// Writes a response with a `Content-Length` field.

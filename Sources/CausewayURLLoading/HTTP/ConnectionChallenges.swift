@@ -1,0 +1,127 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// Passes the challenges of TLS connections to the program.
+///
+/// A connection belongs to the session, but a challenge needs a task. The oldest loader that waits for a connection to the origin passes the
+/// challenge to its task.
+final class ConnectionChallenges: Sendable {
+    private struct State {
+        var loaders: [HTTPOrigin: [HTTPLoader]] = [:]
+        /// The reason why the last certificate chain of an origin was rejected.
+        var rejections: [HTTPOrigin: TrustRejection] = [:]
+    }
+
+    private let queue: DispatchQueue
+    private let state = LockedValue(State())
+
+    init(queue: DispatchQueue) { self.queue = queue }
+
+    // MARK: Loaders
+
+    /// Adds a loader that waits for a connection to a secure origin.
+    func add(_ loader: HTTPLoader, _ origin: HTTPOrigin) {
+        state.withLock { state in state.loaders[origin, default: []].append(loader) }
+    }
+
+    /// Removes a loader that no longer waits.
+    func remove(_ loader: HTTPLoader, _ origin: HTTPOrigin) {
+        let removed = state.withLock { state -> HTTPLoader? in
+            guard let index = state.loaders[origin]?.firstIndex(where: { $0 === loader }) else { return nil }
+            let removed = state.loaders[origin]?.remove(at: index)
+            if state.loaders[origin]?.isEmpty == true { state.loaders[origin] = nil }
+            return removed
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Returns the reason why the certificate chain of an origin was rejected, and forgets it.
+    func takeRejection(_ origin: HTTPOrigin) -> TrustRejection? {
+        state.withLock { state in state.rejections.removeValue(forKey: origin) }
+    }
+
+    // MARK: Connections
+
+    /// Sets the blocks that ask the program. Without a delegate, the validation of the TLS engine decides.
+    func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
+        guard first(origin)?.hasDelegate == true else { return }
+        sec_protocol_options_set_verify_block(
+            options,
+            { [weak self] _, trust, complete in
+                let complete = Unchecked(complete)
+                guard let self else { return complete.value(false) }
+                verify(trust.trust, origin) { complete.value($0) }
+            }, queue)
+        sec_protocol_options_set_challenge_block(
+            options,
+            { [weak self] metadata, complete in
+                let complete = Unchecked(complete)
+                guard let self else { return complete.value(nil) }
+                identify(metadata.values.distinguishedNames, origin) { complete.value($0) }
+            }, queue)
+    }
+
+    private func first(_ origin: HTTPOrigin) -> HTTPLoader? { state.withLock { state in state.loaders[origin]?.first } }
+
+    private func verify(_ trust: SecTrust, _ origin: HTTPOrigin, _ complete: @escaping @Sendable (Bool) -> Void) {
+        let space = URLProtectionSpace(
+            host: origin.host, port: Int(origin.port), trust: trust, distinguishedNames: nil)
+        ask(space, origin) { [self] disposition, credential in
+            if disposition == .useCredential, credential?.trust === trust { return complete(true) }
+            var failure: NWError?
+            switch disposition {
+            case .useCredential, .performDefaultHandling:
+                var error: CFError?
+                if SecTrustEvaluateWithError(trust, &error) { return complete(true) }
+                failure = error?.underlyingError
+            case .cancelAuthenticationChallenge, .rejectProtectionSpace: failure = nil
+            }
+            let rejection = TrustRejection(trust: trust, failure: failure)
+            state.withLock { state in state.rejections[origin] = rejection }
+            complete(false)
+        }
+    }
+
+    private func identify(
+        _ names: [Data], _ origin: HTTPOrigin, _ complete: @escaping @Sendable (sec_identity_t?) -> Void
+    ) {
+        let space = URLProtectionSpace(
+            host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
+        ask(space, origin) { disposition, credential in
+            guard disposition == .useCredential, let identity = credential?.identity else { return complete(nil) }
+            complete(sec_identity_create_with_certificates(identity, credential?.certificates ?? []))
+        }
+    }
+
+    /// Asks the task of the oldest waiting loader. If it ends before it answers, the default handling applies.
+    private func ask(_ space: URLProtectionSpace, _ origin: HTTPOrigin, _ answer: @escaping ChallengeAnswer) {
+        let once = ChallengeOnce(answer)
+        guard let loader = first(origin) else { return once.give(.performDefaultHandling, nil) }
+        loader.ask(space, once)
+    }
+}
+
+/// A certificate chain that was rejected.
+struct TrustRejection: Sendable {
+    var trust: SecTrust
+    /// The result of the evaluation; `nil` if the program rejected the chain.
+    var failure: NWError?
+}
+
+/// Forwards the first answer to a challenge.
+final class ChallengeOnce: Sendable {
+    private let answer: LockedValue<ChallengeAnswer?>
+
+    init(_ answer: @escaping ChallengeAnswer) { self.answer = LockedValue(answer) }
+
+    func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        let answer = answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+        answer?(disposition, credential)
+    }
+}

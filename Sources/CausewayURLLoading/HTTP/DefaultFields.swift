@@ -1,0 +1,64 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+/// The fields that a request gets unless the program has set them.
+enum DefaultFields {
+    /// For plain and for secure connections: `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`.
+    private static let plain = makeFields(isSecure: false)
+    private static let secure = makeFields(isSecure: true)
+
+    /// Adds the fields that are missing.
+    static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
+        let all = value.origin.isSecure ? secure : plain
+        if value.fields.isEmpty {
+            value.fields = all
+        } else {
+            for field in all {
+                let name = String(decoding: field.name, as: UTF8.self)
+                if !value.fields.contains(name) { value.fields.append(name: field.name, value: field.value) }
+            }
+        }
+        if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
+            value.fields.append("Content-Type", "application/x-www-form-urlencoded")
+        }
+        if policy == .reloadIgnoringLocalAndRemoteCacheData {
+            if !value.fields.contains("Cache-Control") { value.fields.append("Cache-Control", "no-cache") }
+            if !value.fields.contains("Pragma") { value.fields.append("Pragma", "no-cache") }
+        }
+    }
+
+    private static func makeFields(isSecure: Bool) -> FieldSection {
+        var fields = FieldSection()
+        fields.append("Accept", "*/*")
+        if let codings = ContentDecoder.acceptEncoding(isSecure: isSecure) { fields.append("Accept-Encoding", codings) }
+        fields.append("Accept-Language", languages)
+        fields.append("User-Agent", userAgent)
+        return fields
+    }
+
+    /// The preferred languages with descending weights (RFC 9110 §12.5.4).
+    private static var languages: String {
+        let names = Locale.preferredLanguages.prefix(6).filter { name in
+            !name.isEmpty
+                && name.utf8.allSatisfy {
+                    (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x2D
+                }
+        }
+        guard !names.isEmpty else { return "en" }
+        return names.enumerated().map { index, name in index == 0 ? name : "\(name);q=0.\(9 - (index - 1))" }
+            .joined(separator: ", ")
+    }
+
+    /// The name of the program and this package. A product token contains only certain characters (RFC 9110 §10.1.5).
+    private static var userAgent: String {
+        let name = ProcessInfo.processInfo.processName.utf8.map { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || ".-_".utf8.contains(byte)
+                ? byte : UInt8(ascii: "_")
+        }
+        let text = String(decoding: name, as: UTF8.self)
+        return (text.isEmpty ? "program" : text) + " causeway/1"
+    }
+}

@@ -1,0 +1,176 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    // MARK: Challenges of the server
+
+    /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
+    func challenged(_ response: HTTPURLResponse) {
+        let values = response.fields.values(of: "WWW-Authenticate")
+        let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
+            let step = state.access.attempts.refused(by: .origin(state.exchange.origin), challenges: values)
+            state.access.accepted = nil
+            return (step, state.access.space.take())
+        }
+        switch step {
+        case .deliver: deliverHeld()
+        case .renew(let offer):
+            guard let refused else { return deliverHeld() }
+            renew(offer, refused)
+        case .offer(let offers):
+            if let refused { network.withAuthorization { $0.refused(refused) } }
+            offer(offers[...], response)
+        }
+    }
+
+    /// Sends the request again with the same credential, because only the nonce was stale.
+    private func renew(_ offer: AuthenticationAttempts.Offer, _ space: ProtectionSpace) {
+        guard let credential = state.withLock({ state in state.access.last }) else {
+            return self.offer([offer], nil)
+        }
+        answer(offer, with: credential, store: nil)
+    }
+
+    private func offer(_ offers: ArraySlice<AuthenticationAttempts.Offer>, _ response: HTTPURLResponse?) {
+        guard let offer = offers.first else { return deliverHeld() }
+        let space = makeSpace(offer.space)
+        propose(for: space) { [self] proposed in
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
+                failureResponse: response, error: nil, sender: NoSender.shared)
+            attempt.report(
+                .challenge(challenge) { [self] disposition, credential in
+                    switch disposition {
+                    case .useCredential:
+                        guard let credential else { return deliverHeld() }
+                        use(credential, for: offer, space)
+                    case .performDefaultHandling:
+                        guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
+                        use(proposed, for: offer, space)
+                    case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
+                    case .cancelAuthenticationChallenge: break
+                    }
+                })
+        }
+    }
+
+    /// Returns whether the default handling has not yet tried a credential in this load.
+    private func isFirstUse(of credential: URLCredential) -> Bool {
+        state.withLock { state in state.access.proposed.insert(credential).inserted }
+    }
+
+    /// Finds the credential that the default handling uses: the one in the URL, otherwise the stored one.
+    private func propose(for space: URLProtectionSpace, then: @escaping @Sendable (URLCredential?) -> Void) {
+        if let url = request.url, let user = url.user(percentEncoded: false), !user.isEmpty {
+            let password = url.password(percentEncoded: false) ?? ""
+            return then(URLCredential(user: user, password: password, persistence: .forSession))
+        }
+        guard let storage = network.settings.stores.credentials, let task = attempt.task.task else { return then(nil) }
+        storage.getDefaultCredential(for: space, task: task, completionHandler: then)
+    }
+
+    private func use(
+        _ credential: URLCredential, for offer: AuthenticationAttempts.Offer, _ space: URLProtectionSpace
+    ) {
+        guard let user = credential.user else { return deliverHeld() }
+        let password = PasswordCredential(username: user, password: credential.password ?? "")
+        answer(offer, with: password, store: (credential, space))
+    }
+
+    private func answer(
+        _ offer: AuthenticationAttempts.Offer, with credential: PasswordCredential,
+        store: (URLCredential, URLProtectionSpace)?
+    ) {
+        guard let text = request.url?.absoluteString, let uri = URIReference(text) else { return deliverHeld() }
+        let content: [UInt8]? =
+            switch request.values.body {
+            case .none: []
+            case .data(let data): Array(data)
+            case .stream: nil
+            }
+        let digest = DigestRequest(method: request.values.method, target: uri.originForm, content: content)
+        let value = network.withAuthorization { cache in
+            cache.answer(
+                offer.challenge, in: offer.space.authority, with: credential, request: digest, target: uri,
+                clientNonce: Self.nonce())
+        }
+        guard let value else { return deliverHeld() }
+        state.withLock { state in
+            state.access.authorization = value
+            state.access.space = offer.space
+            state.access.last = credential
+            state.access.accepted = store
+            state.access.attempts.answered(offer.space)
+        }
+        sendAgain()
+    }
+
+    private func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
+        let origin = state.withLock { state in state.exchange.origin }
+        return URLProtectionSpace(
+            host: origin.host, port: Int(origin.port),
+            protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, realm: space.realm,
+            authenticationMethod: space.scheme == "basic"
+                ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+    }
+
+    /// Stores the credential that the server has accepted, if its persistence asks for that.
+    func credentialAccepted(_ fields: FieldSection) {
+        guard
+            let (accepted, space) = state.withLock({
+                state -> ((URLCredential, URLProtectionSpace)?, ProtectionSpace?)? in
+                guard state.access.space != nil else { return nil }
+                return (state.access.accepted.take(), state.access.space)
+            })
+        else { return }
+        if let space, let information = fields.firstValue(of: "Authentication-Info") {
+            _ = network.withAuthorization { $0.received(information: information, in: space) }
+        }
+        guard let accepted, accepted.0.persistence != .none, let storage = network.settings.stores.credentials,
+            let task = attempt.task.task
+        else { return }
+        if storage.defaultCredential(for: accepted.1) == nil {
+            storage.setDefaultCredential(accepted.0, for: accepted.1, task: task)
+        } else {
+            storage.set(accepted.0, for: accepted.1, task: task)
+        }
+    }
+
+    // MARK: Challenges of the connection
+
+    /// Passes the challenge of a connection to the task. If the load ends first, the default handling applies.
+    func ask(_ space: URLProtectionSpace, _ once: ChallengeOnce) {
+        let isRunning = state.withLock { state in
+            guard state.phase == .waiting else { return false }
+            state.challenge = once
+            return true
+        }
+        guard isRunning else { return once.give(.performDefaultHandling, nil) }
+        let stored = network.settings.stores.credentials?.defaultCredential(for: space)
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil,
+            error: nil, sender: NoSender.shared)
+        attempt.report(
+            .challenge(challenge) { [self] disposition, credential in
+                state.withLock { state in if state.challenge === once { state.challenge = nil } }
+                if disposition == .performDefaultHandling, let stored, stored.identity != nil {
+                    return once.give(.useCredential, stored)
+                }
+                once.give(disposition, credential)
+            })
+    }
+}
+
+/// The sender of challenges that are answered with a completion handler.
+// SAFETY: the class has no stored properties.
+private final class NoSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
+    static let shared = NoSender()
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+}

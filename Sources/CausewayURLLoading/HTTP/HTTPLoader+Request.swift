@@ -1,0 +1,93 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// Returns the request for the engine, with the fields that the session adds.
+    func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
+        let values = request.values
+        guard let text = values.url?.absoluteString,
+            var value = HTTPRequestValue(method: values.method, uri: text, fields: values.fields),
+            value.origin.port != 0
+        else { throw LoadFailure(.badURL) }
+        do throws(NWError) {
+            _ = try network.proxies(for: value.origin.isSecure ? "https" : "http")
+        } catch {
+            throw LoadFailure(.connectionRefused, underlying: error)
+        }
+        // The engine frames the content and manages the connection.
+        for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { value.fields.removeAll(name) }
+        DefaultFields.add(to: &value, hasContent: hasContent, policy: values.cachePolicy)
+        addCookies(to: &value, values)
+        addAuthorization(to: &value)
+        value.priority = attempt.task.priority
+        // The task has its own timeouts.
+        value.idleTimeout = nil
+        return value
+    }
+
+    /// Whether the request has content.
+    private var hasContent: Bool { request.values.body != .none }
+
+    /// Returns the content for the engine.
+    func makeBody() throws(LoadFailure) -> HTTPRequestBody {
+        let values = request.values
+        if case .file(let url) = attempt.task.plan.source, hasContent {
+            let size = try FileFacts.size(of: url)
+            return .stream(try FileBodySource(url, count: size, for: attempt), length: Int(size))
+        }
+        switch values.body {
+        case .none:
+            // Without a length, a server cannot know that these methods have no content (RFC 9110 §8.6).
+            return ["POST", "PUT", "PATCH"].contains(values.method) ? .data(Data()) : .none
+        case .data(let data):
+            guard values.method != "GET" || data.isEmpty else { throw LoadFailure(.tooLarge) }
+            return .data(data)
+        case .stream(let stream): return makeBody(stream)
+        }
+    }
+
+    /// Returns the content from a stream. A Content-Length field of the program states its length.
+    func makeBody(_ stream: Unchecked<InputStream>) -> HTTPRequestBody {
+        let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap {
+            $0 >= 0 ? $0 : nil
+        }
+        return .stream(StreamBodySource(stream, for: attempt), length: length)
+    }
+
+    /// Adds the stored cookies, unless the program has set the field.
+    private func addCookies(to value: inout HTTPRequestValue, _ values: RequestValues) {
+        let settings = network.settings
+        guard settings.http.setsCookies, values.options[.handlesCookies], let storage = settings.stores.cookies,
+            !storage.isKnownToBeEmpty, let url = values.url, !value.fields.contains("Cookie")
+        else { return }
+        guard let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
+        for (name, text) in HTTPCookie.requestHeaderFields(with: cookies) { value.fields.append(name, text) }
+    }
+
+    /// Adds the credential for this exchange, or one that the server has accepted before.
+    private func addAuthorization(to value: inout HTTPRequestValue) {
+        let given = state.withLock { state in state.access.authorization.take() }
+        if let given { return value.fields.set("Authorization", given) }
+        guard !network.hasNoCredential, !value.fields.contains("Authorization") else { return }
+        let digest = DigestRequest(method: value.method, target: value.target, content: nil)
+        let (path, origin) = (String(value.target.prefix { $0 != "?" }), value.origin)
+        let known = network.withAuthorization {
+            $0.authorization(for: digest, path: path, at: .origin(origin), clientNonce: Self.nonce())
+        }
+        guard let known else { return }
+        value.fields.append("Authorization", known.value)
+        state.withLock { state in
+            state.access.space = known.space
+            state.access.attempts.answered(known.space)
+        }
+    }
+
+    /// Returns random digits for Digest authentication (RFC 7616 §3.4).
+    static func nonce() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
+    }
+}

@@ -1,0 +1,310 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader: HTTPResponseObserver {
+    func informed(_ head: HTTPResponseHead) {
+        attempt.report(.informational(makeResponse(head)))
+    }
+
+    func sent(_ count: Int) {
+        if hasDelegate { state.withLock { state in state.record.counts.requestBody += Int64(count) } }
+        attempt.report(.sent(Int64(count)))
+    }
+
+    func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
+        let response = makeResponse(head)
+        let isHeld = mayBeFollowed(head)
+        let exchange = state.withLock { state -> Exchange? in
+            guard state.phase == .waiting else { return nil }
+            state.phase = isHeld ? .holding : .streaming
+            state.exchange.response = response
+            if hasDelegate { state.record.note(head, response, connection, target: state.exchange.target) }
+            return state.exchange
+        }
+        guard let exchange else { return }
+        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
+        if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
+        if head.status != 401 { credentialAccepted(head.fields) }
+        guard !isHeld else { return }
+        attempt.report(.response(response, .allowed))
+        if !attempt.wantsBytes { updateReading() }
+    }
+
+    func received(_ content: Data) {
+        enum Destination { case task, newDecoder, decoder, none, decision }
+        let destination = state.withLock { state -> Destination in
+            if hasDelegate { state.record.counts.responseBody += Int64(content.count) }
+            switch state.phase {
+            case .streaming:
+                guard let decoder = state.content else {
+                    return state.exchange.response?.isContentDecoded == true ? .newDecoder : .task
+                }
+                decoder.append(content)
+                return .decoder
+            case .holding:
+                state.held.pieces.append(content)
+                state.held.count += content.count
+                guard state.held.count >= Self.heldLimit else { return .none }
+                state.phase = .deciding
+                return .decision
+            case .deciding:
+                state.held.pieces.append(content)
+                state.held.count += content.count
+                return .none
+            case .waiting, .restarting, .ended: return .none
+            }
+        }
+        switch destination {
+        case .task: deliver(content, isEncoded: false)
+        case .newDecoder: deliver(content, isEncoded: true)
+        case .decoder: deliverDecoded()
+        case .decision:
+            updateReading()
+            decide()
+        case .none: break
+        }
+    }
+
+    func ended(_ result: Result<FieldSection, HTTPFailure>) {
+        switch result {
+        case .success: responseEnded()
+        case .failure(let failure):
+            if state.withLock({ state in state.phase == .restarting }) { return restart() }
+            failed(failure)
+        }
+    }
+
+    private func responseEnded() {
+        enum Next { case finish, decode, decide, restart, none }
+        let next = state.withLock { state -> Next in
+            state.exchange.handle = nil
+            switch state.phase {
+            case .streaming:
+                guard let decoder = state.content else { return .finish }
+                decoder.end()
+                return .decode
+            case .holding:
+                state.held.isComplete = true
+                state.phase = .deciding
+                return .decide
+            case .deciding:
+                state.held.isComplete = true
+                return .none
+            case .restarting: return .restart
+            case .waiting, .ended: return .none
+            }
+        }
+        switch next {
+        case .finish: finish()
+        case .decode: deliverDecoded()
+        case .decide: decide()
+        case .restart: restart()
+        case .none: break
+        }
+    }
+
+    // MARK: Content
+
+    private func deliver(_ content: Data, isEncoded: Bool) {
+        if isEncoded, startDecoding(with: content) { return }
+        attempt.report(.data(content))
+        if !attempt.wantsBytes { updateReading() }
+    }
+
+    /// Creates the decoder for the first content of an encoded response. A response without content needs none.
+    private func startDecoding(with content: Data) -> Bool {
+        let (response, known) = state.withLock { state in (state.exchange.response, state.content) }
+        guard let response else { return false }
+        if let known {
+            known.append(content)
+            deliverDecoded()
+            return true
+        }
+        do throws(DecodingFailure) {
+            guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
+            let decoded = DecodedContent(decoder)
+            decoded.append(content)
+            state.withLock { state in state.content = decoded }
+            deliverDecoded()
+        } catch {
+            fail(LoadFailure(error))
+        }
+        return true
+    }
+
+    /// Decodes and delivers content while the task wants it.
+    func deliverDecoded() {
+        guard let content = state.withLock({ state in state.content }) else { return }
+        do throws(DecodingFailure) {
+            let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
+                if hasDelegate {
+                    state.withLock { state in state.record.counts.responseBodyAfterDecoding += Int64(piece.count) }
+                }
+                attempt.report(.data(piece))
+            }
+            if progress == .finished { return finish() }
+        } catch {
+            return fail(LoadFailure(error))
+        }
+        updateReading()
+    }
+
+    // MARK: Held responses
+
+    /// Returns whether another request may follow this response: a redirect, or a challenge that the client can answer.
+    private func mayBeFollowed(_ head: HTTPResponseHead) -> Bool {
+        switch head.status {
+        case 301, 302, 303, 307, 308: head.fields.contains("Location")
+        case 401: head.fields.contains("WWW-Authenticate")
+        default: false
+        }
+    }
+
+    private func decide() {
+        guard let response = state.withLock({ state in state.exchange.response }) else { return }
+        if response.statusCode == 401 { challenged(response) } else { redirected(response) }
+    }
+
+    /// Delivers the held response, because no request follows it.
+    func deliverHeld() {
+        guard let response = state.withLock({ state in state.phase == .deciding ? state.exchange.response : nil })
+        else {
+            return
+        }
+        attempt.report(.response(response, .allowed))
+        // Further content may arrive meanwhile. It must not overtake the held content.
+        while let pieces = takeHeldPieces() {
+            for piece in pieces { deliver(piece, isEncoded: response.isContentDecoded) }
+        }
+        let (isComplete, decoder) = state.withLock { state in
+            defer { state.held = HeldContent() }
+            return (state.held.isComplete, state.content)
+        }
+        guard isComplete else { return updateReading() }
+        guard let decoder else { return finish() }
+        decoder.end()
+        deliverDecoded()
+    }
+
+    /// Removes and returns the held content. If there is none, later content is delivered directly, and the result is `nil`.
+    private func takeHeldPieces() -> [Data]? {
+        state.withLock { state in
+            guard state.phase == .deciding else { return nil }
+            guard !state.held.pieces.isEmpty else {
+                state.phase = .streaming
+                return nil
+            }
+            defer { state.held.pieces = [] }
+            return state.held.pieces
+        }
+    }
+
+    /// Sends the request again after the end of the current exchange.
+    func sendAgain() {
+        let (isComplete, handle) = state.withLock { state -> (Bool, HTTPRequestHandle?) in
+            guard state.phase == .deciding else { return (false, nil) }
+            state.phase = .restarting
+            return (state.held.isComplete, state.exchange.handle)
+        }
+        if isComplete { restart() } else { handle?.cancel() }
+    }
+
+    private func restart() {
+        let record = TransactionRecord(request: request)
+        let (old, isWanted) = state.withLock { state -> (TransactionRecord, Bool) in
+            guard state.phase == .restarting else { return (state.record, false) }
+            if hasDelegate { state.record.dates.response.end = Date() }
+            defer {
+                state.record = record
+                state.record.fetchType = .networkLoad
+                state.record.dates.fetchStart = hasDelegate ? Date() : nil
+                state.held = HeldContent()
+                state.phase = .waiting
+            }
+            return (state.record, true)
+        }
+        guard isWanted else { return }
+        attempt.report(.measured(old))
+        attempt.report(.begins(record))
+        guard case .stream = request.values.body, !isFileUpload else { return start() }
+        // The stream has been read, so the program must supply another one.
+        attempt.report(
+            .needsStream(from: 0) { [self] stream in
+                guard let stream else { return fail(LoadFailure(.bodyStreamExhausted)) }
+                do throws(LoadFailure) {
+                    send(try makeRequest(), makeBody(stream))
+                } catch {
+                    fail(error)
+                }
+            })
+    }
+
+    private var isFileUpload: Bool {
+        if case .file = attempt.task.plan.source { true } else { false }
+    }
+
+    // MARK: Failures
+
+    private func failed(_ failure: HTTPFailure) {
+        let (phase, origin) = state.withLock { state in (state.phase, state.exchange.origin) }
+        switch phase {
+        case .ended: return
+        case .deciding, .holding:
+            // The head is enough to decide.
+            state.withLock { state in
+                state.phase = .deciding
+                state.held.isComplete = true
+            }
+            if phase == .holding { decide() }
+            return
+        case .waiting, .restarting, .streaming: break
+        }
+        if waitForPath(failure) { return }
+        fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
+    }
+
+    /// Waits for the network if there is no usable path and the session asks for it. Returns whether the load waits.
+    private func waitForPath(_ failure: HTTPFailure) -> Bool {
+        guard network.settings.access.waitsForConnectivity, failure.isMissingPath else { return false }
+        let (isWaiting, isFirst) = state.withLock { state in
+            guard state.phase == .waiting else { return (false, false) }
+            defer { state.hasWaited = true }
+            return (true, !state.hasWaited)
+        }
+        guard isWaiting else { return false }
+        if isFirst { attempt.report(.waiting) }
+        network.paths.wait { [weak self] in
+            guard let self else { return }
+            attempt.report(.continues)
+            start()
+        }
+        return true
+    }
+
+    private func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
+        HTTPURLResponse(
+            url: request.url, statusCode: head.status, version: "HTTP/\(head.version.major).\(head.version.minor)",
+            fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
+    }
+
+    /// Stores the cookies of a response, as the policy of the session permits.
+    private func storeCookies(_ fields: FieldSection) {
+        let settings = network.settings
+        guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],
+            settings.http.cookieAcceptPolicy != .never
+        else { return }
+        let cookies = fields.values(of: "Set-Cookie").flatMap { value in
+            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+        }
+        guard !cookies.isEmpty else { return }
+        if settings.http.cookieAcceptPolicy == .always {
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        } else if let task = attempt.task.task {
+            storage.storeCookies(cookies, for: task)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+/// Loads `http` and `https` URLs over the engine of the session.
+///
+/// A loader sends its request once, or again with a credential after a challenge. The events of one exchange with the server arrive in
+/// order, and the next exchange starts after the end of the previous one. The response to a redirect or a challenge is held back until the
+/// program has decided; it is delivered if nothing else follows.
+final class HTTPLoader: Loader {
+    /// The maximum number of content bytes that are held back.
+    static let heldLimit = 64 << 10
+
+    enum Phase {
+        /// No head has arrived.
+        case waiting
+        /// A head has arrived that another request may follow. Its content is held back.
+        case holding
+        /// The program decides about the held response.
+        case deciding
+        /// The held response is discarded. The next exchange starts after the end of this one.
+        case restarting
+        case streaming
+        case ended
+    }
+
+    struct State {
+        var phase = Phase.waiting
+        var exchange = Exchange()
+        var held = HeldContent()
+        var content: DecodedContent?
+        /// Whether the exchange reads the response.
+        var isReading = true
+        var access = Access()
+        var record: TransactionRecord
+        /// The challenge of the connection that waits for an answer.
+        var challenge: ChallengeOnce?
+        /// Whether the load has reported that it waits for connectivity.
+        var hasWaited = false
+    }
+
+    /// The current exchange with the server.
+    struct Exchange {
+        var handle: HTTPRequestHandle?
+        var engine: HTTPEngine?
+        var body: (any HTTPBodySource)?
+        var target = ""
+        var origin = HTTPOrigin(isSecure: false, host: "")
+        var response: HTTPURLResponse?
+    }
+
+    /// The content of a response that another request may follow.
+    struct HeldContent {
+        var pieces: [Data] = []
+        var count = 0
+        var isComplete = false
+    }
+
+    /// The credentials of this load.
+    struct Access {
+        var attempts = AuthenticationAttempts()
+        /// The field value for the next exchange.
+        var authorization: String?
+        /// The space whose credential the current request carries.
+        var space: ProtectionSpace?
+        /// The credential to store after the server has accepted it.
+        var accepted: (URLCredential, URLProtectionSpace)?
+        var proposed: Set<URLCredential> = []
+        /// The credential of the current request.
+        var last: PasswordCredential?
+    }
+
+    let attempt: LoadAttempt
+    let network: HTTPNetwork
+    /// Whether a delegate receives metrics, so that they are worth collecting.
+    let hasDelegate: Bool
+    let state: LockedValue<State>
+
+    init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
+        self.attempt = attempt
+        self.network = network
+        hasDelegate = !attempt.task.delegates.isEmpty
+        var record = TransactionRecord(request: attempt.request)
+        record.fetchType = .networkLoad
+        if hasDelegate { record.dates.fetchStart = Date() }
+        state = LockedValue(State(record: record))
+    }
+
+    var request: URLRequest { attempt.request }
+
+    // MARK: Loader
+
+    func start() {
+        do throws(LoadFailure) {
+            send(try makeRequest(), try makeBody())
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Starts an exchange.
+    func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        guard let engine = network.engine(for: request.values.options) else { return fail(LoadFailure(.cancelled)) }
+        let isWanted = state.withLock { state in
+            guard state.phase != .ended else { return false }
+            state.phase = .waiting
+            state.isReading = true
+            state.exchange = Exchange(engine: engine, target: value.target, origin: value.origin)
+            if case .stream(let source, _) = body { state.exchange.body = source }
+            return true
+        }
+        guard isWanted else { return }
+        if value.origin.isSecure { network.challenges.add(self, value.origin) }
+        let handle = engine.start(value, body: body, observer: self)
+        let isStopped = state.withLock { state in
+            if state.phase != .ended { state.exchange.handle = handle }
+            return state.phase == .ended
+        }
+        // The response can arrive before the handle is known.
+        if isStopped { handle.cancel() } else { updateReading() }
+    }
+
+    func demandChanged() {
+        let (content, body) = state.withLock { state in (state.content, state.exchange.body) }
+        if content != nil { deliverDecoded() }
+        (body as? PausableSource)?.demandChanged()
+        updateReading()
+    }
+
+    func stop() {
+        let (exchange, challenge) = state.withLock { state -> (Exchange?, ChallengeOnce?) in
+            let challenge = state.challenge.take()
+            guard state.phase != .ended else { return (nil, challenge) }
+            state.phase = .ended
+            defer {
+                state.exchange = Exchange()
+                state.content = nil
+            }
+            return (state.exchange, challenge)
+        }
+        guard let exchange else { return }
+        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
+        exchange.handle?.cancel()
+        challenge?.give(.performDefaultHandling, nil)
+    }
+
+    // MARK: Ends
+
+    /// Reports a failure, once.
+    func fail(_ failure: LoadFailure) {
+        guard let record = finishRecord() else { return }
+        if let record = record { attempt.report(.measured(record)) }
+        attempt.report(.failed(failure))
+    }
+
+    /// Reports the end of the content, once.
+    func finish() {
+        guard let record = finishRecord() else { return }
+        if let record = record { attempt.report(.measured(record)) }
+        attempt.report(.finished)
+    }
+
+    /// Ends the load and returns the measurements: an inner `nil` if no delegate receives them, `nil` if the load had already ended.
+    private func finishRecord() -> TransactionRecord?? {
+        let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
+            guard state.phase != .ended else { return (nil, nil) }
+            state.phase = .ended
+            if hasDelegate, state.record.response != nil { state.record.dates.response.end = Date() }
+            defer {
+                state.exchange = Exchange()
+                state.content = nil
+            }
+            return (state.exchange, state.record)
+        }
+        guard let exchange else { return nil }
+        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
+        exchange.handle?.cancel()
+        return .some(hasDelegate ? record : nil)
+    }
+
+    // MARK: Back-pressure
+
+    /// Stops or resumes reading, by what the task wants. Can be called from any thread.
+    func updateReading() {
+        while true {
+            let wants = attempt.wantsBytes
+            let (handle, isReading) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
+                let isWanted = state.wantsContent(wants)
+                guard isWanted != state.isReading, let handle = state.exchange.handle else { return (nil, isWanted) }
+                state.isReading = isWanted
+                return (handle, isWanted)
+            }
+            guard let handle else { return }
+            apply(handle, isReading)
+            // The demand of the task can change before the connection stops.
+        }
+    }
+
+    /// Sets the reading of the exchange. If another thread sets it at the same time, the last state counts.
+    private func apply(_ handle: HTTPRequestHandle, _ isReading: Bool) {
+        var applied = isReading
+        while true {
+            handle.setReading(applied)
+            let now = state.withLock { state in state.isReading }
+            if now == applied { return }
+            applied = now
+        }
+    }
+}
+
+extension HTTPLoader.State {
+    /// Returns whether the connection should read more of the response, if the task wants content or not.
+    func wantsContent(_ taskWants: Bool) -> Bool {
+        switch phase {
+        case .waiting: true
+        case .holding: held.count < HTTPLoader.heldLimit
+        case .deciding, .restarting: false
+        case .streaming: taskWants && content?.hasBacklog != true
+        case .ended: true
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import Foundation
+
+extension HTTPNetwork {
+    /// Returns the parameters of a connection to an origin, with the settings of the session and the restrictions of the request.
+    func makeParameters(for origin: HTTPOrigin, _ options: RequestOptions) -> NWParameters {
+        let parameters = HTTPEngine.defaultParameters(for: origin)
+        let settings = settings
+        parameters.prohibitExpensivePaths = !options[.allowsExpensiveAccess]
+        parameters.prohibitConstrainedPaths = !options[.allowsConstrainedAccess]
+        parameters.allowUltraConstrainedPaths = options[.allowsUltraConstrainedAccess]
+        if !options[.allowsCellularAccess] { parameters.prohibitedInterfaceTypes = [.cellular] }
+        parameters.requiresDNSSECValidation = options[.requiresDNSSECValidation]
+        parameters.serviceClass = Self.serviceClass(settings.access.networkServiceType)
+        parameters.multipathServiceType = Self.multipath(settings.access.multipathServiceType)
+        if let context = try? proxies(for: origin.isSecure ? "https" : "http") { parameters.setPrivacyContext(context) }
+        guard origin.isSecure,
+            let tls = parameters.defaultProtocolStack.applicationProtocols.lazy
+                .compactMap({ $0 as? NWProtocolTLS.Options }).first
+        else { return parameters }
+        let security = tls.securityProtocolOptions
+        sec_protocol_options_set_min_tls_protocol_version(security, settings.transport.minimumTLSVersion)
+        sec_protocol_options_set_max_tls_protocol_version(security, settings.transport.maximumTLSVersion)
+        challenges.install(in: security, for: origin)
+        return parameters
+    }
+
+    private static func serviceClass(_ type: NSURLRequest.NetworkServiceType) -> NWParameters.ServiceClass {
+        switch type {
+        case .default, .voip: .bestEffort
+        case .video, .avStreaming, .responsiveAV: .interactiveVideo
+        case .background: .background
+        case .voice: .interactiveVoice
+        case .responsiveData: .responsiveData
+        case .callSignaling: .signaling
+        }
+    }
+
+    private static func multipath(
+        _ type: URLSessionConfiguration.MultipathServiceType
+    ) -> NWParameters.MultipathServiceType {
+        switch type {
+        case .none: .disabled
+        case .handover: .handover
+        case .interactive: .interactive
+        case .aggregate: .aggregate
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Foundation
+
+/// The network side of a session: its engines, the credentials that it sends again, and the loaders that answer challenges of connections.
+///
+/// Requests with different restrictions on interfaces use different engines, because a connection belongs to one set of interfaces. Most
+/// sessions have one engine, which is made by the first request.
+final class HTTPNetwork: Sendable {
+    /// The options of a request that restrict its connection.
+    static let restrictions: RequestOptions = [
+        .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .allowsUltraConstrainedAccess,
+        .requiresDNSSECValidation,
+    ]
+
+    private struct State {
+        var engines: [RequestOptions: HTTPEngine] = [:]
+        var isClosed = false
+        var authorization = AuthorizationCache()
+        var proxies: [String: NWParameters.PrivacyContext?] = [:]
+    }
+
+    private let box: Unchecked<SessionSettings>
+    /// The loaders that wait for a secure connection.
+    let challenges: ConnectionChallenges
+    let paths = PathWaiter()
+    private let state = LockedValue(State())
+
+    init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
+        box = settings
+        challenges = ConnectionChallenges(queue: queue)
+    }
+
+    var settings: SessionSettings { box.value }
+
+    // MARK: Engines
+
+    /// Returns the engine for requests with these options; `nil` after ``close()``.
+    func engine(for options: RequestOptions) -> HTTPEngine? {
+        let key = options.intersection(Self.restrictions)
+        if let (known, isClosed) = state.withLock({ state -> (HTTPEngine?, Bool)? in
+            if state.isClosed { return (nil, true) }
+            return state.engines[key].map { ($0, false) }
+        }) {
+            return isClosed ? nil : known
+        }
+        let made = makeEngine(key)
+        return state.withLock { state in
+            guard !state.isClosed else { return nil }
+            let engine = state.engines[key] ?? made
+            state.engines[key] = engine
+            return engine
+        }
+    }
+
+    private func makeEngine(_ options: RequestOptions) -> HTTPEngine {
+        var configuration = HTTPEngine.Configuration()
+        configuration.limits.connectionsPerKey = max(1, settings.http.maximumConnectionsPerHost)
+        configuration.makeParameters = { [weak self] origin in
+            self?.makeParameters(for: origin, options) ?? HTTPEngine.defaultParameters(for: origin)
+        }
+        return HTTPEngine(configuration)
+    }
+
+    /// Makes new requests use new connections. Running requests keep theirs.
+    func renewConnections() {
+        let old = state.withLock { state in
+            defer { state.engines = [:] }
+            return state.engines
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Removes the credentials that are sent again.
+    func forgetCredentials() { state.withLock { state in state.authorization.removeAll() } }
+
+    /// Closes all connections. Later requests fail.
+    func close() {
+        let engines = state.withLock { state in
+            state.isClosed = true
+            defer { state.engines = [:] }
+            return state.engines.values
+        }
+        for engine in engines { engine.shutDown() }
+        paths.close()
+    }
+
+    // MARK: Credentials
+
+    /// Whether no credential is sent again.
+    var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty } }
+
+    func withAuthorization<Result: Sendable>(_ body: (inout AuthorizationCache) -> Result) -> Result {
+        state.withLock { state in body(&state.authorization) }
+    }
+
+    // MARK: Proxies
+
+    /// Returns the context with the proxies for a scheme; `nil` if there are none.
+    ///
+    /// - Throws: The error of a proxy setting that cannot be used. Ignoring it would bypass the proxy.
+    func proxies(for scheme: String) throws(NWError) -> NWParameters.PrivacyContext? {
+        if let known = state.withLock({ state in state.proxies[scheme] }) { return known }
+        let proxies = try ProxySettings(settings.transport).proxies(for: scheme)
+        var made: NWParameters.PrivacyContext?
+        if !proxies.isEmpty {
+            let context = NWParameters.PrivacyContext(description: "URLSession")
+            context.proxyConfigurations = proxies
+            made = context
+        }
+        let context = made
+        return state.withLock { state in
+            if let known = state.proxies[scheme] { return known }
+            state.proxies[scheme] = .some(context)
+            return context
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import Foundation
+
+extension LoadFailure {
+    /// Creates the failure of a load from the failure of its exchange.
+    ///
+    /// - Parameter rejection: The certificate chain of the server that was rejected, if any.
+    init(_ failure: HTTPFailure, rejection: TrustRejection?, _ request: URLRequest) {
+        switch failure {
+        case .cannotConnect(let error): self.init(connecting: error, rejection, request)
+        case .connectionLost(_, _, let error), .noResponse(let error):
+            if case .tls(let status) = error, let cause = Self.clientCertificate(status) {
+                self.init(cause, underlying: error)
+            } else {
+                self.init(.connectionLost, underlying: error ?? NWError.posix(.ECONNRESET))
+            }
+        case .invalidResponse(let failure): self.init(failure)
+        case .invalidRequest(let failure):
+            if case .misuse = failure, request.values.body != .none {
+                self.init(.bodyStreamExhausted, underlying: NWError.posix(.EINVAL))
+            } else {
+                self.init(.badURL, underlying: NWError.posix(.EINVAL))
+            }
+        case .deadlineExceeded, .timedOut: self.init(.timedOut, underlying: NWError.posix(.ETIMEDOUT))
+        case .cancelled, .closed: self.init(.cancelled)
+        case .contentFailed(let error):
+            self = error as? LoadFailure ?? LoadFailure(.bodyStreamExhausted, underlying: error)
+        case .tooLarge: self.init(.tooLarge)
+        }
+    }
+
+    private init(_ failure: HTTP1Failure) {
+        let underlying = NWError.posix(.EBADMSG)
+        switch failure {
+        case .syntax: self.init(.unreadableResponse, underlying: underlying)
+        case .endedEarly, .endedWithoutResponse, .aborted: self.init(.connectionLost, underlying: underlying)
+        case .framing, .unsupportedCoding, .invalidRequest, .tooManyInformationalResponses, .unexpectedBytes,
+            .unexpectedUpgrade, .unwritable, .misuse:
+            self.init(.protocolViolation, underlying: underlying)
+        }
+        details[Self.reasonKey] = "\(failure)"
+    }
+
+    /// The key of the user info with the reason as text.
+    static let reasonKey = NSLocalizedFailureReasonErrorKey
+
+    private init(connecting error: NWError, _ rejection: TrustRejection?, _ request: URLRequest) {
+        switch error {
+        case .posix(.ETIMEDOUT): self.init(.timedOut, underlying: error)
+        case .posix(.ENETDOWN), .posix(.ENETUNREACH), .posix(.EADDRNOTAVAIL):
+            self.init(.notConnected, underlying: error)
+            noteForbiddenPath(request.values.options)
+        case .posix: self.init(.connectionRefused, underlying: error)
+        case .dns(let code) where Int(code) == kDNSServiceErr_Timeout: self.init(.timedOut, underlying: error)
+        case .dns: self.init(.hostNotFound, underlying: error)
+        case .tls(let status):
+            self.init(security: rejection?.failure ?? (rejection == nil ? error : nil), status)
+            if let trust = rejection?.trust { details[NSURLErrorFailingURLPeerTrustErrorKey] = trust }
+            underlying = rejection?.failure ?? error
+        case .wifiAware: self.init(.connectionRefused, underlying: error)
+        }
+    }
+
+    /// Creates the failure of a TLS handshake. `reason` is `nil` if the program rejected the certificate chain.
+    private init(security reason: NWError?, _ status: OSStatus) {
+        guard case .tls(let code) = reason ?? .tls(errSSLXCertChainInvalid) else {
+            self.init(.certificateUntrusted)
+            return
+        }
+        if let cause = Self.clientCertificate(code) {
+            self.init(cause)
+            return
+        }
+        switch code {
+        case errSSLCertExpired: self.init(.certificateDateInvalid)
+        case errSSLCertNotYetValid: self.init(.certificateNotYetValid)
+        case errSSLUnknownRootCert, errSSLNoRootCert: self.init(.certificateRootUnknown)
+        case errSSLXCertChainInvalid, errSSLBadCert, errSSLHostNameMismatch: self.init(.certificateUntrusted)
+        case errSSLNetworkTimeout: self.init(.timedOut)
+        default: self.init(.handshakeFailed)
+        }
+    }
+
+    /// Returns the cause of an alert about the certificate of this client.
+    private static func clientCertificate(_ code: OSStatus) -> Cause? {
+        switch code {
+        case errSSLCertificateRequired: .clientCertificateRequired
+        case errSSLPeerBadCert, errSSLPeerUnsupportedCert, errSSLPeerCertRevoked, errSSLPeerCertExpired,
+            errSSLPeerCertUnknown, errSSLPeerUnknownCA, errSSLPeerAccessDenied:
+            .clientCertificateRejected
+        default: nil
+        }
+    }
+
+    /// Adds the reason why no network may be used, if the request forbids some.
+    private mutating func noteForbiddenPath(_ options: RequestOptions) {
+        let reason: URLError.NetworkUnavailableReason? =
+            if !options[.allowsCellularAccess] {
+                .cellular
+            } else if !options[.allowsExpensiveAccess] {
+                .expensive
+            } else if !options[.allowsConstrainedAccess] {
+                .constrained
+            } else {
+                nil
+            }
+        if let reason { details[NSURLErrorNetworkUnavailableReasonKey] = reason.rawValue }
+    }
+
+    init(_ failure: DecodingFailure) {
+        let cause: Cause =
+            switch failure {
+            case .unavailable, .unsupported: .encodingUnknown
+            case .damaged, .truncated: .encodingBroken
+            case .excess: .tooLarge
+            }
+        self.init(cause, underlying: NWError.posix(.EBADMSG), details: [Self.reasonKey: failure.description])
+    }
+}
+
+extension HTTPFailure {
+    /// Whether the reason is that no network path is usable.
+    var isMissingPath: Bool {
+        switch self {
+        case .cannotConnect(.posix(.ENETDOWN)), .cannotConnect(.posix(.ENETUNREACH)): true
+        default: false
+        }
+    }
+}
