@@ -8,7 +8,8 @@ struct ErrorTests {
     static let codes: [(LoadFailure.Cause, Int)] = [
         (.cancelled, -999), (.authenticationCancelled, -1012), (.badURL, -1000), (.timedOut, -1001),
         (.unsupportedURL, -1002), (.hostNotFound, -1003), (.connectionRefused, -1004), (.connectionLost, -1005),
-        (.tooManyRedirects, -1007), (.redirectTargetInvalid, -1010), (.notConnected, -1009), (.protocolViolation, -1011), (.encodingUnknown, -1016),
+        (.tooManyRedirects, -1007), (.redirectTargetInvalid, -1010), (.notConnected, -1009),
+        (.protocolViolation, -1011), (.encodingUnknown, -1016),
         (.encodingBroken, -1015), (.unreadableResponse, -1017), (.bodyStreamExhausted, -1021), (.downgrade, -1022),
         (.fileMissing, -1100), (.fileIsDirectory, -1101), (.fileUnreadable, -1102), (.tooLarge, -1103),
         (.handshakeFailed, -1200), (.certificateDateInvalid, -1201), (.certificateUntrusted, -1202),

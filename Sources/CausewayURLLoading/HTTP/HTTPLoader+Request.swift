@@ -26,6 +26,7 @@ extension HTTPLoader {
         value.priority = attempt.task.priority
         // The task has its own timeouts.
         value.idleTimeout = nil
+        value.waitsForPath = network.settings.access.waitsForConnectivity
         return value
     }
 

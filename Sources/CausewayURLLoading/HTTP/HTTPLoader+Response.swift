@@ -6,18 +6,37 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
+    func waits(_ reason: NWError) {
+        let isFirst = state.withLock { state in
+            defer { state.isWaitingForPath = true }
+            return !state.isWaitingForPath
+        }
+        if isFirst { attempt.report(.waiting) }
+    }
+
+    /// Reports that the load no longer waits for a path.
+    private func endWaiting() {
+        let wasWaiting = state.withLock { state in
+            defer { state.isWaitingForPath = false }
+            return state.isWaitingForPath
+        }
+        if wasWaiting { attempt.report(.continues) }
+    }
+
     func informed(_ head: HTTPResponseHead) {
         attempt.report(.informational(makeResponse(head)))
     }
 
     func sent(_ count: Int) {
         if hasDelegate { state.withLock { state in state.record.counts.requestBody += Int64(count) } }
+        endWaiting()
         attempt.report(.sent(Int64(count)))
     }
 
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
+        endWaiting()
         let exchange = state.withLock { state -> Exchange? in
             guard state.phase == .waiting else { return nil }
             state.phase = isHeld ? .holding : .streaming
@@ -263,26 +282,7 @@ extension HTTPLoader: HTTPResponseObserver {
             return
         case .waiting, .restarting, .streaming: break
         }
-        if waitForPath(failure) { return }
         fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
-    }
-
-    /// Waits for the network if there is no usable path and the session asks for it. Returns whether the load waits.
-    private func waitForPath(_ failure: HTTPFailure) -> Bool {
-        guard network.settings.access.waitsForConnectivity, failure.isMissingPath else { return false }
-        let (isWaiting, isFirst) = state.withLock { state in
-            guard state.phase == .waiting else { return (false, false) }
-            defer { state.hasWaited = true }
-            return (true, !state.hasWaited)
-        }
-        guard isWaiting else { return false }
-        if isFirst { attempt.report(.waiting) }
-        network.paths.wait { [weak self] in
-            guard let self else { return }
-            attempt.report(.continues)
-            start()
-        }
-        return true
     }
 
     private func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {

@@ -38,8 +38,8 @@ final class HTTPLoader: Loader {
         var record: TransactionRecord
         /// The challenge of the connection that waits for an answer.
         var challenge: ChallengeOnce?
-        /// Whether the load has reported that it waits for connectivity.
-        var hasWaited = false
+        /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
+        var isWaitingForPath = false
     }
 
     /// The current exchange with the server.

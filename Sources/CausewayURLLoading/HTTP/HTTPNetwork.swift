@@ -25,7 +25,6 @@ final class HTTPNetwork: Sendable {
     private let box: Unchecked<SessionSettings>
     /// The loaders that wait for a secure connection.
     let challenges: ConnectionChallenges
-    let paths = PathWaiter()
     private let state = LockedValue(State())
 
     init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
@@ -84,7 +83,6 @@ final class HTTPNetwork: Sendable {
             return state.engines.values
         }
         for engine in engines { engine.shutDown() }
-        paths.close()
     }
 
     // MARK: Credentials

@@ -17,6 +17,11 @@ extension LoadFailure {
                 self.init(.connectionLost, underlying: error ?? NWError.posix(.ECONNRESET))
             }
         case .invalidResponse(let failure): self.init(failure)
+        case .violation(let violation):
+            self.init(
+                .protocolViolation, underlying: NWError.posix(.EPROTO), details: [Self.reasonKey: "\(violation)"])
+        case .reset(let code):
+            self.init(.connectionLost, underlying: NWError.posix(.ECONNRESET), details: [Self.reasonKey: "\(code)"])
         case .invalidRequest(let failure):
             if case .misuse = failure, request.values.body != .none {
                 self.init(.bodyStreamExhausted, underlying: NWError.posix(.EINVAL))
@@ -117,15 +122,5 @@ extension LoadFailure {
             case .excess: .tooLarge
             }
         self.init(cause, underlying: NWError.posix(.EBADMSG), details: [Self.reasonKey: failure.description])
-    }
-}
-
-extension HTTPFailure {
-    /// Whether the reason is that no network path is usable.
-    var isMissingPath: Bool {
-        switch self {
-        case .cannotConnect(.posix(.ENETDOWN)), .cannotConnect(.posix(.ENETUNREACH)): true
-        default: false
-        }
     }
 }
