@@ -39,22 +39,22 @@ extension HTTPLoader {
         guard let offer = offers.first else { return deliverHeld() }
         let space = makeSpace(offer.space)
         propose(for: space) { [self] proposed in
+            let answer: ChallengeAnswer = { [self] disposition, credential in
+                switch disposition {
+                case .useCredential:
+                    guard let credential else { return deliverHeld() }
+                    use(credential, for: offer, space)
+                case .performDefaultHandling:
+                    guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
+                    use(proposed, for: offer, space)
+                case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
+                case .cancelAuthenticationChallenge: break
+                }
+            }
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
-                failureResponse: response, error: nil, sender: NoSender.shared)
-            attempt.report(
-                .challenge(challenge) { [self] disposition, credential in
-                    switch disposition {
-                    case .useCredential:
-                        guard let credential else { return deliverHeld() }
-                        use(credential, for: offer, space)
-                    case .performDefaultHandling:
-                        guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
-                        use(proposed, for: offer, space)
-                    case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
-                    case .cancelAuthenticationChallenge: break
-                    }
-                })
+                failureResponse: response, error: nil, sender: ConnectionChallengeSender(answer))
+            attempt.report(.challenge(challenge, answer: answer))
         }
     }
 
@@ -151,26 +151,16 @@ extension HTTPLoader {
         }
         guard isRunning else { return once.give(.performDefaultHandling, nil) }
         let stored = network.settings.stores.credentials?.defaultCredential(for: space)
+        let answer: ChallengeAnswer = { [self] disposition, credential in
+            state.withLock { state in if state.challenge === once { state.challenge = nil } }
+            if disposition == .performDefaultHandling, let stored, stored.identity != nil {
+                return once.give(.useCredential, stored)
+            }
+            once.give(disposition, credential)
+        }
         let challenge = URLAuthenticationChallenge(
             protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil,
-            error: nil, sender: NoSender.shared)
-        attempt.report(
-            .challenge(challenge) { [self] disposition, credential in
-                state.withLock { state in if state.challenge === once { state.challenge = nil } }
-                if disposition == .performDefaultHandling, let stored, stored.identity != nil {
-                    return once.give(.useCredential, stored)
-                }
-                once.give(disposition, credential)
-            })
+            error: nil, sender: ConnectionChallengeSender(answer))
+        attempt.report(.challenge(challenge, answer: answer))
     }
-}
-
-/// The sender of challenges that are answered with a completion handler.
-// SAFETY: the class has no stored properties.
-private final class NoSender: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
-    static let shared = NoSender()
-
-    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
-    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
-    func cancel(_ challenge: URLAuthenticationChallenge) {}
 }

@@ -38,7 +38,7 @@ extension HTTPLoader {
         let values = request.values
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
-            return .stream(try FileBodySource(url, count: size, for: attempt), length: Int(size))
+            return .stream(PausableSource(try FileBodyReader(url, count: size), for: attempt), length: Int(size))
         }
         switch values.body {
         case .none:
@@ -56,7 +56,7 @@ extension HTTPLoader {
         let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap {
             $0 >= 0 ? $0 : nil
         }
-        return .stream(StreamBodySource(stream, for: attempt), length: length)
+        return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: length)
     }
 
     /// Adds the stored cookies, unless the program has set the field.

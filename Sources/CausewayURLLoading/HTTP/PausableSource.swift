@@ -5,11 +5,16 @@ internal import CausewayWire
 internal import Dispatch
 internal import Foundation
 
+/// Reads the content of a request. Used by one thread at a time.
+protocol BodyReader: Sendable {
+    func read() -> HTTPBodyPiece
+    func close()
+}
+
 /// A source of request content that pauses while the task is suspended.
 ///
-/// It reads on a queue of its own, because a read can block: a program may fill a bound pair of streams slowly.
-class PausableSource: HTTPBodySource, @unchecked Sendable {
-    // SAFETY: the state is guarded by a lock, and subclasses use their streams and files only on the queue.
+/// It reads on a private queue, because a read can block: a program may fill a bound pair of streams slowly.
+final class PausableSource: HTTPBodySource {
     private struct State {
         var isStopped = false
         /// The completion for the next piece, while the task is suspended.
@@ -19,19 +24,17 @@ class PausableSource: HTTPBodySource, @unchecked Sendable {
     /// The size of one piece in bytes.
     static let pieceSize = 64 << 10
 
+    private let reader: any BodyReader
     private let attempt: LoadAttempt
     private let queue = DispatchQueue(label: "causeway.request-body")
     private let state = LockedValue(State())
 
-    init(for attempt: LoadAttempt) { self.attempt = attempt }
+    init(_ reader: any BodyReader, for attempt: LoadAttempt) {
+        self.reader = reader
+        self.attempt = attempt
+    }
 
-    /// Reads the next piece. Called on the queue.
-    func read() -> HTTPBodyPiece { .end(FieldSection()) }
-
-    /// Closes the stream or the file. Called on the queue.
-    func close() {}
-
-    final func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void) {
+    func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void) {
         let isStopped = state.withLock { state in
             state.wanted = state.isStopped ? nil : completion
             return state.isStopped
@@ -40,39 +43,31 @@ class PausableSource: HTTPBodySource, @unchecked Sendable {
     }
 
     /// Reads the next piece if one is wanted and the task is running.
-    final func demandChanged() {
-        guard attempt.isRunning else { return }
-        guard let wanted = state.withLock({ state in state.wanted.take() }) else { return }
+    func demandChanged() {
+        guard attempt.isRunning, let wanted = state.withLock({ state in state.wanted.take() }) else { return }
         queue.async { [self] in
-            guard !state.withLock({ state in state.isStopped }) else { return }
-            wanted(read())
+            if !state.withLock({ state in state.isStopped }) { wanted(reader.read()) }
         }
     }
 
-    final func stop() {
-        let wasStopped = state.withLock { state in
-            state.wanted = nil
+    func stop() {
+        let (wasStopped, wanted) = state.withLock { state in
             defer { state.isStopped = true }
-            return state.isStopped
+            return (state.isStopped, state.wanted.take())
         }
-        if !wasStopped { queue.async { [self] in close() } }
+        withExtendedLifetime(wanted) {}
+        if !wasStopped { queue.async { [self] in reader.close() } }
     }
 }
 
-/// Sends the content of a stream.
-final class StreamBodySource: PausableSource, @unchecked Sendable {
-    // SAFETY: the stream is used only on the queue of the source.
-    private let stream: Unchecked<InputStream>
+/// Reads the content of a stream.
+struct StreamBodyReader: BodyReader {
+    let stream: Unchecked<InputStream>
 
-    init(_ stream: Unchecked<InputStream>, for attempt: LoadAttempt) {
-        self.stream = stream
-        super.init(for: attempt)
-    }
-
-    override func read() -> HTTPBodyPiece {
+    func read() -> HTTPBodyPiece {
         let stream = stream.value
         if stream.streamStatus == .notOpen { stream.open() }
-        var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+        var buffer = [UInt8](repeating: 0, count: PausableSource.pieceSize)
         let count = stream.read(&buffer, maxLength: buffer.count)
         switch count {
         case 0:
@@ -84,28 +79,26 @@ final class StreamBodySource: PausableSource, @unchecked Sendable {
         }
     }
 
-    override func close() { stream.value.close() }
+    func close() { stream.value.close() }
 }
 
-/// Sends the content of a file.
-final class FileBodySource: PausableSource, @unchecked Sendable {
-    // SAFETY: the file is used only on the queue of the source, and the count is behind a lock.
+/// Reads the content of a file.
+final class FileBodyReader: BodyReader {
     private let handle: FileHandle
     private let rest: LockedValue<Int64>
 
     /// - Parameter count: The number of bytes to send. A file that has become shorter is a failure.
-    init(_ url: URL, count: Int64, for attempt: LoadAttempt) throws(LoadFailure) {
+    init(_ url: URL, count: Int64) throws(LoadFailure) {
         do {
             handle = try FileHandle(forReadingFrom: url)
         } catch {
             throw LoadFailure(.fileUnreadable, underlying: error)
         }
         rest = LockedValue(count)
-        super.init(for: attempt)
     }
 
-    override func read() -> HTTPBodyPiece {
-        let wanted = rest.withLock { rest in min(rest, Int64(Self.pieceSize)) }
+    func read() -> HTTPBodyPiece {
+        let wanted = rest.withLock { rest in min(rest, Int64(PausableSource.pieceSize)) }
         guard wanted > 0 else { return .end(FieldSection()) }
         do {
             guard let piece = try handle.read(upToCount: Int(wanted)), !piece.isEmpty else {
@@ -118,5 +111,5 @@ final class FileBodySource: PausableSource, @unchecked Sendable {
         }
     }
 
-    override func close() { try? handle.close() }
+    func close() { try? handle.close() }
 }

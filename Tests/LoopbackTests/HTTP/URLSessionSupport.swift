@@ -1,0 +1,150 @@
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+
+/// The requests that a server received.
+final class RequestLog: Sendable {
+    private let list = LockedValue<[ScriptedRequest]>([])
+
+    var all: [ScriptedRequest] { list.withLock { $0 } }
+
+    func append(_ request: ScriptedRequest) { list.withLock { $0.append(request) } }
+}
+
+/// Returns the error that a load throws; `nil` if it throws none.
+func failure(_ load: () async throws -> Void) async -> URLError? {
+    do {
+        try await load()
+        return nil
+    } catch {
+        return error as? URLError
+    }
+}
+
+/// Returns the code of the error that a load throws.
+func failureCode(_ load: () async throws -> Void) async -> URLError.Code? { await failure(load)?.code }
+
+/// Lets tasks wait until another thread opens it.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = LockedValue(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// Keeps the metrics of a task.
+final class MetricsDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let kept = LockedValue<URLSessionTaskMetrics?>(nil)
+
+    var metrics: URLSessionTaskMetrics? { kept.withLock { $0 } }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        kept.withLock { $0 = metrics }
+    }
+}
+
+/// Records the calls of a session as text, in order.
+final class EventDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+    typealias Challenge =
+        @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
+    private let list = LockedValue<[String]>([])
+    private let failure = LockedValue<(any Error)?>(nil)
+    private let answer: Challenge?
+    let end = Gate()
+
+    init(answer: Challenge? = nil) { self.answer = answer }
+
+    var events: [String] { list.withLock { $0 } }
+    var error: (any Error)? { failure.withLock { $0 } }
+
+    private func note(_ event: String) { list.withLock { $0.append(event) } }
+
+    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) { note("created") }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        note(
+            "challenge \(challenge.protectionSpace.authenticationMethod.dropFirst(25)) \(challenge.previousFailureCount)"
+        )
+        let (disposition, credential) = answer?(challenge) ?? (.performDefaultHandling, nil)
+        completionHandler(disposition, credential)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        note("sent \(totalBytesSent) of \(totalBytesExpectedToSend)")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        note("informational \(response.statusCode)")
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("data \(data.count)")
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        note("wrote \(totalBytesWritten) of \(totalBytesExpectedToWrite)")
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        note("file \((try? Data(contentsOf: location).count) ?? -1)")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        note("metrics")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        failure.withLock { $0 = error }
+        note(error == nil ? "completed" : "failed")
+        end.open()
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { note("invalid") }
+}
