@@ -1,18 +1,64 @@
 import CausewayHTTP
+import CausewayProtocols
 import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
 
 /// Sends requests with the HTTP engine, without the URL loading system.
 public enum HTTPMeasure {
-    /// Loads a URL over and over.
+    /// Loads a URL over and over without tasks: the end of a response starts the next request.
+    ///
+    /// - Parameter concurrency: The number of requests that are in progress at the same time.
+    /// - Returns: The number of failed requests.
+    ///
+    /// Cancellation: has no effect.
+    public static func getWithoutTasks(_ url: String, times: Int, concurrency: Int) async -> Int {
+        let engine = makeEngine(concurrency)
+        guard let request = HTTPRequestValue(uri: url) else { return times }
+        let count = Count(times)
+        await withCheckedContinuation { continuation in
+            count.whenDone { continuation.resume() }
+            for _ in 0..<concurrency { Repeater(request, engine, count).next() }
+        }
+        engine.shutDown()
+        return count.failures
+    }
+
+    /// Sends one request after the other.
+    private final class Repeater: HTTPResponseObserver {
+        private let request: HTTPRequestValue
+        private let engine: HTTPEngine
+        private let count: Count
+
+        init(_ request: HTTPRequestValue, _ engine: HTTPEngine, _ count: Count) {
+            self.request = request
+            self.engine = engine
+            self.count = count
+        }
+
+        func next() {
+            if count.takesNext() { _ = engine.start(request, body: .none, observer: self) }
+        }
+
+        func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {}
+        func received(_ content: Data) {}
+
+        func ended(_ result: Result<FieldSection, HTTPFailure>) {
+            if case .failure = result { count.failed() }
+            next()
+            count.finished()
+        }
+    }
+
+    /// Loads a URL over and over with tasks.
     ///
     /// - Parameter concurrency: The number of requests that are in progress at the same time.
     /// - Returns: The number of failed requests.
     ///
     /// Cancellation: has no effect.
     public static func get(_ url: String, times: Int, concurrency: Int) async -> Int {
-        var configuration = HTTPEngine.Configuration()
-        configuration.limits.connectionsPerKey = max(concurrency, 1)
-        let engine = HTTPEngine(configuration)
+        let engine = makeEngine(concurrency)
         let count = Count(times)
         await withTaskGroup { group in
             for _ in 0..<concurrency {
@@ -26,11 +72,35 @@ public enum HTTPMeasure {
         return count.failures
     }
 
+    private static func makeEngine(_ concurrency: Int) -> HTTPEngine {
+        var configuration = HTTPEngine.Configuration()
+        configuration.limits.connectionsPerKey = max(concurrency, 1)
+        return HTTPEngine(configuration)
+    }
+
     /// The requests that are left, and the failures so far.
     private final class Count: Sendable {
-        private let state: LockedValue<(left: Int, failures: Int)>
+        private struct State {
+            var left: Int
+            var unfinished: Int
+            var failures = 0
+            var whenDone: (@Sendable () -> Void)?
+        }
 
-        init(_ times: Int) { state = LockedValue((times, 0)) }
+        private let state: LockedValue<State>
+
+        init(_ times: Int) { state = LockedValue(State(left: times, unfinished: times)) }
+
+        /// Sets what is called when all requests have finished.
+        func whenDone(_ body: @escaping @Sendable () -> Void) { state.withLock { state in state.whenDone = body } }
+
+        func finished() {
+            let body = state.withLock { state in
+                state.unfinished -= 1
+                return state.unfinished == 0 ? state.whenDone.take() : nil
+            }
+            body?()
+        }
 
         var failures: Int { state.withLock { state in state.failures } }
 

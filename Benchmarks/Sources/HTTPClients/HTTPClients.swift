@@ -10,20 +10,22 @@ import Foundation
 
 /// Loads a URL over and over, in one of several styles. `http-ratios` also compiles this file with the toolchain's URL loading.
 ///
-/// usage: HTTPClients engine|async|handler|delegate|download URL REQUESTS CONCURRENCY
+/// usage: HTTPClients engine|engine-tasks|async|handler|delegate|download URL REQUESTS CONCURRENCY
 @main
 struct HTTPClients {
     static func main() async {
         let words = CommandLine.arguments
         guard words.count == 5, let url = URL(string: words[2]), let requests = Int(words[3]), let width = Int(words[4])
         else {
-            fatalError("usage: HTTPClients engine|async|handler|delegate|download URL REQUESTS CONCURRENCY")
+            fatalError(
+                "usage: HTTPClients engine|engine-tasks|async|handler|delegate|download URL REQUESTS CONCURRENCY")
         }
         let load = Load(url, requests, width)
         let failures: Int
         switch words[1] {
         #if canImport(CausewayURLLoading)
-            case "engine": failures = await HTTPMeasure.get(words[2], times: requests, concurrency: width)
+            case "engine": failures = await HTTPMeasure.getWithoutTasks(words[2], times: requests, concurrency: width)
+            case "engine-tasks": failures = await HTTPMeasure.get(words[2], times: requests, concurrency: width)
         #endif
         case "async": failures = await load.tasks { session, url in try await session.data(from: url).1 }
         case "download":

@@ -18,10 +18,22 @@ extension HTTP1ConnectionDriver.State {
     mutating func arrived(_ arrival: HTTPArrival) {
         isReceiving = false
         guard isOpen else { return }
-        if let content = arrival.content, !content.isEmpty { machine.received(Array(content)[...]) }
+        if let content = arrival.content, !content.isEmpty { take(content) }
         if let failure = arrival.error { error = error ?? failure }
         if arrival.isEnd || arrival.error != nil { machine.inputEnded(isClean: arrival.error == nil) }
         pump()
+    }
+
+    /// Passes received bytes to the machine, but content of the response directly to the exchange if the machine permits that.
+    private mutating func take(_ bytes: Data) {
+        guard let exchange, case let count = machine.bypass(min(bytes.count, exchange.room())), count > 0
+        else {
+            return machine.received(Array(bytes)[...])
+        }
+        exchange.reserve(count)
+        // A slice would not begin at index 0, which programs expect.
+        actions.append(.deliver(exchange, count == bytes.count ? bytes : Data(bytes.prefix(count))))
+        if count < bytes.count { machine.received(Array(bytes.dropFirst(count))[...]) }
     }
 
     mutating func sent(_ count: Int, _ failure: NWError?, at now: Duration) {

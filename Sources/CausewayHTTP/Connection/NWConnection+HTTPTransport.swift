@@ -17,7 +17,7 @@ extension NWConnection: HTTPTransport {
             case .setup, .preparing, .cancelled: break
             }
         }
-        driver.start(on: nil, observer: self)
+        driver.startOnLoop(observer: self)
     }
 
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {

@@ -1,3 +1,4 @@
+internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayWire
 internal import DequeModule
@@ -29,7 +30,9 @@ final class HTTPResponseReader: HTTPResponseObserver {
             state.head = head
             return state.waiter.take()
         }
-        if case .head(let continuation) = waiter { continuation.resume(returning: .success(head)) }
+        if case .head(let continuation) = waiter {
+            OffLoopTask.resume { continuation.resume(returning: .success(head)) }
+        }
     }
 
     func received(_ content: Data) {
@@ -57,10 +60,10 @@ final class HTTPResponseReader: HTTPResponseObserver {
         case nil: break
         case .head(let continuation):
             guard case .failure(let failure) = state.withLock({ state in state.result }) else { return }
-            continuation.resume(returning: .failure(failure))
+            OffLoopTask.resume { continuation.resume(returning: .failure(failure)) }
         case .piece(let continuation):
             guard let piece = state.withLock({ state in state.takePiece() }) else { return }
-            continuation.resume(returning: piece)
+            OffLoopTask.resume { continuation.resume(returning: piece) }
         }
     }
 

@@ -43,6 +43,18 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
+    /// Counts content that the owner of the machine delivers itself. Returns how many of the next `count` bytes are content.
+    mutating func bypass(_ count: Int) -> Int {
+        let share: Int
+        switch length {
+        case .none, .chunked: return 0
+        case .length(let total): share = min(count, total - received)
+        case .untilEnd: share = count
+        }
+        received += share
+        return share
+    }
+
     private mutating func takePlain(_ input: inout HTTP1Input, atMost limit: Int) throws(HTTP1Failure) -> Element? {
         guard limit > 0 else { return nil }
         guard let piece = input.popPiece() else {

@@ -10,6 +10,16 @@ extension HTTP1Client {
         }
     }
 
+    /// Counts content that the owner delivers itself, which saves copies. Take events afterwards.
+    ///
+    /// - Parameter count: The number of bytes that arrived next.
+    /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded yet. Pass the others to
+    ///   ``received(_:)``.
+    package mutating func bypass(_ count: Int) -> Int {
+        guard phase == .body, input.isEmpty, !input.hasEnded else { return 0 }
+        return body.bypass(count)
+    }
+
     /// Records the end of the stream. Take events afterwards.
     ///
     /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a closure alert. A

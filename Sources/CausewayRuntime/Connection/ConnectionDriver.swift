@@ -120,7 +120,14 @@ package final class ConnectionDriver: FlowOwner {
     ///
     /// The driver retains the observer until the connection has ended.
     package func start(on queue: DispatchQueue?, observer: any ConnectionObserver) {
-        let delivery = queue.map { SharedDelivery.on($0) }
+        start(queue.map { SharedDelivery.on($0) }, observer)
+    }
+
+    /// Starts the connection. All callbacks run on its event loop, at the end of an event batch, and must not wait. This saves the switch to
+    /// another thread.
+    package func startOnLoop(observer: any ConnectionObserver) { start(SharedDelivery.on(flow.loop), observer) }
+
+    private func start(_ delivery: SharedDelivery?, _ observer: any ConnectionObserver) {
         begin { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
@@ -229,7 +236,8 @@ package final class ConnectionDriver: FlowOwner {
         }
         guard let observer else { return }
         if let delivery {
-            let mustWait = isStarting && state == .ready && !delivery.delivery.isDraining
+            let mustWait =
+                isStarting && state == .ready && !delivery.delivery.isOnLoop && !delivery.delivery.isDraining
             delivery.post(
                 .call {
                     if mustWait { self.awaitStart() }

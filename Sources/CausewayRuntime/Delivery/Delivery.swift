@@ -2,7 +2,8 @@ internal import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
-/// Calls the program's code in order on one queue. All calls of one event batch need only one dispatch.
+/// Calls the program's code in order on one queue, or Causeway's own code on one event loop. All calls of one event batch need only one
+/// dispatch.
 ///
 /// Items go to the end of a list, which a dispatched block drains. Items that are added while the block runs are drained by the same block,
 /// up to a limit; then the queue's other work runs first.
@@ -26,17 +27,31 @@ package final class Delivery: Sendable {
     /// The number of items that one block drains before the queue's other work runs.
     private static let budget = 256
 
-    package let queue: DispatchQueue
+    /// The queue on which the calls run; `nil` if they run on an event loop.
+    package let queue: DispatchQueue?
+    /// The loop on which the calls run; `nil` if they run on a queue.
+    private let loop: (any EventLoop)?
     /// Whether the queue is concurrent. Each item then gets its own block, because one callback of the program may wait for another.
     private let isConcurrent: Bool
     private let state = LockedValue(State())
 
     init(_ queue: DispatchQueue) {
         self.queue = queue
+        loop = nil
         isConcurrent = Self.isGlobal(queue)
     }
 
-    /// Whether the queue is serial, so that calls never overlap.
+    /// Creates a delivery whose calls run on an event loop, at the end of the event batch. They must not wait.
+    init(_ loop: any EventLoop) {
+        queue = nil
+        self.loop = loop
+        isConcurrent = false
+    }
+
+    /// Whether the calls run on an event loop.
+    package var isOnLoop: Bool { loop != nil }
+
+    /// Whether calls never overlap.
     var isSerial: Bool { !isConcurrent }
 
     /// Returns whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues
@@ -67,12 +82,21 @@ package final class Delivery: Sendable {
     package var isDraining: Bool { ThreadLocal.delivery == Unmanaged.passUnretained(self).toOpaque() }
 
     package func dispatch() {
+        guard let queue else {
+            loop?.execute { self.drain() }
+            return
+        }
         guard isConcurrent else { return queue.async { self.drain() } }
         let count = state.withLock { state in
             defer { state.undispatched = 0 }
             return state.undispatched
         }
         for _ in 0..<count { queue.async { self.drainOne() } }
+    }
+
+    /// Drains the list, or dispatches it if it is drained on a queue. Called on a loop's thread at the end of an event batch.
+    fileprivate func dispatchInBatch() {
+        if loop?.isCurrent == true { drain() } else { dispatch() }
     }
 
     /// Calls ``dispatch()`` at the end of the current event batch if the current thread is the loop's thread, otherwise at once.
@@ -137,5 +161,5 @@ extension Delivery.State {
 
 extension EventLoop {
     /// Calls ``Delivery/dispatch()`` at the end of the current event batch. Call this on the loop's thread only.
-    package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatch() } }
+    package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatchInBatch() } }
 }

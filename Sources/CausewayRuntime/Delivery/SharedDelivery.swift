@@ -28,11 +28,17 @@ package final class SharedDelivery: Sendable {
         }
     }
 
+    /// Returns a new delivery whose calls run on an event loop, at the end of the event batch. They must not wait.
+    package static func on(_ loop: any EventLoop) -> SharedDelivery { SharedDelivery(Delivery(loop)) }
+
     package let delivery: Delivery
 
-    private init(_ queue: DispatchQueue) { delivery = Delivery(queue) }
+    private init(_ delivery: Delivery) { self.delivery = delivery }
+
+    private convenience init(_ queue: DispatchQueue) { self.init(Delivery(queue)) }
 
     deinit {
+        guard let queue else { return }
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
             // Another object may already have replaced this object.
@@ -44,7 +50,8 @@ package final class SharedDelivery: Sendable {
         withExtendedLifetime(successor) {}
     }
 
-    package var queue: DispatchQueue { delivery.queue }
+    /// The queue on which the calls run; `nil` if they run on an event loop.
+    package var queue: DispatchQueue? { delivery.queue }
 
     /// Adds an item, like ``Delivery/add(_:)``.
     package func add(_ item: Delivery.Item) -> Bool { delivery.add(item) }

@@ -1,17 +1,26 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task that waits for content on a thread other than the loop's, and the content with which it is resumed.
-package struct OffLoopTask: Sendable {
-    private let continuation: TaskContinuation
-    private let piece: StreamPiece
+/// A task that waits on a thread other than the loop's, and the result with which it is resumed.
+package enum OffLoopTask: Sendable {
+    /// A task that waits for content.
+    case receive(TaskContinuation, StreamPiece)
+    /// Another task. The closure resumes it.
+    case other(@Sendable () -> Void)
 
-    package init(_ continuation: TaskContinuation, _ piece: StreamPiece) {
-        self.continuation = continuation
-        self.piece = piece
+    package func resume() {
+        switch self {
+        case .receive(let continuation, let piece): continuation.resume(returning: .success(piece))
+        case .other(let resume): resume()
+        }
     }
 
-    package func resume() { continuation.resume(returning: .success(piece)) }
+    /// Calls a closure that resumes a task: at the end of the event batch together with other tasks if the current thread is a loop's,
+    /// otherwise at once. A loop that resumes tasks one by one is preempted by each of them.
+    package static func resume(_ body: @escaping @Sendable () -> Void) {
+        guard let loop = Engine.current else { return body() }
+        loop.resumeAfterBatch(.other(body))
+    }
 }
 
 /// The result of a task's receive on a byte stream. After the end, receives fail with `ENODATA`.

@@ -170,7 +170,7 @@ extension Flow {
         posted?.dispatch(behindBatchOf: loop)
         guard let task else { return nil }
         if isDistant, loop.isCurrent {
-            loop.resumeAfterBatch(OffLoopTask(task, StreamPiece(data: content, isFinal: false)))
+            loop.resumeAfterBatch(.receive(task, StreamPiece(data: content, isFinal: false)))
         } else {
             task.resume(returning: .success(StreamPiece(data: content, isFinal: false)))
         }

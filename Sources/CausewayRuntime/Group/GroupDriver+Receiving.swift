@@ -51,7 +51,7 @@ extension GroupDriver {
                 observer.groupReceived(datagram)
             }
         }
-        progress.withLock { progress in progress.delivery }?.queue.async { self.drain() }
+        progress.withLock { progress in progress.delivery }?.queue?.async { self.drain() }
     }
 
     // MARK: Connections

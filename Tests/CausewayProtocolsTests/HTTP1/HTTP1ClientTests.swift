@@ -177,6 +177,39 @@ struct HTTP1ClientTests {
         }
     }
 
+    @Test("Content that the owner delivers itself is counted, up to the end of the body")
+    func bypass() throws {
+        var client = try TracedClient("GET")
+        #expect(client.client.bypass(5) == 0, "no head yet")
+        client.receive("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nab")
+        #expect(client.client.bypass(4) == 4)
+        #expect(client.client.bypass(100) == 6)
+        #expect(client.client.bypass(100) == 0)
+        client.takeEvents()
+        #expect(client.trace.all == ["responded 200 length(12)", "content ab", "finished, reusable"])
+
+        client = try TracedClient("GET")
+        client.receive("HTTP/1.1 200 OK\r\n\r\n")
+        #expect(client.client.bypass(7) == 7)
+        client.client.received(Array("x".utf8)[...])
+        #expect(client.client.bypass(7) == 0, "earlier input first")
+        client.end()
+        #expect(client.trace.all == ["responded 200 untilEnd", "content x", "finished", "ended"])
+
+        client = try TracedClient("GET")
+        client.receive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        #expect(client.client.bypass(7) == 0)
+    }
+
+    @Test("A response that ends early is reported with the content that the owner delivered")
+    func bypassedLoss() throws {
+        var client = try TracedClient("GET")
+        client.receive("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
+        #expect(client.client.bypass(5) == 5)
+        client.end()
+        #expect(client.trace.all.last == "ended endedEarly(received: 5, expected: Optional(12))")
+    }
+
     @Test("The end of an idle connection is not a failure, and prevents requests before it is reported")
     func idleEnd() throws {
         var client = try TracedClient("GET")

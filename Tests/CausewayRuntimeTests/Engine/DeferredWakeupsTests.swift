@@ -89,7 +89,7 @@ private final class WaitingTasks: Sendable {
         let all = waiting.withLock { $0 }
         for (number, continuation) in all {
             let piece = StreamPiece(data: Data([number]), isFinal: false)
-            loop.resumeAfterBatch(OffLoopTask(continuation, piece))
+            loop.resumeAfterBatch(.receive(continuation, piece))
         }
     }
 }
@@ -122,7 +122,7 @@ private final class WaitingChain: Sendable {
 
     private func resume(_ number: Int) {
         guard let continuation = waiting.withLock({ $0[number] }) else { return }
-        loop.resumeAfterBatch(OffLoopTask(continuation, StreamPiece(data: Data(), isFinal: false)))
+        loop.resumeAfterBatch(.receive(continuation, StreamPiece(data: Data(), isFinal: false)))
     }
 }
 
