@@ -45,8 +45,11 @@ public import Foundation
 
     /// Creates a credential with a client certificate.
     ///
-    /// - Parameter certificates: Intermediate certificates to send with the client certificate. Objects that are not a `SecCertificate` are
-    ///   ignored.
+    /// - Parameters:
+    ///   - identity: The certificate with its private key.
+    ///   - certificates: Intermediate certificates to send with the client certificate. Objects that are not a `SecCertificate` are
+    ///     ignored.
+    ///   - persistence: How long the credential is kept.
     public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
         content = .identity(identity, certificates: (certificates ?? []).compactMap { $0 as? SecCertificate })
         kept = persistence

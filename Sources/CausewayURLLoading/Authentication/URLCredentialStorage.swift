@@ -52,8 +52,11 @@ extension NSNotification.Name {
 
     /// Removes a credential.
     ///
-    /// - Parameter options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` with `true` also removes credentials that are
-    ///   synchronized between devices.
+    /// - Parameters:
+    ///   - credential: The credential.
+    ///   - space: The protection space.
+    ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` with `true` also removes credentials that are
+    ///     synchronized between devices.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace, options: [String: Any]? = nil) {
         let all = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? Bool ?? false
         guard credential.persistence != .synchronizable || all, let user = credential.user else { return }

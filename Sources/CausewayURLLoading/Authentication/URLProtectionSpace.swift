@@ -61,7 +61,10 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Creates a protection space for a server.
     ///
     /// - Parameters:
+    ///   - host: The name of the host.
+    ///   - port: The port.
     ///   - protocol: A scheme, such as ``NSURLProtectionSpaceHTTPS``.
+    ///   - realm: The realm; `nil` if there is none.
     ///   - authenticationMethod: An authentication method. An unknown string means ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
         values = Values(
@@ -73,7 +76,10 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Creates a protection space for a proxy.
     ///
     /// - Parameters:
+    ///   - host: The name of the host.
+    ///   - port: The port.
     ///   - type: A proxy type, such as ``NSURLProtectionSpaceHTTPProxy``.
+    ///   - realm: The realm; `nil` if there is none.
     ///   - authenticationMethod: An authentication method. An unknown string means ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
         values = Values(

@@ -27,7 +27,11 @@ public import Foundation
 
     /// Creates a cached response.
     ///
-    /// - Parameter userInfo: Application-defined values to store with the response.
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - data: The content.
+    ///   - userInfo: Application-defined values to store with the response.
+    ///   - storagePolicy: Where the response may be stored.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
     ) {

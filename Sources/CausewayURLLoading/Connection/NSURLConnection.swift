@@ -24,6 +24,7 @@ public import Foundation
     /// Creates a connection.
     ///
     /// - Parameters:
+    ///   - request: The request.
     ///   - delegate: An ``NSURLConnectionDelegate``, retained until the last callback.
     ///   - startImmediately: Whether to start in the current run loop, in its default mode.
     public init?(request: URLRequest, delegate: Any?, startImmediately: Bool) {
@@ -107,7 +108,9 @@ public import Foundation
 
     /// Loads a request synchronously. Blocks the calling thread until the load completes.
     ///
-    /// - Parameter response: Receives the response.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - response: Receives the response.
     open class func sendSynchronousRequest(
         _ request: URLRequest, returning response: UnsafeMutablePointer<URLResponse?>?
     ) throws -> Data {

@@ -63,7 +63,10 @@ public import Foundation
 
     /// Stores the cookies from a response that the accept policy and RFC 6265bis allow.
     ///
-    /// - Parameter mainDocumentURL: The URL that the accept policy compares with; `nil` for a first-party request.
+    /// - Parameters:
+    ///   - cookies: The cookies.
+    ///   - url: The URL.
+    ///   - mainDocumentURL: The URL that the accept policy compares with; `nil` for a first-party request.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url, let context = Self.context(url), isAccepted(context.host, mainDocumentURL) else { return }
         jar.withLock { jar in

@@ -13,7 +13,10 @@ public import Foundation
 
     /// Creates a request.
     ///
-    /// - Parameter timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - cachePolicy: How the request uses the cache.
+    ///   - timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
     public override init(url: URL, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
         super.init(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }

@@ -24,7 +24,10 @@ internal import CausewayWire
 
     /// Creates a request.
     ///
-    /// - Parameter timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - cachePolicy: How the request uses the cache.
+    ///   - timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
     public init(url: URL, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
         values = RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
         super.init()

@@ -27,7 +27,10 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     /// Creates a request.
     ///
-    /// - Parameter timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - cachePolicy: How the request uses the cache.
+    ///   - timeoutInterval: The idle timeout in seconds: the request fails after this time without progress.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {

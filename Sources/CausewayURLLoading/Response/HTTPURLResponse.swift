@@ -36,6 +36,8 @@ public import Foundation
     /// Creates a response.
     ///
     /// - Parameters:
+    ///   - url: The URL.
+    ///   - statusCode: The status code.
     ///   - httpVersion: The HTTP version, such as `HTTP/1.1`.
     ///   - headerFields: The header fields. Well-known names get their usual capitalization.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {

@@ -19,6 +19,8 @@ public import Foundation
     /// Creates a response.
     ///
     /// - Parameters:
+    ///   - url: The URL.
+    ///   - mimeType: The media type.
     ///   - length: The length of the content in bytes; -1 if it is not known.
     ///   - name: The charset name, as registered with IANA.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {

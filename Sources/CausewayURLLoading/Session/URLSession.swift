@@ -38,6 +38,7 @@ public import Foundation
     /// Creates a session.
     ///
     /// - Parameters:
+    ///   - configuration: The configuration. The session uses a copy.
     ///   - delegate: The delegate. The session retains it until the session becomes invalid.
     ///   - queue: The queue on which the delegate and completion handlers are called. It should be serial. `nil` creates a serial queue.
     public convenience init(
