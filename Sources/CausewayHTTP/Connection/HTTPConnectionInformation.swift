@@ -1,4 +1,5 @@
 package import Causeway
+internal import CausewaySystem
 package import CausewayTypes
 
 /// The connection that carries a response, as metrics and server-trust checks need it.
@@ -54,8 +55,6 @@ package final class HTTPConnectionDetails: Sendable {
     package let usesProxy: Bool
     package let localEndpoint: NWEndpoint?
     package let remoteEndpoint: NWEndpoint?
-    /// The path of the connection, with its interfaces and their properties.
-    package let path: NWPath?
     /// `nil` without TLS.
     package let security: Security?
     /// `nil` if no name was resolved.
@@ -64,20 +63,33 @@ package final class HTTPConnectionDetails: Sendable {
     package let connect: Phase?
     /// `nil` without TLS.
     package let secureConnect: Phase?
+    private let makePath: @Sendable () -> NWPath?
+    private let knownPath = LockedValue<NWPath??>(nil)
 
     package init(
         protocolName: String = "http/1.1", usesProxy: Bool = false, localEndpoint: NWEndpoint? = nil,
-        remoteEndpoint: NWEndpoint? = nil, path: NWPath? = nil, security: Security? = nil, resolution: Phase? = nil,
-        connect: Phase? = nil, secureConnect: Phase? = nil
+        remoteEndpoint: NWEndpoint? = nil, security: Security? = nil, resolution: Phase? = nil, connect: Phase? = nil,
+        secureConnect: Phase? = nil, makePath: @escaping @Sendable () -> NWPath? = { nil }
     ) {
         self.protocolName = protocolName
         self.usesProxy = usesProxy
         self.localEndpoint = localEndpoint
         self.remoteEndpoint = remoteEndpoint
-        self.path = path
         self.security = security
         self.resolution = resolution
         self.connect = connect
         self.secureConnect = secureConnect
+        self.makePath = makePath
+    }
+
+    /// The path of the connection, with its interfaces and their properties. Determined at the first use, because that asks the kernel for
+    /// the state of the network.
+    package var path: NWPath? {
+        knownPath.withLock { known in
+            if let known { return known }
+            let path = makePath()
+            known = .some(path)
+            return path
+        }
     }
 }

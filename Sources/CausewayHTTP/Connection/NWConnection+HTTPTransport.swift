@@ -44,7 +44,7 @@ extension NWConnection: HTTPTransport {
 
     private func connectionDetails(_ name: String, _ security: SecProtocolMetadataValues?) -> HTTPConnectionDetails {
         let facts = driver.establishment
-        let path = currentPath
+        let addresses = driver.flow.addresses
         let resolution = facts.flatMap { facts in
             facts.resolution.map { facts.phase(from: facts.started, to: facts.started + $0.duration) }
         }
@@ -52,11 +52,12 @@ extension NWConnection: HTTPTransport {
             facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
         }
         return HTTPConnectionDetails(
-            protocolName: name, usesProxy: driver.route?.proxy != nil, localEndpoint: path?.localEndpoint,
-            remoteEndpoint: path?.remoteEndpoint, path: path,
+            protocolName: name, usesProxy: driver.route?.proxy != nil,
+            localEndpoint: addresses?.local.map { NWEndpoint($0.unmapped) },
+            remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },
             security: security.flatMap(HTTPConnectionDetails.Security.init),
             resolution: resolution, connect: facts.map { $0.phase(from: $0.attemptStarted, to: $0.finished) },
-            secureConnect: secure)
+            secureConnect: secure, makePath: { [weak self] in self?.currentPath })
     }
 }
 

@@ -199,6 +199,25 @@ struct ConnectionPoolTests {
         #expect(driver.reused.isEmpty)
     }
 
+    @Test("A request that is sent again gets a connection that carried no other request, even if others wait")
+    func unusedConnection() throws {
+        var driver = PoolDriver()
+        for id in 1...6 { driver.request(UInt64(id)) }
+        driver.connectAll()
+        for id: UInt64 in [7, 8] { driver.request(id, restriction: .newConnection) }
+        driver.request(9)
+        #expect(driver.connecting.isEmpty)
+        driver.finish(1)
+        driver.connectAll()
+        #expect(driver.running[7] != nil && driver.running[8] == nil && driver.running[9] == nil)
+        driver.finish(7)
+        driver.connectAll()
+        #expect(driver.running[8] != nil && driver.running[9] == nil)
+        driver.finish(8)
+        #expect(driver.running[9] != nil)
+        #expect(driver.reused == [9])
+    }
+
     @Test("A request for HTTP/1 does not use a connection of HTTP/2, and does not offer it")
     func http1() throws {
         var driver = PoolDriver(isSecure: true)

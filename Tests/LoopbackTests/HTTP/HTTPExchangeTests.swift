@@ -176,53 +176,5 @@ extension Loopback {
                 #expect(error == .posix(.ECONNREFUSED))
             }
         }
-
-        @Test("Requests that are cancelled at any moment leave no descriptor")
-        func cancellation() async {
-            await #expect(processExitsWith: .success) {
-                Watchdog.arm(seconds: 300)
-                try await CancelledRequests().expectNoLeak(after: 1_000)
-            }
-        }
-    }
-}
-
-/// Sends requests whose tasks are cancelled after increasing delays.
-private struct CancelledRequests {
-    let server: ScriptedServer
-
-    init() throws {
-        server = try ScriptedServer { peer in
-            while try await peer.readHead() != nil {
-                try await peer.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n1234")
-                await Task.yield()
-                try await peer.write("5678")
-            }
-        }
-    }
-
-    func expectNoLeak(after count: Int) async throws {
-        try await run(50)
-        let before = ConnectionCycles.descriptorCount
-        try await run(count)
-        let isUnchanged = await eventually { ConnectionCycles.descriptorCount <= before }
-        #expect(isUnchanged, "\(ConnectionCycles.descriptorCount) descriptors, \(before) before")
-    }
-
-    private func run(_ count: Int) async throws {
-        let engine = HTTPEngine()
-        let request = try #require(HTTPRequestValue(uri: server.uri()))
-        for number in 0..<count {
-            let task = Task {
-                let response = try await engine.execute(request)
-                return try await response.collect(upTo: 100)
-            }
-            // The moment of the cancellation is what the test varies, so no event can take the place of this pause.
-            try await Task.sleep(for: .microseconds(number % 50 * 20))
-            task.cancel()
-            if case .success(let body) = await task.result { #expect(body == Data("12345678")) }
-        }
-        engine.shutDown()
-        #expect(await eventually { engine.connectionCount == 0 })
     }
 }

@@ -28,7 +28,13 @@ final class ScriptedServer: Sendable {
         task.withLock { task in task = started }
     }
 
-    deinit { task.withLock { task in task }?.cancel() }
+    deinit { stop() }
+
+    /// Stops accepting connections. The scripts of accepted connections continue.
+    func stop() {
+        task.withLock { task in task }?.cancel()
+        listener.endWaits()
+    }
 
     /// The number of accepted connections.
     var acceptedCount: Int { accepted.value }

@@ -19,6 +19,9 @@ final class RawSocket: Sendable {
         if mustClose { Descriptor(adopting: fd).close() }
     }
 
+    /// Ends calls that wait for the socket. Without this, a waiting ``accept()`` blocks its thread.
+    func endWaits() { _ = shutdown(fd, CInt(SHUT_RDWR)) }
+
     /// Closes with a reset.
     func reset() {
         Socket.abortOnClose(fd)

@@ -184,17 +184,20 @@ struct PoolGroup: Sendable {
     /// Assigns connections to waiting requests, and establishes further connections if necessary.
     mutating func serve(at now: Duration, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
         serveRestricted(&actions)
+        let isPaused = pauseEnd.map { now < $0 && connections.contains { !$0.isRetired } } ?? false
+        let single = restricted.count { $0.request.route == .http1 }
+        let renewed = restricted.count - single
+        if !isPaused, !restricted.isEmpty {
+            // Before an idle connection serves other requests, because it may have to make room.
+            connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
+            connect(renewed, offersHTTP2: true, makesRoom: true, limits, &serial, &actions)
+        }
         while !waiting.isEmpty, let id = bestConnection(), let request = waiting.popFirst() {
             start(request, on: id, &actions)
         }
         closeRedundant(&actions)
-        guard !isServed else { return }
-        if let end = pauseEnd, now < end, connections.contains(where: { !$0.isRetired }) { return }
+        guard !isServed, !isPaused else { return }
         pauseEnd = nil
-        let single = restricted.count { $0.request.route == .http1 }
-        let renewed = restricted.count - single
-        connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
-        connect(renewed, offersHTTP2: true, makesRoom: true, limits, &serial, &actions)
         connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
     }
 
@@ -248,7 +251,9 @@ struct PoolGroup: Sendable {
     {
         switch route {
         case .any: true
-        case .newConnection, .ownConnection: connection.id.serial > serial
+        // A used HTTP/1 connection may be closed again. On HTTP/2, requests that were sent again share one connection.
+        case .newConnection: connection.id.serial > serial && (connection.isMultiplexed || !connection.isUsed)
+        case .ownConnection: connection.id.serial > serial
         case .http1: !connection.isMultiplexed
         }
     }

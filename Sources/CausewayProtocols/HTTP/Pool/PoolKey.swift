@@ -28,7 +28,8 @@ package struct PoolRequest: Sendable {
     /// The restriction on the connection for a request that is a retry or that cannot share a connection.
     package enum Route: Sendable {
         case any
-        /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection.
+        /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection. If
+        /// it is an HTTP/1 connection, it must not have carried another request.
         case newConnection
         /// A connection for the request's own host, not one for another host name, after a response with status 421 (RFC 9110 §15.5.20).
         case ownConnection
