@@ -134,7 +134,7 @@ struct HostileBytes: Sendable, CustomTestStringConvertible {
         HostileBytes("5,000 window updates").adding(.windowUpdate(1), count: 5_000),
         HostileBytes("100 interim responses", ends: .stream).headers([(":status", "103")])
             .repeated(100) { $0.headers([(":status", "103")]) },
-        HostileBytes("content beyond the window").headers(ok).adding(content(16_384), on: 1, count: 80),
+        HostileBytes("content beyond the window", ends: .stream).headers(ok).adding(content(16_384), on: 1, count: 80),
         HostileBytes("fields above the limit", ends: .stream).bigFields(),
     ]
 
