@@ -257,7 +257,10 @@ let package = Package(
             path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["Causeway", "CausewayCapture", "CausewayLines", "nw", "NetServiceProgram", "DropInProgram"],
+            dependencies: [
+                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayLines", "CausewayProtocols", "nw",
+                "NetServiceProgram", "DropInProgram",
+            ],
             swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -140,7 +140,8 @@ extension HTTP2ConnectionDriver.State {
     }
 
     private mutating func setTimer() {
-        var due = [machine.deadline, link.pingDeadline].compactMap(\.self).min()
+        var due = machine.deadline
+        if let deadline = link.pingDeadline { due = min(due ?? deadline, deadline) }
         for id in uploads {
             guard let deadline = streams[id]?.upload?.holdDeadline else { continue }
             due = min(due ?? deadline, deadline)

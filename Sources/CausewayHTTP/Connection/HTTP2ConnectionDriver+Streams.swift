@@ -148,14 +148,11 @@ extension HTTP2ConnectionDriver.State {
 
     mutating func received(_ content: ArraySlice<UInt8>, _ id: HTTP2StreamID) {
         guard !content.isEmpty else { return }
-        guard let stream = streams[id] else { return machine.took(content.count, of: id) }
-        streams[id]?.receivedCount += content.count
-        guard stream.heldCount == 0, stream.exchange.room() > 0 else {
-            streams[id]?.hold(content)
-            return
+        switch streams[id]?.accept(content) {
+        case .held: return
+        case .reserved(let exchange): actions.append(.deliver(exchange, Data(content)))
+        case nil: break
         }
-        stream.exchange.reserve(content.count)
-        actions.append(.deliver(stream.exchange, Data(content)))
         machine.took(content.count, of: id)
     }
 

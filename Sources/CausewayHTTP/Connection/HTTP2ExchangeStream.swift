@@ -24,7 +24,7 @@ struct HTTP2ExchangeStream {
     var hasResponse = false
     var informationalCount = 0
     /// Number of content bytes that arrived.
-    var receivedCount = 0
+    private(set) var receivedCount = 0
     /// The announced length of the content; `nil` if the server announced none.
     var expectedCount: Int?
     /// The content of the request; `nil` after all of it was given to the transport.
@@ -32,7 +32,25 @@ struct HTTP2ExchangeStream {
 
     init(_ exchange: HTTPExchange) { self.exchange = exchange }
 
-    mutating func hold(_ content: ArraySlice<UInt8>) {
+    /// The result of ``accept(_:)``.
+    enum Acceptance {
+        /// The exchange has room and has reserved it.
+        case reserved(HTTPExchange)
+        case held
+    }
+
+    /// Counts received content, and holds it if the reader has no room.
+    mutating func accept(_ content: ArraySlice<UInt8>) -> Acceptance {
+        receivedCount += content.count
+        guard heldCount == 0, exchange.room() > 0 else {
+            hold(content)
+            return .held
+        }
+        exchange.reserve(content.count)
+        return .reserved(exchange)
+    }
+
+    private mutating func hold(_ content: ArraySlice<UInt8>) {
         heldCount += content.count
         // Small pieces share an element, so that single bytes do not cost one allocation each.
         if let last = held.last, last.count + content.count <= Self.gatheredLength {

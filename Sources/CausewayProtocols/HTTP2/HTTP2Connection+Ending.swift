@@ -4,7 +4,10 @@ extension HTTP2Connection {
     /// The next time at which ``advance(to:)`` has work to do.
     package var deadline: Duration? {
         guard phase != .ended else { return nil }
-        return [own.settingsDeadline, own.shutdownDeadline].compactMap(\.self).min()
+        guard let settings = own.settingsDeadline, let shutdown = own.shutdownDeadline else {
+            return own.settingsDeadline ?? own.shutdownDeadline
+        }
+        return min(settings, shutdown)
     }
 
     /// Handles expired timeouts. Calling early, late or twice is harmless.

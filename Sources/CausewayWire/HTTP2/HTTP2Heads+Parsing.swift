@@ -123,17 +123,36 @@ extension HTTP2ResponseHead {
     ///
     /// - Throws: The reason why the response is malformed. Status 101 is malformed (RFC 9113 §8.6).
     package init(_ block: HPACKFieldBlock) throws(HTTP2MalformedMessage) {
-        let control = try ControlData(block.controlData)
+        let status: Int
+        if let known = Self.onlyStatus(block.controlData) {
+            status = known
+        } else {
+            status = try Self.status(block.controlData)
+        }
+        if let mistake = HTTP2FieldRules.mistake(in: block.fields, allowsTE: false) {
+            throw HTTP2MalformedMessage(mistake)
+        }
+        self.init(status: status, fields: block.fields)
+    }
+
+    private static func status(_ fields: FieldSection) throws(HTTP2MalformedMessage) -> Int {
+        let control = try ControlData(fields)
         guard control.method == nil, control.scheme == nil, control.authority == nil, control.path == nil,
             control.protocolName == nil
         else { throw HTTP2MalformedMessage("pseudo-header field of a request in a response") }
         guard let status = control.status, status.utf8.count == 3, status.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
             let number = Int(status), number >= 100, number != 101
         else { throw HTTP2MalformedMessage(":status") }
-        if let mistake = HTTP2FieldRules.mistake(in: block.fields, allowsTE: false) {
-            throw HTTP2MalformedMessage(mistake)
-        }
-        self.init(status: number, fields: block.fields)
+        return number
+    }
+
+    /// Returns the status of a valid response without creating the strings that ``ControlData`` needs; `nil` if the response is not valid.
+    private static func onlyStatus(_ control: FieldSection) -> Int? {
+        guard control.count == 1, control[0].name.elementsEqual(":status".utf8) else { return nil }
+        let value = control[0].value
+        guard value.count == 3, value.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        let number = value.reduce(0) { 10 * $0 + Int($1 - 0x30) }
+        return number >= 100 && number != 101 ? number : nil
     }
 }
 
