@@ -8,6 +8,8 @@ let examples = [
     "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline", "Migration",
     "ServiceByName", "LiveBrowser", "Camera",
 ]
+/// The examples of URL loading, which is part of Foundation on Apple platforms.
+let loading = ["HTTPGet", "PostJSON", "StreamedLines", "UploadProgress", "DownloadFile"]
 /// The examples that use NetService, which is part of Foundation on Apple platforms.
 let services = ["NetServicePublisher", "SavedService"]
 
@@ -25,6 +27,10 @@ let package = Package(
                     .product(name: "Network", package: "causeway"),
                     .product(name: "CausewayBonjour", package: "causeway"),
                 ], path: example)
+        }
+        + loading.map { example in
+            .executableTarget(
+                name: example, dependencies: [.product(name: "CausewayURLLoading", package: "causeway")], path: example)
         } + [
             // Does not use the drop-in module, because that module exports Foundation.
             .executableTarget(

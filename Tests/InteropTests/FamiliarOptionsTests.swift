@@ -31,6 +31,7 @@ extension Interop {
             Words(CaptureCommand.self, "-wv -s96 tcp[13]&2!=0", "-w=v -s=96 tcp[13]&2!=0"),
             Words(CatCommand.self, "-lkw1 -p9000", "-l -k -w=1 -p=9000"),
             Words(CatCommand.self, "-nzv H 1-9", "-n -z -v H 1-9"),
+            Words(HTTPCommand.self, "-fsSLo f -da=1 -XPUT U", "-f -s -S -L -o f -d=a=1 -X=PUT U"),
             // Unknown options, values and the arguments after `--` stay unchanged.
             Words(PingCommand.self, "-Zc1 H", "-Zc1 H"),
             Words(PacketCommand.self, "udp 192.0.2.1:1 --data -abc", "udp 192.0.2.1:1 --data -abc"),
@@ -46,7 +47,7 @@ extension Interop {
         static let accepted: [[String]] = [
             ["ping", "-qnc1", "-W1", "-I127.0.0.1", "127.0.0.1"], ["ping", "-c1", "-Ilo", "127.0.0.1"],
             ["trace", "-nm3", "-q1", "127.0.0.1"], ["scan", "-n", "-Pn", "-sT", "-p9", "127.0.0.1"],
-            ["capture", "-D"], ["capture", "-D", "--json"],
+            ["capture", "-D"], ["capture", "-D", "--json"], ["http", "--version"],
         ]
 
         @Test("The spellings of the original tools work", arguments: accepted)

@@ -25,102 +25,87 @@ struct ContentDestination: Sendable {
     var isNameFromURL = false
 }
 
-/// Writes content to its destination.
-///
-/// Files are written on a thread of their own, while the next content arrives.
-final class ContentSink {
+/// Writes content to its destination. The calls may block.
+struct ContentSink: ~Copyable {
     /// The maximum number of bytes for the JSON object.
     static let memoryLimit = 1 << 20
 
-    private enum Kind {
-        case descriptor(OutputFile)
-        case terminal(TerminalContent)
-        case memory(Data)
+    private enum Kind: ~Copyable {
+        case descriptor(OpenFile)
+        case terminal
+        case memory
     }
 
-    private var kind: Kind
-    private let thread = FileThread("nw.http.output")
+    private let kind: Kind
+    private var text: TerminalContent
+    /// The content that is kept for the JSON object.
+    private(set) var memory = Data()
     private(set) var count = 0
 
     /// - Parameter type: The value of `Content-Type`, which decides how a terminal shows the content.
     init(_ destination: ContentDestination, type: String?) throws {
+        text = TerminalContent(type: type)
         switch destination.place {
-        case .automatic where OpenFile.standardOutput.kind == .terminal: kind = .terminal(TerminalContent(type: type))
-        case .automatic, .standardOutput: kind = .descriptor(OutputFile(.standardOutput))
-        case .memory: kind = .memory(Data())
-        case .file(let path), .rest(let path, _):
-            do {
-                var position: UInt64?
-                if case .rest(_, let from) = destination.place { position = from }
-                let file = try OpenFile(
-                    storingAt: path, keeping: position, followsLinks: !destination.isNameFromURL)
-                kind = .descriptor(OutputFile(file))
-            } catch {
-                throw HTTPCommandFailure(.write, "cannot write \(path): \(describe(error))")
-            }
+        case .automatic where OpenFile.standardOutput.kind == .terminal: kind = .terminal
+        case .automatic, .standardOutput: kind = .descriptor(.standardOutput)
+        case .memory: kind = .memory
+        case .file(let path): kind = .descriptor(try Self.open(path, nil, destination))
+        case .rest(let path, let position): kind = .descriptor(try Self.open(path, position, destination))
         }
     }
 
-    /// The content that was kept for the JSON object.
-    var memory: Data { if case .memory(let data) = kind { data } else { Data() } }
+    private static func open(_ path: String, _ position: UInt64?, _ destination: ContentDestination) throws -> OpenFile
+    {
+        do {
+            return try OpenFile(storingAt: path, keeping: position, followsLinks: !destination.isNameFromURL)
+        } catch {
+            throw HTTPCommandFailure(.write, "cannot write \(path): \(describe(error))")
+        }
+    }
 
     /// Writes the head of a response before the content.
-    func write(_ head: HTTPResponseHead) async throws {
+    func write(_ head: HTTPResponseHead) throws {
         switch kind {
-        case .descriptor:
+        case .descriptor(let file):
             let lines = HTTPHeadText.lines(head).map { $0 + "\r\n" }.joined() + "\r\n"
-            try await write([Data(lines.utf8)], isContent: false)
+            try Self.write(Data(lines.utf8), to: file)
         case .terminal: printLine(HTTPHeadText.colored(head) + "\n")
         case .memory: break
         }
     }
 
-    func write(_ pieces: [Data], isContent: Bool = true) async throws {
-        if isContent { count += pieces.reduce(0) { $0 + $1.count } }
+    /// Writes the next piece of the content.
+    mutating func write(_ piece: Data) throws {
+        let isFirst = count == 0
+        count += piece.count
         switch kind {
-        case .descriptor(let file):
-            do {
-                try await thread.run { for piece in pieces { try file.write(piece) } }
-            } catch let error where !(error is CancellationError) {
-                throw HTTPCommandFailure(.write, "cannot write the content: \(describe(error))")
+        case .descriptor(let file): try Self.write(piece, to: file)
+        case .terminal:
+            if isFirst, TerminalContent.isBinary(piece) {
+                throw HTTPCommandFailure(
+                    .write, "the content is binary; store it with -o FILE, or write it to the terminal with -o -")
             }
-        case .terminal(var content):
-            for piece in pieces {
-                if count == pieces.reduce(0, { $0 + $1.count }), TerminalContent.isBinary(piece) {
-                    throw HTTPCommandFailure(
-                        .write, "the content is binary; store it with -o FILE, or write it to the terminal with -o -")
-                }
-                try await show(content.text(piece))
-            }
-            kind = .terminal(content)
-        case .memory(var data):
-            // The enumeration must not hold a second reference while the data grows.
-            kind = .memory(Data())
-            for piece in pieces { data += piece }
-            kind = .memory(data)
-            guard data.count <= Self.memoryLimit else {
+            try OpenFile.standardOutput.put(text.text(piece))
+        case .memory:
+            guard count <= Self.memoryLimit else {
                 throw HTTPCommandFailure(.tooLarge, "the content is too large for --json; store it with -o FILE")
             }
+            memory += piece
         }
     }
 
-    func finish() async throws {
-        guard case .terminal(var content) = kind else { return }
-        try await show(content.finish())
-        kind = .terminal(content)
+    /// Writes the rest of the text on a terminal.
+    mutating func finish() throws {
+        switch kind {
+        case .terminal: try OpenFile.standardOutput.put(text.finish())
+        case .descriptor: break
+        case .memory: break
+        }
     }
 
-    private func show(_ text: PrintableText) async throws {
-        guard !text.isEmpty else { return }
-        try await thread.run { try OpenFile.standardOutput.put(text) }
+    private static func write(_ piece: Data, to file: borrowing OpenFile) throws {
+        do { try file.writeAll(piece) } catch {
+            throw HTTPCommandFailure(.write, "cannot write the content: \(describe(error))")
+        }
     }
-}
-
-/// An open file that the closures of a file thread share.
-final class OutputFile: Sendable {
-    private let file: OpenFile
-
-    init(_ file: consuming OpenFile) { self.file = file }
-
-    func write(_ data: Data) throws { try file.writeAll(data) }
 }

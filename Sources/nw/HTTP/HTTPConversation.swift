@@ -22,9 +22,6 @@ struct HTTPConversation {
         var acceptsCodings = true
     }
 
-    /// The maximum content of a response that only leads to another request. Longer content closes the connection.
-    private static let drainLimit = 256 << 10
-
     let start: Start
     let route: HTTPRoute
     let log = HTTPConnectionLog()
@@ -172,17 +169,9 @@ struct HTTPConversation {
         return engine
     }
 
-    /// Reads the content of a response that leads to another request, so that its connection can be used again.
+    /// Drops the content of a response that leads to another request. Its end matters only to the connection.
     private func drain(_ feed: ResponseFeed) async throws {
-        var count = 0
-        do throws(HTTPFailure) {
-            while let pieces = try await feed.pieces() {
-                count += pieces.reduce(0) { $0 + $1.count }
-                if count > Self.drainLimit { return feed.cancel() }
-            }
-        } catch {
-            try Task.checkCancellation()
-        }
+        do { try await feed.drain() } catch { try Task.checkCancellation() }
     }
 
     // MARK: Fields

@@ -100,47 +100,21 @@ struct HTTPSession: Sendable {
             }
         }
         let sink = try ContentSink(destination, type: head.fields.firstValue(of: "Content-Type"))
-        if output.showsHead { try await sink.write(head) }
-        var progress = progress(head, destination, isEncoded: decoder != nil)
-        defer { progress?.finish() }
+        if output.showsHead { try sink.write(head) }
+        let progress = progress(head, destination, isEncoded: decoder != nil)
+        let receiver = ContentReceiver(sink, decoder, progress, from: origin(destination))
         do {
-            while let pieces = try await next(feed, of: record) {
-                try await write(pieces, decoder, to: sink)
-                progress?.advance(to: origin(destination) + UInt64(sink.count))
-            }
-            decoder?.end()
-            try await write([], decoder, to: sink)
+            try await feed.deliver { piece in try receiver.take(piece) }
+            let (count, memory) = try receiver.finish()
+            return HTTPReport.Content(
+                count: count, data: destination.place == .memory ? memory : nil, file: destination.path)
         } catch {
             feed.cancel()
-            try? await sink.finish()
-            throw error
-        }
-        try await sink.finish()
-        return HTTPReport.Content(
-            count: sink.count, data: destination.place == .memory ? sink.memory : nil, file: destination.path)
-    }
-
-    /// Takes the content that has arrived; `nil` at the end.
-    private func next(_ feed: ResponseFeed, of record: HTTPExchangeRecord?) async throws -> [Data]? {
-        do throws(HTTPFailure) {
-            return try await feed.pieces()
-        } catch {
+            receiver.abandon()
             try Task.checkCancellation()
+            guard let failure = error as? HTTPFailure else { throw error }
             let origin = record.flatMap { HTTPOrigin($0.target) } ?? HTTPOrigin(isSecure: false, host: "")
-            throw HTTPCommandFailure(error, to: origin, reason: nil)
-        }
-    }
-
-    private func write(_ pieces: [Data], _ decoder: ContentDecoder?, to sink: ContentSink) async throws {
-        guard let decoder else { return pieces.isEmpty ? () : try await sink.write(pieces) }
-        do {
-            for piece in pieces {
-                decoder.append(piece)
-                while let decoded = try decoder.next() { try await sink.write([decoded]) }
-            }
-            while let decoded = try decoder.next() { try await sink.write([decoded]) }
-        } catch let failure as DecodingFailure {
-            throw HTTPCommandFailure(failure)
+            throw HTTPCommandFailure(failure, to: origin, reason: nil)
         }
     }
 

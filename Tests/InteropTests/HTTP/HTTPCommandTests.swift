@@ -310,6 +310,17 @@ struct HTTPCommandTests {
         }
     }
 
+    @Test("An IPv6 address is a host", .enabled(if: Medium.hasIPv6, "no IPv6"))
+    func literal() async throws {
+        try await Scratch.run { scratch in
+            let port = try await HTTPPeer.start(scratch, on: "::1")
+            let nw = try scratch.startNW(["http", "-v", "[::1]:\(port)/echo"])
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(try JSONDecoder().decode(Echo.self, from: nw.output).fields["host"] == "[::1]:\(port)")
+            #expect(nw.errors.contains("attempt [::1]:\(port): connected"), "\(nw.errors)")
+        }
+    }
+
     // MARK: TLS
 
     @Test(
