@@ -45,6 +45,20 @@ extension SecTrust {
         }
     }
 
+    /// Whether the reason why the chain is not trusted is that it leads to no trusted authority.
+    package var lacksKnownRoot: Bool {
+        let values = values
+        for policy in values.policies {
+            do {
+                _ = try question(policy, values).evaluate(overlooking: [])
+            } catch {
+                guard let failure = error as? TrustFailure else { return false }
+                return failure.rule == .unknownIssuer || failure.rule == .selfSigned
+            }
+        }
+        return false
+    }
+
     /// Returns the validation for one policy, with the settings of the program and the connection.
     func question(_ policy: SecPolicy, _ values: Values) throws(TLSFailure) -> PeerTrust {
         let question =

@@ -154,15 +154,28 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.pull(source, exchange))
     }
 
+    /// Reports the content that the transport has, before an event of the response: the report of the transport can be later.
+    private mutating func noteSent() {
+        guard let exchange else { return }
+        let count = content.advance(unsent: machine.outputCount)
+        if count > 0 { actions.append(.reportSent(exchange, count)) }
+    }
+
     private mutating func handle(_ event: HTTP1Client.Event) {
         switch event {
-        case .informational(let head): if let exchange { actions.append(.inform(exchange, head)) }
-        case .responded(let head, _): if let exchange { actions.append(.respond(exchange, head)) }
+        case .informational(let head):
+            noteSent()
+            if let exchange { actions.append(.inform(exchange, head)) }
+        case .responded(let head, _):
+            noteSent()
+            if let exchange { actions.append(.respond(exchange, head)) }
         case .content(let content):
             guard let exchange else { return }
             exchange.reserve(content.count)
             actions.append(.deliver(exchange, Data(content)))
-        case .finished(let trailers, let reuse): finish(trailers, reuse)
+        case .finished(let trailers, let reuse):
+            noteSent()
+            finish(trailers, reuse)
         case .upgraded: end(.unexpectedUpgrade)
         case .ended(let failure): end(failure)
         }

@@ -1,5 +1,6 @@
 package import Causeway
 package import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewayTypes
 
 /// Sends HTTP requests over a pool of connections.
@@ -44,6 +45,10 @@ package final class HTTPEngine: Sendable {
 
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
+
+    /// Calls a closure that resumes a task: together with others at the end of the batch of events if the current thread is an event loop's,
+    /// otherwise at once.
+    package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
     package func shutDown() { core.shutDown() }

@@ -45,9 +45,8 @@ final class ConnectionChallenges: Sendable {
 
     // MARK: Connections
 
-    /// Sets the blocks that ask the program. Without a delegate, the validation of the TLS engine decides.
+    /// Sets the blocks that ask the program. Without a delegate, the default handling applies.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
-        guard first(origin)?.hasDelegate == true else { return }
         sec_protocol_options_set_verify_block(
             options,
             { [weak self] _, trust, complete in
@@ -79,7 +78,8 @@ final class ConnectionChallenges: Sendable {
                 failure = error?.underlyingError
             case .cancelAuthenticationChallenge, .rejectProtectionSpace: failure = nil
             }
-            let rejection = TrustRejection(trust: trust, failure: failure)
+            let rejection = TrustRejection(
+                trust: trust, failure: failure, lacksKnownRoot: failure != nil && trust.lacksKnownRoot)
             state.withLock { state in state.rejections[origin] = rejection }
             complete(false)
         }
@@ -109,6 +109,8 @@ struct TrustRejection: Sendable {
     var trust: SecTrust
     /// The result of the evaluation; `nil` if the program rejected the chain.
     var failure: NWError?
+    /// Whether the chain leads to no trusted authority.
+    var lacksKnownRoot = false
 }
 
 /// Forwards the first answer to a challenge.

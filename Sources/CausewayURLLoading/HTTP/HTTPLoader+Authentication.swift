@@ -151,6 +151,10 @@ extension HTTPLoader {
         }
         guard isRunning else { return once.give(.performDefaultHandling, nil) }
         let stored = network.settings.stores.credentials?.defaultCredential(for: space)
+        guard hasDelegate || stored != nil else {
+            state.withLock { state in state.challenge = nil }
+            return once.give(.performDefaultHandling, nil)
+        }
         let answer: ChallengeAnswer = { [self] disposition, credential in
             state.withLock { state in if state.challenge === once { state.challenge = nil } }
             if disposition == .performDefaultHandling, let stored, stored.identity != nil {

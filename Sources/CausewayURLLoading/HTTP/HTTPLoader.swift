@@ -82,7 +82,7 @@ final class HTTPLoader: Loader {
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
-        hasDelegate = !attempt.task.delegates.isEmpty
+        hasDelegate = attempt.task.hasDelegate
         var record = TransactionRecord(request: attempt.request)
         record.fetchType = .networkLoad
         if hasDelegate { record.dates.fetchStart = Date() }
@@ -115,12 +115,16 @@ final class HTTPLoader: Loader {
         guard isWanted else { return }
         if value.origin.isSecure { network.challenges.add(self, value.origin) }
         let handle = engine.start(value, body: body, observer: self)
-        let isStopped = state.withLock { state in
+        let phase = state.withLock { state in
             if state.phase != .ended { state.exchange.handle = handle }
-            return state.phase == .ended
+            return state.phase
         }
         // The response can arrive before the handle is known.
-        if isStopped { handle.cancel() } else { updateReading() }
+        switch phase {
+        case .waiting: break
+        case .ended: handle.cancel()
+        case .holding, .deciding, .restarting, .streaming: updateReading()
+        }
     }
 
     func demandChanged() {

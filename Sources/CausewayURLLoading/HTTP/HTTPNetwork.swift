@@ -25,11 +25,22 @@ final class HTTPNetwork: Sendable {
     private let box: Unchecked<SessionSettings>
     /// The loaders that wait for a secure connection.
     let challenges: ConnectionChallenges
+    private let queue: DispatchQueue
     private let state = LockedValue(State())
 
     init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
         box = settings
+        self.queue = queue
         challenges = ConnectionChallenges(queue: queue)
+    }
+
+    /// Closes the connections later: the last reference to a session can disappear while a connection holds its lock.
+    deinit {
+        let engines = state.withLock { state in
+            defer { state.engines = [:] }
+            return state.engines
+        }
+        if !engines.isEmpty { queue.async { withExtendedLifetime(engines) {} } }
     }
 
     var settings: SessionSettings { box.value }

@@ -63,6 +63,7 @@ extension LoadFailure {
         case .tls(let status):
             self.init(security: rejection?.failure ?? (rejection == nil ? error : nil), status)
             if let trust = rejection?.trust { details[NSURLErrorFailingURLPeerTrustErrorKey] = trust }
+            if rejection?.lacksKnownRoot == true { cause = .certificateRootUnknown }
             underlying = rejection?.failure ?? error
         case .wifiAware: self.init(.connectionRefused, underlying: error)
         }

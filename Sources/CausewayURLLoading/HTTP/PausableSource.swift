@@ -16,6 +16,8 @@ protocol BodyReader: Sendable {
 /// It reads on a private queue, because a read can block: a program may fill a bound pair of streams slowly.
 final class PausableSource: HTTPBodySource {
     private struct State {
+        /// `nil` after the end. A connection can hold its lock while it releases a source, so a source must not be the last owner of a task.
+        var attempt: LoadAttempt?
         var isStopped = false
         /// The completion for the next piece, while the task is suspended.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
@@ -25,13 +27,12 @@ final class PausableSource: HTTPBodySource {
     static let pieceSize = 64 << 10
 
     private let reader: any BodyReader
-    private let attempt: LoadAttempt
     private let queue = DispatchQueue(label: "causeway.request-body")
-    private let state = LockedValue(State())
+    private let state: LockedValue<State>
 
     init(_ reader: any BodyReader, for attempt: LoadAttempt) {
         self.reader = reader
-        self.attempt = attempt
+        state = LockedValue(State(attempt: attempt))
     }
 
     func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void) {
@@ -44,18 +45,27 @@ final class PausableSource: HTTPBodySource {
 
     /// Reads the next piece if one is wanted and the task is running.
     func demandChanged() {
-        guard attempt.isRunning, let wanted = state.withLock({ state in state.wanted.take() }) else { return }
+        guard let attempt = state.withLock({ state in state.attempt }), attempt.isRunning,
+            let wanted = state.withLock({ state in state.wanted.take() })
+        else { return }
         queue.async { [self] in
-            if !state.withLock({ state in state.isStopped }) { wanted(reader.read()) }
+            if !state.withLock({ state in state.isStopped }) { deliver(reader.read(), to: wanted) }
         }
     }
 
+    private func deliver(_ piece: HTTPBodyPiece, to wanted: @Sendable (HTTPBodyPiece) -> Void) {
+        if case .content = piece { return wanted(piece) }
+        let attempt = state.withLock { state in state.attempt.take() }
+        wanted(piece)
+        withExtendedLifetime(attempt) {}
+    }
+
     func stop() {
-        let (wasStopped, wanted) = state.withLock { state in
+        let (wasStopped, rest) = state.withLock { state in
             defer { state.isStopped = true }
-            return (state.isStopped, state.wanted.take())
+            return (state.isStopped, (state.wanted.take(), state.attempt.take()))
         }
-        withExtendedLifetime(wanted) {}
+        withExtendedLifetime(rest) {}
         if !wasStopped { queue.async { [self] in reader.close() } }
     }
 }

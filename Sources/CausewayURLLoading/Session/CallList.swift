@@ -1,26 +1,35 @@
+internal import CausewayHTTP
 internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Runs the delegate callbacks and completion handlers of one task on the delegate queue, in order and one at a time.
-///
-/// Several callbacks share one operation, because an operation costs more than most callbacks.
-final class CallList: Sendable {
+/// Where the calls of a task to the program run.
+enum CallPlace: Sendable {
+    /// A delegate queue of the program.
+    case operations(OperationQueue)
+    /// The serial delegate queue that a session made.
+    case batch(CallBatch)
+    /// The thread that has a call. Only for calls that run no code of the program but resume a Swift task.
+    case anywhere
+}
+
+/// Runs calls of all tasks of a session on its serial delegate queue. Calls that are added while others run share their operation, because
+/// an operation costs more than most callbacks.
+final class CallBatch: Sendable {
     private struct Waiting {
         var calls = Deque<@Sendable () -> Void>()
         var isScheduled = false
     }
 
-    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that other operations of the queue also
-    /// run.
-    private static let callsPerOperation = 16
+    /// The maximum number of callbacks per operation, so that other operations of the queue also run.
+    private static let callsPerOperation = 64
 
     private let queue: OperationQueue
     private let waiting = LockedValue(Waiting())
 
-    init(queue: OperationQueue) { self.queue = queue }
+    init(_ queue: OperationQueue) { self.queue = queue }
 
-    /// Appends a callback.
+    /// Appends a call.
     func add(_ call: @escaping @Sendable () -> Void) {
         let schedules = waiting.withLock { waiting in
             waiting.calls.append(call)
@@ -43,5 +52,63 @@ final class CallList: Sendable {
             call()
         }
         schedule()
+    }
+}
+
+/// Runs the delegate callbacks and completion handlers of one task in their place, in order and one at a time.
+///
+/// Several callbacks share one operation or block.
+final class CallList: Sendable {
+    private struct Waiting {
+        var place: CallPlace
+        var calls = Deque<@Sendable () -> Void>()
+        var isScheduled = false
+    }
+
+    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that other operations of the queue also
+    /// run.
+    private static let callsPerOperation = 16
+
+    private let waiting: LockedValue<Waiting>
+
+    init(_ place: CallPlace) { waiting = LockedValue(Waiting(place: place)) }
+
+    /// Changes the place. Called before the first callback.
+    func move(to place: CallPlace) { waiting.withLock { $0.place = place } }
+
+    /// Appends a callback.
+    func add(_ call: @escaping @Sendable () -> Void) {
+        let place = waiting.withLock { waiting -> CallPlace? in
+            if case .batch = waiting.place { return waiting.place }
+            waiting.calls.append(call)
+            guard !waiting.isScheduled else { return nil }
+            waiting.isScheduled = true
+            return waiting.place
+        }
+        switch place {
+        case .batch(let batch): batch.add(call)
+        case .operations, .anywhere, nil: if let place { schedule(in: place) }
+        }
+    }
+
+    private func schedule(in place: CallPlace) {
+        switch place {
+        case .operations(let queue): queue.addOperation { [self] in run(atMost: Self.callsPerOperation, in: place) }
+        case .anywhere: HTTPEngine.resumeTask { [self] in run(atMost: .max, in: place) }
+        case .batch(let batch): batch.add { [self] in run(atMost: Self.callsPerOperation, in: place) }
+        }
+    }
+
+    private func run(atMost limit: Int, in place: CallPlace) {
+        for _ in 0..<limit {
+            let call = waiting.withLock { waiting -> (@Sendable () -> Void)? in
+                let call = waiting.calls.popFirst()
+                if call == nil { waiting.isScheduled = false }
+                return call
+            }
+            guard let call else { return }
+            call()
+        }
+        schedule(in: place)
     }
 }

@@ -5,8 +5,9 @@ extension SessionCore {
     /// Returns a request with the session's header fields and policies applied. The request's values take precedence unless the session is
     /// stricter.
     func completed(_ request: URLRequest) -> URLRequest {
-        var request = request
         let settings = settings
+        guard changes(request.values, settings) else { return request }
+        var request = request
         request.change { values in
             for (name, value) in settings.http.additionalFields ?? [:] {
                 let name = "\(name)"
@@ -24,9 +25,17 @@ extension SessionCore {
         return request
     }
 
+    /// Returns whether the session changes a request, which most sessions do not.
+    private func changes(_ values: RequestValues, _ settings: SessionSettings) -> Bool {
+        settings.http.additionalFields?.isEmpty == false || settings.cachePolicy != .useProtocolCachePolicy
+            || settings.access.networkServiceType != .default || settings.access.options[.requiresDNSSECValidation]
+            || !values.options.intersection(HTTPNetwork.restrictions).subtracting(settings.access.options).isEmpty
+    }
+
     /// Returns the class that loads a task, or `nil` if there is none. The shared session tries registered classes first. Then come the
     /// classes of the configuration and the built-in classes.
     func protocolClass(for task: URLSessionTask, _ request: URLRequest) -> URLProtocol.Type? {
+        guard hasProgramProtocols else { return nil }
         var classes: [AnyClass] = []
         if settings.background.identifier == nil { classes += settings.protocolClasses ?? [] }
         if isShared { classes = ProtocolRegistry.registered.filter { !BuiltInProtocols.contains($0) } + classes }

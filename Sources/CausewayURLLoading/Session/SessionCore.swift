@@ -20,6 +20,9 @@ final class SessionCore: Sendable {
     private let box: Unchecked<SessionSettings>
     /// The delegate queue.
     let queue: OperationQueue
+    /// Where the calls to the program run.
+    let callPlace: CallPlace
+    private let hasOwnProtocols: Bool
     /// The queue on which loaders run and messages are handled.
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
     /// Whether this is the shared session, which cannot be invalidated.
@@ -33,8 +36,15 @@ final class SessionCore: Sendable {
         _ settings: SessionSettings, delegate: (any URLSessionDelegate)?, queue: OperationQueue?, isShared: Bool
     ) {
         box = Unchecked(settings)
-        self.queue = queue ?? Self.serialQueue()
+        if let queue {
+            self.queue = queue
+            callPlace = .operations(queue)
+        } else {
+            self.queue = Self.serialQueue()
+            callPlace = .batch(CallBatch(self.queue))
+        }
         self.isShared = isShared
+        hasOwnProtocols = Self.hasOwnProtocols(settings)
         state = LockedValue(State(delegate: DelegateViews(delegate)))
         timeouts = TimeoutWatch(queue: work)
         network = HTTPNetwork(box, queue: work)
@@ -49,6 +59,16 @@ final class SessionCore: Sendable {
         queue.maxConcurrentOperationCount = 1
         return queue
     }
+
+    /// Whether the configuration names classes of the program, or only some of the built-in classes.
+    private static func hasOwnProtocols(_ settings: SessionSettings) -> Bool {
+        guard let classes = settings.protocolClasses else { return true }
+        let builtIn = BuiltInProtocols.all
+        return classes.count != builtIn.count || zip(classes, builtIn).contains { $0 != $1 }
+    }
+
+    /// Whether classes of the program may load requests.
+    var hasProgramProtocols: Bool { hasOwnProtocols || isShared && !ProtocolRegistry.registered.isEmpty }
 
     /// The delegate; `nil` after the session has become invalid.
     var delegate: DelegateViews? { state.withLock { $0.delegate } }

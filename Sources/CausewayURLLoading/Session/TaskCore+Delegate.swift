@@ -8,6 +8,9 @@ extension TaskCore {
         return [own, session.core.delegate].compactMap { $0 }
     }
 
+    /// Whether there is a delegate.
+    var hasDelegate: Bool { state.withLock { $0.options.delegate } != nil || session.core.delegate != nil }
+
     private var taskDelegates: [any URLSessionTaskDelegate] { delegates.compactMap(\.task) }
     private var dataDelegates: [any URLSessionDataDelegate] { delegates.compactMap(\.data) }
 

@@ -85,10 +85,10 @@ extension TaskCore {
 
     /// Runs the last callback. Called on the delegate queue.
     private func complete(_ result: (any Error)?) {
-        let cancelled = LoadFailure(.cancelled).urlError(for: originalRequest?.url)
         let (isFirst, error) = state.withLock { state -> (Bool, (any Error)?) in
             // If the program cancelled the task after the load ended but before this callback, the content was discarded.
-            let error = result ?? (state.life.state == .canceling ? cancelled : nil)
+            let isCancelled = result == nil && state.life.state == .canceling
+            let error = isCancelled ? LoadFailure(.cancelled).urlError(for: originalRequest?.url) : result
             state.outcome.error = error
             return (state.life.complete(), error)
         }
@@ -101,11 +101,13 @@ extension TaskCore {
     }
 
     private func reportMetrics(of task: URLSessionTask) {
+        let candidates = delegates.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
+        guard !candidates.isEmpty else { return }
         let (records, redirects) = state.withLock { ($0.load.transactions, $0.load.redirectCount) }
         let metrics = URLSessionTaskMetrics(
             transactions: records.map { URLSessionTaskTransactionMetrics($0) },
             interval: DateInterval(start: created, end: max(created, Date())), redirectCount: redirects)
-        for delegate in delegates.compactMap(\.task) {
+        for delegate in candidates {
             let isTaken = DelegateProbe.call(delegate, .metrics) {
                 delegate.urlSession(session, task: task, didFinishCollecting: metrics)
             }

@@ -87,7 +87,13 @@ extension TaskCore {
         switch plan.outlet {
         case .delegate: deliver(data)
         case .handler:
-            state.withLock { $0.content.collected.append(data) }
+            state.withLock { state in
+                if state.content.collected.isEmpty {
+                    state.content.collected = data
+                } else {
+                    state.content.collected.append(data)
+                }
+            }
             took(data.count)
         case .bytes(let channel): channel.append(data)
         case .file:

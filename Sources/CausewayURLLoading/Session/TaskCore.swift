@@ -25,7 +25,7 @@ final class TaskCore: Sendable {
         self.session = session
         self.plan = plan
         originalRequest = request
-        calls = CallList(queue: session.core.queue)
+        calls = CallList(session.core.callPlace)
         let limit = TaskClock.idleLimit(
             request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
         var initial = TaskState(clock: TaskClock(idle: limit))
@@ -64,7 +64,7 @@ final class TaskCore: Sendable {
             let mustDrain = consequence == .begin && state.mailbox.post(.begin)
             return (consequence, mustDrain)
         }
-        if mustDrain { drainLater() }
+        if mustDrain { if startsHere { drain() } else { drainLater() } }
         guard consequence == .goOn else { return }
         session.core.watch(self)
         demandChanged()
@@ -140,6 +140,22 @@ final class TaskCore: Sendable {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
     }
 
+    /// Whether the task can start on the thread of the program that resumes it: starting calls no code of the program and reads no file.
+    private var startsHere: Bool {
+        guard !session.core.hasProgramProtocols, let policy = originalRequest?.cachePolicy else { return false }
+        switch plan.source {
+        case .file, .stream: return false
+        case .request, .data: break
+        }
+        return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
+            && session.core.settings.cachePolicy == .useProtocolCachePolicy
+    }
+
+    /// Lets the calls of a task without a delegate run on any thread. They only resume the Swift task that waits for the result.
+    func callAnywhere() {
+        if !hasDelegate { calls.move(to: .anywhere) }
+    }
+
     private func handle(_ message: TaskMessage) {
         switch message {
         case .begin: begin()
@@ -176,9 +192,7 @@ private struct WeakTask: Sendable {
     weak var task: URLSessionTask?
 }
 
-/// A monotonic clock. Times are measured from the first use of the clock in the process.
+/// The monotonic clock of the timeouts.
 enum MonotonicTime {
-    private static let origin = ContinuousClock.now
-
-    static var now: Duration { ContinuousClock.now - origin }
+    static var now: Duration { System.now }
 }

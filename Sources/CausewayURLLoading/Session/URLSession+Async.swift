@@ -160,6 +160,7 @@ extension URLSession {
                         throwing: error ?? LoadFailure(.protocolViolation).urlError(for: response?.url))
                 }
                 if let delegate { task.delegate = delegate }
+                task.core?.callAnywhere()
                 cancellation.begin(task)
             }
         } onCancel: {

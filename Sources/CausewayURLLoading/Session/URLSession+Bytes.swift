@@ -16,6 +16,7 @@ extension URLSession {
         let task = makeDataTask(request, .bytes(channel))
         if let core = task.core { channel.attach(core) }
         if let delegate { task.delegate = delegate }
+        task.core?.callAnywhere()
         let cancellation = TaskCancellation()
         let response = try await withTaskCancellationHandler {
             cancellation.begin(task)

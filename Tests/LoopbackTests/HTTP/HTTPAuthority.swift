@@ -7,7 +7,7 @@ import Testing
 
 /// An authority, and the identity of a server for `server.test` and 127.0.0.1.
 struct HTTPAuthority {
-    private let anchor: SecCertificate
+    let anchor: SecCertificate
     private let server: SecIdentity
 
     init() throws {
