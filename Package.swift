@@ -242,9 +242,9 @@ let package = Package(
         .testTarget(
             name: "URLLoadingSwift5Tests", dependencies: ["CausewayURLLoading"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(name: "FoundationNetworkingTests", dependencies: ["FoundationNetworking"]),
+        .testTarget(name: "FoundationNetworkingTests", dependencies: ["Causeway", "FoundationNetworking"]),
         .testTarget(
-            name: "FoundationNetworkingSwift5Tests", dependencies: ["FoundationNetworking"],
+            name: "FoundationNetworkingSwift5Tests", dependencies: ["Causeway", "FoundationNetworking"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
         // A program as written for NetService, in the language mode of its time.
         .executableTarget(

@@ -83,9 +83,9 @@ private final class ConnectionDelegate: NSObject, NSURLConnectionDataDelegate {
 
 @Suite("Shapes: handlers, operations and connections", .serialized)
 struct BlockingShapes {
-    @Test("43: a handler with a Result, awaited by a semaphore")
-    func semaphore() {
-        let origin = Origin { asked in asked.path == "/bad" ? .text("", status: 500) : .text("good") }
+    @Test("43: a handler with a Result, awaited by a semaphore", arguments: Place.allCases)
+    func semaphore(_ place: Place) {
+        let origin = Origin(place) { asked in asked.path == "/bad" ? .text("", status: 500) : .text("good") }
         let session = origin.session()
         var texts: [String] = []
         for path in ["/good", "/bad"] {
@@ -101,9 +101,9 @@ struct BlockingShapes {
         #expect(texts == ["good", "failed"])
     }
 
-    @Test("44: operations in a queue, one after the other")
-    func operations() {
-        let origin = Origin { asked in .text(asked.path) }
+    @Test("44: operations in a queue, one after the other", arguments: Place.allCases)
+    func operations(_ place: Place) {
+        let origin = Origin(place) { asked in .text(asked.path) }
         let session = origin.session()
         let queue = OperationQueue()
         let operations = (0..<3).map { LoadOperation(origin.url("/\($0)"), session) }
@@ -113,11 +113,11 @@ struct BlockingShapes {
         #expect(origin.asked.map(\.path) == ["/0", "/1", "/2"])
     }
 
-    @Test("45: a connection with a delegate in a run loop")
-    func connection() async {
+    @Test("45: a connection with a delegate in a run loop", arguments: Place.allCases)
+    func connection(_ place: Place) async {
         let result = await onThread { () -> (String, Int, Bool) in
             URLProtocol.registerClass(OriginProtocol.self)
-            let origin = Origin { _ in Answer(status: 201, pieces: [Data("a".utf8), Data("b".utf8)]) }
+            let origin = Origin(place) { _ in Answer(status: 201, pieces: [Data("a".utf8), Data("b".utf8)]) }
             let delegate = ConnectionDelegate()
             let connection = NSURLConnection(
                 request: URLRequest(url: origin.url), delegate: delegate, startImmediately: true)
@@ -132,10 +132,10 @@ struct BlockingShapes {
         #expect(result == ("ab", 201, true))
     }
 
-    @Test("46: a synchronous request of a connection")
-    func synchronous() async throws {
+    @Test("46: a synchronous request of a connection", arguments: Place.allCases)
+    func synchronous(_ place: Place) async throws {
         URLProtocol.registerClass(OriginProtocol.self)
-        let origin = Origin { _ in .text("sync") }
+        let origin = Origin(place) { _ in .text("sync") }
         let text = await onThread { () -> String in
             var response: URLResponse?
             let data = try? NSURLConnection.sendSynchronousRequest(URLRequest(url: origin.url), returning: &response)
@@ -146,10 +146,10 @@ struct BlockingShapes {
         #expect(text == "sync 200")
     }
 
-    @Test("47: an asynchronous request of a connection calls back on a queue")
-    func asynchronous() async {
+    @Test("47: an asynchronous request of a connection calls back on a queue", arguments: Place.allCases)
+    func asynchronous(_ place: Place) async {
         URLProtocol.registerClass(OriginProtocol.self)
-        let origin = Origin { _ in .text("async") }
+        let origin = Origin(place) { _ in .text("async") }
         let queue = OperationQueue()
         let text = await withCheckedContinuation { continuation in
             NSURLConnection.sendAsynchronousRequest(URLRequest(url: origin.url), queue: queue) { _, data, _ in
@@ -177,9 +177,9 @@ struct BlockingShapes {
         #expect(failures.current == 1)
     }
 
-    @Test("49: tasks of a session are listed and cancelled by their description")
-    func descriptions() async {
-        let origin = Origin { _ in .text("x") }
+    @Test("49: tasks of a session are listed and cancelled by their description", arguments: Place.allCases)
+    func descriptions(_ place: Place) async {
+        let origin = Origin(place) { _ in .text("x") }
         let session = origin.session()
         for name in ["a", "b"] { session.dataTask(with: origin.url).taskDescription = name }
         await session.allTasks.first { $0.taskDescription == "a" }?.cancel()

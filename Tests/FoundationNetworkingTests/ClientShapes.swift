@@ -161,9 +161,9 @@ private enum Endpoint {
 
 @Suite("Shapes: async clients")
 struct ClientShapes {
-    @Test("1: a generic client decodes, encodes and throws for a status")
-    func generic() async throws {
-        let origin = Origin { asked in
+    @Test("1: a generic client decodes, encodes and throws for a status", arguments: Place.allCases)
+    func generic(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             switch (asked.method, asked.path) {
             case ("GET", "/items/7"): .json(#"{"id":7,"name":"seven"}"#)
             case ("POST", "/items"): .json(String(decoding: asked.body, as: UTF8.self), status: 201)
@@ -179,9 +179,9 @@ struct ClientShapes {
         await #expect(throws: ClientError.status(404)) { let _: Item = try await client.send("none") }
     }
 
-    @Test("2: an actor refreshes its token once for many requests")
-    func actor() async throws {
-        let origin = Origin { asked in
+    @Test("2: an actor refreshes its token once for many requests", arguments: Place.allCases)
+    func actor(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             if asked.path == "/token" { return .text("new") }
             return asked.field("Authorization") == "Bearer new" ? .text("secret") : .text("", status: 401)
         }
@@ -194,9 +194,9 @@ struct ClientShapes {
         #expect(origin.asked.count { $0.path == "/token" } == 1)
     }
 
-    @Test("3: a session conforms to a protocol of the program")
-    func transport() async throws {
-        let origin = Origin { _ in .text("real") }
+    @Test("3: a session conforms to a protocol of the program", arguments: Place.allCases)
+    func transport(_ place: Place) async throws {
+        let origin = Origin(place) { _ in .text("real") }
         let request = URLRequest(url: origin.url)
         var texts: [String] = []
         for transport in [origin.session() as any Transport, CannedTransport()] {
@@ -205,9 +205,9 @@ struct ClientShapes {
         #expect(texts == ["real", "canned"])
     }
 
-    @Test("4: a result builder makes requests")
-    func builder() async throws {
-        let origin = Origin { asked in
+    @Test("4: a result builder makes requests", arguments: Place.allCases)
+    func builder(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             .text("\(asked.method) \(asked.field("X-Key") ?? "-") \(asked.field("X-None") ?? "-")")
         }
         let hasNone = false
@@ -222,10 +222,10 @@ struct ClientShapes {
         #expect(String(decoding: data, as: UTF8.self) == "PUT k -")
     }
 
-    @Test("5: a wrapper tries again after a lost connection and after 503")
-    func retry() async throws {
+    @Test("5: a wrapper tries again after a lost connection and after 503", arguments: Place.allCases)
+    func retry(_ place: Place) async throws {
         let turns = Box(0)
-        let origin = Origin { _ in
+        let origin = Origin(place) { _ in
             switch turns.change({ turn in
                 turn += 1
                 return turn
@@ -241,9 +241,9 @@ struct ClientShapes {
         #expect(origin.asked.count == 3)
     }
 
-    @Test("6: endpoints of an enumeration")
-    func endpoints() async throws {
-        let origin = Origin { asked in .text("\(asked.method) \(asked.path)?\(asked.query)") }
+    @Test("6: endpoints of an enumeration", arguments: Place.allCases)
+    func endpoints(_ place: Place) async throws {
+        let origin = Origin(place) { asked in .text("\(asked.method) \(asked.path)?\(asked.query)") }
         let session = origin.session()
         var lines: [String] = []
         for endpoint in [Endpoint.list(page: 2), .item(3), .rename(3, "x")] {

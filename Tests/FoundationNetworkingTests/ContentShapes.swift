@@ -102,9 +102,9 @@ private func explanation(_ error: any Error) -> String {
 
 @Suite("Shapes: content, stores and values")
 struct ContentShapes {
-    @Test("32: a multipart upload")
-    func multipart() async throws {
-        let origin = Origin { asked in
+    @Test("32: a multipart upload", arguments: Place.allCases)
+    func multipart(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             let boundary = asked.field("Content-Type")?.components(separatedBy: "boundary=").last ?? "-"
             return .text(
                 "\(String(decoding: asked.body, as: UTF8.self).components(separatedBy: "--\(boundary)").count)")
@@ -120,9 +120,9 @@ struct ContentShapes {
         #expect(origin.asked.first?.body == body.data)
     }
 
-    @Test("33: a form, and an upload from a file")
-    func form() async throws {
-        let origin = Origin { asked in Answer(pieces: [asked.body]) }
+    @Test("33: a form, and an upload from a file", arguments: Place.allCases)
+    func form(_ place: Place) async throws {
+        let origin = Origin(place) { asked in Answer(pieces: [asked.body]) }
         var parts = URLComponents()
         parts.queryItems = [URLQueryItem(name: "user", value: "a@b.c"), URLQueryItem(name: "pass", value: "x y")]
         var request = URLRequest(url: origin.url)
@@ -138,9 +138,9 @@ struct ContentShapes {
         #expect(echo == Data(repeating: 7, count: 50_000))
     }
 
-    @Test("34: a cache, asked first and then only")
-    func cache() async throws {
-        let origin = Origin { _ in .text("\(UUID())", fields: ["Cache-Control": "max-age=3600"]) }
+    @Test("34: a cache, asked first and then only", arguments: Place.allCases)
+    func cache(_ place: Place) async throws {
+        let origin = Origin(place) { _ in .text("\(UUID())", fields: ["Cache-Control": "max-age=3600"]) }
         let configuration = origin.configuration
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         configuration.requestCachePolicy = .returnCacheDataElseLoad
@@ -153,9 +153,9 @@ struct ContentShapes {
         #expect(origin.asked.count == 1)
     }
 
-    @Test("35: conditional requests of the program see 304")
-    func tags() async throws {
-        let origin = Origin { asked in
+    @Test("35: conditional requests of the program see 304", arguments: Place.allCases)
+    func tags(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             asked.field("If-None-Match") == "\"1\"" ? Answer(status: 304) : .text("content", fields: ["ETag": "\"1\""])
         }
         let client = TagClient(origin.session())
@@ -163,9 +163,9 @@ struct ContentShapes {
         #expect(origin.asked.map { $0.field("If-None-Match") } == [nil, "\"1\"", "\"1\""])
     }
 
-    @Test("36: a chain of interceptors")
-    func interceptors() async throws {
-        let origin = Origin { asked in .text(asked.field("X-Signature") ?? "-") }
+    @Test("36: a chain of interceptors", arguments: Place.allCases)
+    func interceptors(_ place: Place) async throws {
+        let origin = Origin(place) { asked in .text(asked.field("X-Signature") ?? "-") }
         let lines = Box<[String]>([])
         var request = URLRequest(url: origin.url)
         request.httpMethod = "PUT"
@@ -225,9 +225,9 @@ struct ContentShapes {
         #expect(storage.cookies(for: URL(string: "http://shop.test/")!)?.isEmpty == true)
     }
 
-    @Test("40: progress of a task inside the progress of a program")
-    func progress() async throws {
-        let origin = Origin { _ in Answer(fields: ["Content-Length": "4"], pieces: [Data("done".utf8)]) }
+    @Test("40: progress of a task inside the progress of a program", arguments: Place.allCases)
+    func progress(_ place: Place) async throws {
+        let origin = Origin(place) { _ in Answer(fields: ["Content-Length": "4"], pieces: [Data("done".utf8)]) }
         let whole = Progress(totalUnitCount: 10)
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let task = origin.session().dataTask(with: origin.url) { _, _, _ in continuation.resume() }

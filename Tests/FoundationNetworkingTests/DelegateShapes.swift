@@ -227,8 +227,8 @@ struct DelegateShapes {
         #expect(results == ["/a 200", "/b 200", "failed"])
     }
 
-    private func calls(of type: String) async -> [String] {
-        let origin = Origin { _ in
+    private func calls(of type: String, _ place: Place) async -> [String] {
+        let origin = Origin(place) { _ in
             Answer(fields: ["Content-Type": type, "Content-Length": "3"], pieces: [Data("abc".utf8)])
         }
         let delegate = Box<OrderDelegate?>(nil)
@@ -240,17 +240,23 @@ struct DelegateShapes {
         return delegate.current?.calls.current ?? []
     }
 
-    @Test("15: the order of calls; a response that is cancelled, and one that becomes a download")
-    func order() async {
-        #expect(await calls(of: "text/plain") == ["created", "response", "data", "cache", "metrics", "complete 0"])
-        #expect(await calls(of: "text/bad") == ["created", "response", "metrics", "complete -999"])
-        #expect(await calls(of: "video/mp4") == ["created", "response", "download", "file 3", "metrics", "complete 0"])
+    @Test(
+        "15: the order of calls; a response that is cancelled, and one that becomes a download",
+        arguments: Place.allCases)
+    func order(_ place: Place) async {
+        #expect(
+            await calls(of: "text/plain", place) == ["created", "response", "data", "cache", "metrics", "complete 0"])
+        #expect(await calls(of: "text/bad", place) == ["created", "response", "metrics", "complete -999"])
+        #expect(
+            await calls(of: "video/mp4", place) == [
+                "created", "response", "download", "file 3", "metrics", "complete 0",
+            ])
     }
 
-    @Test("16: a download is moved, and its progress never falls")
-    func download() async throws {
+    @Test("16: a download is moved, and its progress never falls", arguments: Place.allCases)
+    func download(_ place: Place) async throws {
         let pieces = (0..<8).map { Data(repeating: UInt8($0), count: 1_000) }
-        let origin = Origin { _ in Answer(fields: ["Content-Length": "8000"], pieces: pieces) }
+        let origin = Origin(place) { _ in Answer(fields: ["Content-Length": "8000"], pieces: pieces) }
         let kept = Box<DownloadDelegate?>(nil)
         let file = try await withCheckedThrowingContinuation { continuation in
             let delegate = DownloadDelegate(continuation)
@@ -264,9 +270,9 @@ struct DelegateShapes {
         #expect(fractions.last == 1)
     }
 
-    @Test("17: an upload of a stream that the delegate supplies")
-    func upload() async throws {
-        let origin = Origin { asked in .text("\(asked.method) \(asked.body.count)") }
+    @Test("17: an upload of a stream that the delegate supplies", arguments: Place.allCases)
+    func upload(_ place: Place) async throws {
+        let origin = Origin(place) { asked in .text("\(asked.method) \(asked.body.count)") }
         let text = try await withCheckedThrowingContinuation { continuation in
             let delegate = UploadDelegate(Data(repeating: 1, count: 100_000), continuation)
             var request = URLRequest(url: origin.url)
@@ -276,9 +282,9 @@ struct DelegateShapes {
         #expect(text == "POST 100000")
     }
 
-    @Test("18: redirects are followed with a changed request, or refused")
-    func redirects() async throws {
-        let origin = Origin { asked in
+    @Test("18: redirects are followed with a changed request, or refused", arguments: Place.allCases)
+    func redirects(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             asked.path == "/old"
                 ? Answer(status: 302, fields: ["Location": "/new"]) : .text(asked.field("X-Redirected") ?? "no")
         }
@@ -291,9 +297,9 @@ struct DelegateShapes {
         #expect((refused as? HTTPURLResponse)?.statusCode == 302)
     }
 
-    @Test("19: metrics of one task")
-    func metrics() async throws {
-        let origin = Origin { _ in .text("x") }
+    @Test("19: metrics of one task", arguments: Place.allCases)
+    func metrics(_ place: Place) async throws {
+        let origin = Origin(place) { _ in .text("x") }
         let collector = MetricsCollector()
         _ = try await origin.session().data(from: origin.url, delegate: collector)
         let metrics = try #require(collector.metrics.current)
@@ -319,9 +325,9 @@ struct DelegateShapes {
         #expect(disposition == .performDefaultHandling)
     }
 
-    @Test("21: a delegate that forwards to one with fewer methods")
-    func forwarding() async throws {
-        let origin = Origin { _ in .text("forwarded") }
+    @Test("21: a delegate that forwards to one with fewer methods", arguments: Place.allCases)
+    func forwarding(_ place: Place) async throws {
+        let origin = Origin(place) { _ in .text("forwarded") }
         let table = SessionDelegate()
         let session = origin.session(delegate: ForwardingDelegate(table))
         let text = await withCheckedContinuation { continuation in
@@ -334,9 +340,9 @@ struct DelegateShapes {
         #expect(text == "forwarded")
     }
 
-    @Test("22: an invalidated session releases its delegate after its last message")
-    func invalidation() async {
-        let origin = Origin { _ in .text("x") }
+    @Test("22: an invalidated session releases its delegate after its last message", arguments: Place.allCases)
+    func invalidation(_ place: Place) async {
+        let origin = Origin(place) { _ in .text("x") }
         weak var released: OrderDelegate?
         let calls: Box<[String]>
         do {
@@ -351,9 +357,9 @@ struct DelegateShapes {
         #expect(calls.current.suffix(2) == ["complete 0", "invalid"])
     }
 
-    @Test("23: callbacks arrive on the delegate queue")
-    func queue() async {
-        let origin = Origin { _ in .text("x") }
+    @Test("23: callbacks arrive on the delegate queue", arguments: Place.allCases)
+    func queue(_ place: Place) async {
+        let origin = Origin(place) { _ in .text("x") }
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let isRight = await withCheckedContinuation { continuation in

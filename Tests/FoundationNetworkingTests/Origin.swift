@@ -36,6 +36,14 @@ struct Answer: Sendable {
     static func failing(_ code: URLError.Code) -> Answer { Answer(failure: URLError(code)) }
 }
 
+/// Where a server is.
+enum Place: String, CaseIterable, Sendable {
+    /// Behind a URLProtocol.
+    case mock
+    /// On the loopback interface.
+    case loopback
+}
+
 /// A server with one handler for all requests.
 final class Origin: Sendable {
     static let all = Mutex<[String: Origin]>([:])
@@ -43,22 +51,36 @@ final class Origin: Sendable {
 
     let url: URL
     let handler: @Sendable (Asked) -> Answer
-    private let log = Mutex<[Asked]>([])
+    private let log: Box<[Asked]>
+    private let server: LoopbackServer?
 
-    init(_ handler: @escaping @Sendable (Asked) -> Answer) {
-        let host = "origin-\(Self.count.add(1, ordering: .relaxed).newValue).test"
-        url = URL(string: "http://\(host)/")!
+    init(_ place: Place = .mock, _ handler: @escaping @Sendable (Asked) -> Answer) {
+        let log = Box<[Asked]>([])
+        self.log = log
         self.handler = handler
-        Self.all.withLock { $0[host] = self }
+        switch place {
+        case .mock:
+            server = nil
+            let host = "origin-\(Self.count.add(1, ordering: .relaxed).newValue).test"
+            url = URL(string: "http://\(host)/")!
+            Self.all.withLock { $0[host] = self }
+        case .loopback:
+            let server = LoopbackServer { asked in
+                log.change { $0.append(asked) }
+                return handler(asked)
+            }
+            self.server = server
+            url = URL(string: "http://127.0.0.1:\(server.port)/")!
+        }
     }
 
     /// Requests that have arrived, in order.
-    var asked: [Asked] { log.withLock { $0 } }
+    var asked: [Asked] { log.current }
 
     /// A configuration of sessions that reach this server.
     var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [OriginProtocol.self]
+        if server == nil { configuration.protocolClasses = [OriginProtocol.self] }
         configuration.timeoutIntervalForRequest = 3_600
         return configuration
     }
@@ -70,7 +92,7 @@ final class Origin: Sendable {
     func url(_ path: String) -> URL { URL(string: path, relativeTo: url)!.absoluteURL }
 
     func answer(_ asked: Asked) -> Answer {
-        log.withLock { $0.append(asked) }
+        log.change { $0.append(asked) }
         return handler(asked)
     }
 }

@@ -101,9 +101,9 @@ private actor Deduplicator {
 
 @Suite("Shapes: sequences, groups and cancellation")
 struct SequenceShapes {
-    @Test("7: lines and server-sent events from bytes")
-    func bytes() async throws {
-        let origin = Origin { asked in
+    @Test("7: lines and server-sent events from bytes", arguments: Place.allCases)
+    func bytes(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             asked.path == "/events"
                 ? Answer(pieces: ["data: a\nda", "ta: b\n", "\n: comment\nid: 1\n\ndata: c\n\n"].map { Data($0.utf8) })
                 : .text("one\r\n\ntwo\nthree")
@@ -133,9 +133,9 @@ struct SequenceShapes {
         #expect(code == .cannotConnectToHost)
     }
 
-    @Test("9: pages by the Link field")
-    func pages() async throws {
-        let origin = Origin { asked in
+    @Test("9: pages by the Link field", arguments: Place.allCases)
+    func pages(_ place: Place) async throws {
+        let origin = Origin(place) { asked in
             let page = Int(asked.query.dropFirst(5)) ?? 0
             return .text("page \(page)", fields: page < 3 ? ["Link": "</?page=\(page + 1)>; rel=\"next\""] : [:])
         }
@@ -144,9 +144,9 @@ struct SequenceShapes {
         #expect(texts == ["page 1", "page 2", "page 3"])
     }
 
-    @Test("10: equal requests in flight share one load")
-    func deduplication() async throws {
-        let origin = Origin { _ in .text("once") }
+    @Test("10: equal requests in flight share one load", arguments: Place.allCases)
+    func deduplication(_ place: Place) async throws {
+        let origin = Origin(place) { _ in .text("once") }
         let loader = Deduplicator(origin.session())
         async let first = loader.data(from: origin.url)
         async let second = loader.data(from: origin.url)
@@ -154,9 +154,9 @@ struct SequenceShapes {
         #expect((1...2).contains(origin.asked.count))
     }
 
-    @Test("11: a bounded number of loads side by side")
-    func bounded() async throws {
-        let origin = Origin { asked in .text(asked.path) }
+    @Test("11: a bounded number of loads side by side", arguments: Place.allCases)
+    func bounded(_ place: Place) async throws {
+        let origin = Origin(place) { asked in .text(asked.path) }
         let session = origin.session()
         var results: Set<String> = []
         try await withThrowingTaskGroup(of: String.self) { group in

@@ -24,3 +24,17 @@ extension ImportTests {
         #expect(try XMLDocument(contentsOf: url, options: []).rootElement()?.stringValue == "hello")
     }
 }
+
+extension NetworkShapes {
+    @Test("55: XMLParser and XMLDocument load from a server")
+    func xml() throws {
+        let origin = Origin(.loopback) { _ in .text("<a>hello</a>", fields: ["Content-Type": "text/xml"]) }
+        let collector = TextCollector()
+        let parser = try #require(XMLParser(contentsOf: origin.url))
+        parser.delegate = collector
+        #expect(parser.parse())
+        #expect(collector.text == "hello")
+        #expect(try XMLDocument(contentsOf: origin.url, options: []).rootElement()?.stringValue == "hello")
+        withExtendedLifetime(origin) {}
+    }
+}

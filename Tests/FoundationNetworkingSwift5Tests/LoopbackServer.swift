@@ -1,0 +1,1 @@
+../FoundationNetworkingTests/LoopbackServer.swift

@@ -1,0 +1,1 @@
+../FoundationNetworkingTests/NetworkShapes.swift
