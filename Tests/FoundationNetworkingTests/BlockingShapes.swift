@@ -83,7 +83,7 @@ private final class ConnectionDelegate: NSObject, NSURLConnectionDataDelegate {
 
 @Suite("Shapes: handlers, operations and connections", .serialized)
 struct BlockingShapes {
-    @Test("43: a handler with a Result, awaited by a semaphore", arguments: Place.allCases)
+    @Test("43: a handler with a Result, awaited by a semaphore", arguments: Place.tested)
     func semaphore(_ place: Place) {
         let origin = Origin(place) { asked in asked.path == "/bad" ? .text("", status: 500) : .text("good") }
         let session = origin.session()
@@ -101,7 +101,7 @@ struct BlockingShapes {
         #expect(texts == ["good", "failed"])
     }
 
-    @Test("44: operations in a queue, one after the other", arguments: Place.allCases)
+    @Test("44: operations in a queue, one after the other", arguments: Place.tested)
     func operations(_ place: Place) {
         let origin = Origin(place) { asked in .text(asked.path) }
         let session = origin.session()
@@ -113,7 +113,7 @@ struct BlockingShapes {
         #expect(origin.asked.map(\.path) == ["/0", "/1", "/2"])
     }
 
-    @Test("45: a connection with a delegate in a run loop", arguments: Place.allCases)
+    @Test("45: a connection with a delegate in a run loop", arguments: Place.tested)
     func connection(_ place: Place) async {
         let result = await onThread { () -> (String, Int, Bool) in
             URLProtocol.registerClass(OriginProtocol.self)
@@ -132,7 +132,7 @@ struct BlockingShapes {
         #expect(result == ("ab", 201, true))
     }
 
-    @Test("46: a synchronous request of a connection", arguments: Place.allCases)
+    @Test("46: a synchronous request of a connection", arguments: Place.tested)
     func synchronous(_ place: Place) async throws {
         URLProtocol.registerClass(OriginProtocol.self)
         let origin = Origin(place) { _ in .text("sync") }
@@ -146,7 +146,7 @@ struct BlockingShapes {
         #expect(text == "sync 200")
     }
 
-    @Test("47: an asynchronous request of a connection calls back on a queue", arguments: Place.allCases)
+    @Test("47: an asynchronous request of a connection calls back on a queue", arguments: Place.tested)
     func asynchronous(_ place: Place) async {
         URLProtocol.registerClass(OriginProtocol.self)
         let origin = Origin(place) { _ in .text("async") }
@@ -177,7 +177,7 @@ struct BlockingShapes {
         #expect(failures.current == 1)
     }
 
-    @Test("49: tasks of a session are listed and cancelled by their description", arguments: Place.allCases)
+    @Test("49: tasks of a session are listed and cancelled by their description", arguments: Place.tested)
     func descriptions(_ place: Place) async {
         let origin = Origin(place) { _ in .text("x") }
         let session = origin.session()

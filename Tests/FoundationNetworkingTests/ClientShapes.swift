@@ -161,7 +161,7 @@ private enum Endpoint {
 
 @Suite("Shapes: async clients")
 struct ClientShapes {
-    @Test("1: a generic client decodes, encodes and throws for a status", arguments: Place.allCases)
+    @Test("1: a generic client decodes, encodes and throws for a status", arguments: Place.tested)
     func generic(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             switch (asked.method, asked.path) {
@@ -179,7 +179,7 @@ struct ClientShapes {
         await #expect(throws: ClientError.status(404)) { let _: Item = try await client.send("none") }
     }
 
-    @Test("2: an actor refreshes its token once for many requests", arguments: Place.allCases)
+    @Test("2: an actor refreshes its token once for many requests", arguments: Place.tested)
     func actor(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             if asked.path == "/token" { return .text("new") }
@@ -194,7 +194,7 @@ struct ClientShapes {
         #expect(origin.asked.count { $0.path == "/token" } == 1)
     }
 
-    @Test("3: a session conforms to a protocol of the program", arguments: Place.allCases)
+    @Test("3: a session conforms to a protocol of the program", arguments: Place.tested)
     func transport(_ place: Place) async throws {
         let origin = Origin(place) { _ in .text("real") }
         let request = URLRequest(url: origin.url)
@@ -205,7 +205,7 @@ struct ClientShapes {
         #expect(texts == ["real", "canned"])
     }
 
-    @Test("4: a result builder makes requests", arguments: Place.allCases)
+    @Test("4: a result builder makes requests", arguments: Place.tested)
     func builder(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             .text("\(asked.method) \(asked.field("X-Key") ?? "-") \(asked.field("X-None") ?? "-")")
@@ -222,7 +222,7 @@ struct ClientShapes {
         #expect(String(decoding: data, as: UTF8.self) == "PUT k -")
     }
 
-    @Test("5: a wrapper tries again after a lost connection and after 503", arguments: Place.allCases)
+    @Test("5: a wrapper tries again after a lost connection and after 503", arguments: Place.tested)
     func retry(_ place: Place) async throws {
         let turns = Box(0)
         let origin = Origin(place) { _ in
@@ -241,7 +241,7 @@ struct ClientShapes {
         #expect(origin.asked.count == 3)
     }
 
-    @Test("6: endpoints of an enumeration", arguments: Place.allCases)
+    @Test("6: endpoints of an enumeration", arguments: Place.tested)
     func endpoints(_ place: Place) async throws {
         let origin = Origin(place) { asked in .text("\(asked.method) \(asked.path)?\(asked.query)") }
         let session = origin.session()

@@ -102,7 +102,7 @@ private func explanation(_ error: any Error) -> String {
 
 @Suite("Shapes: content, stores and values")
 struct ContentShapes {
-    @Test("32: a multipart upload", arguments: Place.allCases)
+    @Test("32: a multipart upload", arguments: Place.tested)
     func multipart(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             let boundary = asked.field("Content-Type")?.components(separatedBy: "boundary=").last ?? "-"
@@ -120,7 +120,7 @@ struct ContentShapes {
         #expect(origin.asked.first?.body == body.data)
     }
 
-    @Test("33: a form, and an upload from a file", arguments: Place.allCases)
+    @Test("33: a form, and an upload from a file", arguments: Place.tested)
     func form(_ place: Place) async throws {
         let origin = Origin(place) { asked in Answer(pieces: [asked.body]) }
         var parts = URLComponents()
@@ -138,7 +138,7 @@ struct ContentShapes {
         #expect(echo == Data(repeating: 7, count: 50_000))
     }
 
-    @Test("34: a cache, asked first and then only", arguments: Place.allCases)
+    @Test("34: a cache, asked first and then only", arguments: Place.tested)
     func cache(_ place: Place) async throws {
         let origin = Origin(place) { _ in .text("\(UUID())", fields: ["Cache-Control": "max-age=3600"]) }
         let configuration = origin.configuration
@@ -153,7 +153,7 @@ struct ContentShapes {
         #expect(origin.asked.count == 1)
     }
 
-    @Test("35: conditional requests of the program see 304", arguments: Place.allCases)
+    @Test("35: conditional requests of the program see 304", arguments: Place.tested)
     func tags(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             asked.field("If-None-Match") == "\"1\"" ? Answer(status: 304) : .text("content", fields: ["ETag": "\"1\""])
@@ -163,7 +163,7 @@ struct ContentShapes {
         #expect(origin.asked.map { $0.field("If-None-Match") } == [nil, "\"1\"", "\"1\""])
     }
 
-    @Test("36: a chain of interceptors", arguments: Place.allCases)
+    @Test("36: a chain of interceptors", arguments: Place.tested)
     func interceptors(_ place: Place) async throws {
         let origin = Origin(place) { asked in .text(asked.field("X-Signature") ?? "-") }
         let lines = Box<[String]>([])
@@ -225,7 +225,7 @@ struct ContentShapes {
         #expect(storage.cookies(for: URL(string: "http://shop.test/")!)?.isEmpty == true)
     }
 
-    @Test("40: progress of a task inside the progress of a program", arguments: Place.allCases)
+    @Test("40: progress of a task inside the progress of a program", arguments: Place.tested)
     func progress(_ place: Place) async throws {
         let origin = Origin(place) { _ in Answer(fields: ["Content-Length": "4"], pieces: [Data("done".utf8)]) }
         let whole = Progress(totalUnitCount: 10)

@@ -224,7 +224,7 @@ struct DoubleShapes {
         #expect(await DownloadDouble().cancelByProducingResumeData() == Data("resume".utf8))
     }
 
-    @Test("27: configurations of the program", arguments: Place.allCases)
+    @Test("27: configurations of the program", arguments: Place.tested)
     func configurations(_ place: Place) async throws {
         let origin = Origin(place) { asked in .text("\(asked.field("X-Client") ?? "-") \(asked.field("Accept") ?? "-")")
         }
@@ -245,7 +245,7 @@ struct DoubleShapes {
         #expect(response.value(forHTTPHeaderField: "a") == "b")
     }
 
-    @Test("29: spies of cache, cookies and credentials", arguments: Place.allCases)
+    @Test("29: spies of cache, cookies and credentials", arguments: Place.tested)
     func spies(_ place: Place) async throws {
         let origin = Origin(place) { _ in .text("x", fields: ["Cache-Control": "max-age=60"]) }
         let cache = CacheSpy(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
@@ -262,7 +262,7 @@ struct DoubleShapes {
         #expect(CredentialSpy().defaultCredential(for: space)?.user == "h")
     }
 
-    @Test("30: a protocol that records and replays", arguments: Place.allCases)
+    @Test("30: a protocol that records and replays", arguments: Place.tested)
     func recording(_ place: Place) async throws {
         let origin = Origin(place) { _ in .text("taped") }
         let configuration = URLSessionConfiguration.ephemeral

@@ -101,7 +101,7 @@ private actor Deduplicator {
 
 @Suite("Shapes: sequences, groups and cancellation")
 struct SequenceShapes {
-    @Test("7: lines and server-sent events from bytes", arguments: Place.allCases)
+    @Test("7: lines and server-sent events from bytes", arguments: Place.tested)
     func bytes(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             asked.path == "/events"
@@ -133,7 +133,7 @@ struct SequenceShapes {
         #expect(code == .cannotConnectToHost)
     }
 
-    @Test("9: pages by the Link field", arguments: Place.allCases)
+    @Test("9: pages by the Link field", arguments: Place.tested)
     func pages(_ place: Place) async throws {
         let origin = Origin(place) { asked in
             let page = Int(asked.query.dropFirst(5)) ?? 0
@@ -144,7 +144,7 @@ struct SequenceShapes {
         #expect(texts == ["page 1", "page 2", "page 3"])
     }
 
-    @Test("10: equal requests in flight share one load", arguments: Place.allCases)
+    @Test("10: equal requests in flight share one load", arguments: Place.tested)
     func deduplication(_ place: Place) async throws {
         let origin = Origin(place) { _ in .text("once") }
         let loader = Deduplicator(origin.session())
@@ -154,7 +154,7 @@ struct SequenceShapes {
         #expect((1...2).contains(origin.asked.count))
     }
 
-    @Test("11: a bounded number of loads side by side", arguments: Place.allCases)
+    @Test("11: a bounded number of loads side by side", arguments: Place.tested)
     func bounded(_ place: Place) async throws {
         let origin = Origin(place) { asked in .text(asked.path) }
         let session = origin.session()

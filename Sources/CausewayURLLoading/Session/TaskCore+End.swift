@@ -96,7 +96,9 @@ extension TaskCore {
         finishProgress()
         reportMetrics(of: task)
         callHandler(error, task)
-        state.withLock { $0.options.delegate = nil }
+        // Released without the lock, because the deinitializer of a delegate can use the task.
+        let delegate = state.withLock { $0.options.delegate.take() }
+        withExtendedLifetime(delegate) {}
         session.core.remove(task)
     }
 

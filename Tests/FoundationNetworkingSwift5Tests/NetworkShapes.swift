@@ -1,1 +1,0 @@
-../FoundationNetworkingTests/NetworkShapes.swift
