@@ -5,7 +5,7 @@ enum GzipBomb {
     /// Returns a member whose checksum is wrong, because a reader should refuse it long before.
     static func make(megabytes: Int) -> Data {
         var bits = BitWriter()
-        // The last block, with codes of its own: 286 for literals and lengths, 1 for distances, and 18 for the lengths of those codes.
+        // The last block, with dynamic codes: 286 for literals and lengths, 1 for distances, and 18 for the lengths of those codes.
         bits.write(1, 1)
         bits.write(2, 2)
         bits.write(29, 5)

@@ -73,7 +73,7 @@ extension Loopback {
                 "interim responses without end", String(repeating: "HTTP/1.1 103 E\r\n\r\n", count: 1_000),
                 .badServerResponse),
             HostileResponse(
-                "a switch to a protocol that nobody asked for",
+                "a switch to a protocol without a request for it",
                 "HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", .badServerResponse),
             // Bodies.
             HostileResponse("no response", "", .networkConnectionLost),
