@@ -71,6 +71,7 @@ let package = Package(
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayURLLoading", targets: ["CausewayURLLoading"]),
         .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
+        .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
@@ -129,6 +130,13 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
+        .target(
+            name: "CausewayHTTPServer",
+            dependencies: [
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway", "FoundationNetworking"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         .target(
@@ -164,7 +172,7 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayLines", "CausewayPackets",
+                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines", "CausewayPackets",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -221,6 +229,9 @@ let package = Package(
                 "CausewayTestKit", "CausewayTypes", "CausewayWire",
             ],
             swiftSettings: house),
+        .testTarget(
+            name: "CausewayHTTPServerTests",
+            dependencies: ["CausewayHTTPServer", "CausewaySystem"], swiftSettings: house),
         // Programs as written for Apple's framework, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
         .testTarget(
@@ -228,8 +239,10 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayHTTP", "CausewayLines", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
-                "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading", "CausewayWire",
+                "Causeway", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines", "CausewayProtocols",
+                "CausewayRuntime",
+                "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
+                "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),

@@ -32,10 +32,16 @@ let package = Package(
             .executableTarget(
                 name: example, dependencies: [.product(name: "CausewayURLLoading", package: "causeway")], path: example)
         } + [
+            .executableTarget(
+                name: "HTTPHello",
+                dependencies: [
+                    .product(name: "Causeway", package: "causeway"),
+                    .product(name: "CausewayHTTPServer", package: "causeway"),
+                ], path: "HTTPHello"),
             // Does not use the drop-in module, because that module exports Foundation.
             .executableTarget(
                 name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")],
-                path: "SmallClient")
+                path: "SmallClient"),
         ],
     swiftLanguageModes: [.v6]
 )

@@ -27,6 +27,7 @@ enum Program {
     /// the whole tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.starts(with: ServeHTTPCommand.words) { return serveHTTP(arguments.dropFirst(2)) }
         if let type = NW.commands.first(where: { $0.outline.commandName == arguments.first }) {
             var words = Array(arguments.dropFirst())
             if CommandWords.areNeeded(for: words) { words = CommandWords(of: type).split(words) }
@@ -36,6 +37,16 @@ enum Program {
             try NW.checkName(in: arguments)
         }
         return try NW.parseAsRoot(arguments)
+    }
+
+    private static func serveHTTP(_ words: ArraySlice<String>) -> sending any ParsableCommand {
+        var words = Array(words)
+        if CommandWords.areNeeded(for: words) { words = CommandWords(of: ServeHTTPCommand.self).split(words) }
+        do {
+            return try ServeHTTPCommand.parseAsRoot(words)
+        } catch {
+            ServeHTTPCommand.exit(withError: error)
+        }
     }
 
     /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if

@@ -12,10 +12,13 @@ extension NWListener {
     ///
     /// Cancellation: cancels the listener and all tasks, and returns when they have ended.
     ///
-    /// - Parameter startsConnections: Pass `false` if `body` starts the connection.
+    /// - Parameters:
+    ///   - startsConnections: Pass `false` if `body` starts the connection.
+    ///   - finishesConnections: Whether to wait for the connections, instead of cancelling them, after ``cancel()``.
     /// - Throws: The error with which the listener failed.
     package func run(
-        startsConnections: Bool = true, _ body: @escaping @Sendable (NWConnection) async -> Void
+        startsConnections: Bool = true, finishesConnections: Bool = false,
+        _ body: @escaping @Sendable (NWConnection) async -> Void
     ) async throws(NWError) {
         let accepted = AcceptedConnections()
         let failure = LockedValue<NWError?>(nil)
@@ -35,7 +38,10 @@ extension NWListener {
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
             // The task runs on the loop that accepts connections, so starting a connection wakes no other thread.
-            await withTaskExecutorPreference(driver.executor) { await Self.serve(accepted, served, startsConnections) }
+            await withTaskExecutorPreference(driver.executor) {
+                await Self.serve(
+                    accepted, served, startsConnections: startsConnections, finishesConnections: finishesConnections)
+            }
         } onCancel: {
             cancel()
             served.cancelRequests()
@@ -44,7 +50,8 @@ extension NWListener {
     }
 
     private static func serve(
-        _ accepted: AcceptedConnections, _ served: ServedConnections, _ startsConnections: Bool
+        _ accepted: AcceptedConnections, _ served: ServedConnections, startsConnections: Bool,
+        finishesConnections: Bool
     ) async {
         // No child task throws, but a throwing group is cheaper: for a non-throwing group the standard library wraps each child in a
         // throwing closure.
@@ -57,6 +64,7 @@ extension NWListener {
                     served.remove(connection, from: place)
                 }
             }
+            guard !finishesConnections || Task.isCancelled else { return }
             group.cancelAll()
             served.cancelRequests()
         }

@@ -1,9 +1,10 @@
-internal import CausewayTLS
+package import CausewayTLS
 public import CausewayTypes
 public import FoundationEssentials
 
 extension SecIdentity {
-    convenience init(_ identity: TLSIdentity) {
+    /// Creates an identity from the TLS engine's form.
+    package convenience init(_ identity: TLSIdentity) {
         self.init(
             certificate: SecCertificate(data: Data(identity.certificates[0].der)), privateKey: SecKey(.engine(identity))
         )

@@ -65,8 +65,9 @@ extension PacketPrinter {
         case ICMP6Type.parameterProblem:
             switch code {
             case ICMP6Code.erroneousField: put(", erroneous - octet ", try p.u32(4))
-            case ICMP6Code.unrecognizedNextHeader: put(", next header - octet ", try p.u32(4))
-            case ICMP6Code.unrecognizedOption: put(", option - octet ", try p.u32(4))
+            case ICMP6Code.unrecognizedNextHeader, ICMP6Code.unrecognizedOption:
+                put(code == ICMP6Code.unrecognizedOption ? ", option" : ", next header")
+                put(" - octet ", try p.u32(4))
             case ICMP6Code.incompleteHeaderChain: put(", incomplete header chain - octet ", try p.u32(4))
             default: put(", code-#", code)
             }

@@ -120,11 +120,17 @@ extension HTTP1Server {
     /// Rejects a request and ends the connection. Sends an error response unless a response has already begun.
     private mutating func refuse(_ failure: HTTP1Failure) {
         let canRespond = exchange.answer != .sending
-        if canRespond, let status = Self.status(for: failure) {
+        if canRespond, let status = isTargetTooLong(failure) ? "414 URI Too Long" : Self.status(for: failure) {
             output.append(
                 Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
         }
         close(failure)
+    }
+
+    /// Whether the head exceeds its limit already in the request line (RFC 9112 §3).
+    private func isTargetTooLong(_ failure: HTTP1Failure) -> Bool {
+        guard case .syntax(.limitExceeded) = failure else { return false }
+        return phase == .head && !head.hasStartLine
     }
 
     /// Returns the status line of the response to a malformed request; `nil` if the client has closed the connection.

@@ -90,6 +90,12 @@ package struct HTTP1Server: Sendable {
     package var persists: Bool { exchange.persists }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
+    /// Whether the connection waits for a request head or for the rest of one.
+    var awaitsHead: Bool { phase == .head }
+    /// Whether the connection waits for content that the client may send now.
+    var awaitsContent: Bool { phase == .draining || phase == .body && !exchange.awaitsContinue }
+    /// Whether the client has ended the stream.
+    var inputHasEnded: Bool { input.hasEnded }
     /// The number of bytes to send.
     package var outputCount: Int { output.count }
 
@@ -109,6 +115,17 @@ package struct HTTP1Server: Sendable {
     package mutating func abort() {
         output = ByteChain()
         close(.aborted)
+    }
+
+    /// Ends the connection of a client that does not send its request in time. Sends status 408 if a request has begun, but not its response
+    /// (RFC 9110 §15.5.9).
+    package mutating func timedOut() {
+        let hasBegun = phase == .head ? !isIdle : exchange.answer == .awaited
+        if hasBegun {
+            output.append(
+                Array("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
+        }
+        close(hasBegun ? .endedEarly(received: body.received, expected: body.expected) : nil)
     }
 
     /// Enters the closing state, in which the last event follows. Every end of the connection except an upgrade uses this method.

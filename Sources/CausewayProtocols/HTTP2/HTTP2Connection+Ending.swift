@@ -41,10 +41,17 @@ extension HTTP2Connection {
             output.append(.goAway(lastStreamID: .largestStream, .noError))
             output.append(.ping(HTTP2OwnState.shutdownPing))
         } else {
-            own.goAway = peer.lastStreamID
-            output.append(.goAway(lastStreamID: peer.lastStreamID, .noError))
-            endIfDone()
+            finishAccepting()
         }
+    }
+
+    /// Accepts no further streams, and ends the connection when all open streams are closed. A client can send the requests that it has sent
+    /// in the meantime again (RFC 9113 §6.8).
+    package mutating func finishAccepting() {
+        guard phase != .ended, own.goAway == nil else { return }
+        own.goAway = peer.lastStreamID
+        output.append(.goAway(lastStreamID: peer.lastStreamID, .noError))
+        endIfDone()
     }
 
     /// Sends the final GOAWAY frame of a graceful shutdown, with the actual last stream identifier.

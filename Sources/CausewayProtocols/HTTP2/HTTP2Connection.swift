@@ -78,6 +78,8 @@ package struct HTTP2Connection: Sendable {
     package var hasEnded: Bool { phase == .ended }
     /// Whether the connection has ended and all output was taken.
     package var isFinished: Bool { hasEnded && output.control.isEmpty }
+    /// The number of bytes of frames that wait for ``nextOutput(atMost:)``, without content.
+    var controlByteCount: Int { output.control.count }
     /// The number of streams that are not closed, including waiting requests.
     package var streamCount: Int { streams.count }
     /// The peer's settings that currently apply.

@@ -49,6 +49,9 @@ package struct HeadReader: Equatable, Sendable {
     /// Whether the reader has read any bytes of a section.
     package var hasBegun: Bool { !block.isEmpty }
 
+    /// Whether the reader has read the first line of a head.
+    package var hasStartLine: Bool { if case .none = startLine { false } else { true } }
+
     /// Number of bytes read so far.
     package var byteCount: Int { block.count }
 

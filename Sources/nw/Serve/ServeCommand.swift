@@ -7,7 +7,7 @@ import CausewaySystem
 struct ServeCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run an echo, sink, source or datagram-counting server.",
+        abstract: "Run an echo, sink, source, datagram-counting or HTTP server.",
         discussion: """
             Servers:
               echo      sends received data back
@@ -15,6 +15,7 @@ struct ServeCommand: Subcommand {
               source    sends blocks of 64 KiB as fast as the peer reads
               udp-sink  counts datagrams; answers a datagram of 1 byte with the
                         count so far, in 8 bytes, little-endian
+              http DIR  serves the files of a directory: nw serve http --help
 
             Examples:
               nw serve echo --port 7000 -v              report each peer

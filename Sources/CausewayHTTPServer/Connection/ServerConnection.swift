@@ -1,0 +1,213 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+/// Moves bytes between a connection and an ``HTTPServerConnection``, and hands requests to the program.
+///
+/// One task receives, and each request is served in a child task. State changes happen under one lock. The resulting actions are performed
+/// in order, by one thread at a time, without the lock.
+final class ServerConnection: Sendable {
+    /// The number of bytes in the transport at which writers wait.
+    static let outputLimit = 128 << 10
+    private static let receiveLimit = 64 << 10
+
+    let remoteEndpoint: NWEndpoint
+    let isSecure: Bool
+    let service: ServerService
+    private let connection: NWConnection
+    private let state: LockedValue<ServerConnectionState>
+
+    init(_ connection: NWConnection, _ service: ServerService, isSecure: Bool) {
+        self.connection = connection
+        self.service = service
+        self.isSecure = isSecure
+        remoteEndpoint = connection.endpoint
+        state = LockedValue(
+            ServerConnectionState(
+                machine: HTTPServerConnection(service.limits, isSecure: isSecure, at: System.now),
+                lingerTime: service.lingerTime, stallTime: service.limits.stallTime))
+    }
+
+    // MARK: Serving
+
+    /// Serves the connection until it has ended. Call this in the task that the listener has started for the connection.
+    func run() async {
+        transition { _, _ in }
+        await withDiscardingTaskGroup { group in
+            while await mayReceive() {
+                let hasLost = await receive()
+                while let exchange = nextReady() {
+                    group.addTask { await self.serve(exchange) }
+                }
+                // The client may be gone. Handlers that wait for something else need not continue.
+                if hasLost { group.cancelAll() }
+            }
+            group.cancelAll()
+        }
+        // The tasks of the requests have ended, so no one waits for this connection any more.
+        abort()
+    }
+
+    /// Receives once. Returns whether the client has ended the connection while it waits for a response.
+    private func receive() async -> Bool {
+        do throws(NWError) {
+            let content = try await connection.receive(atMost: Self.receiveLimit)
+            return transition { state, now in state.received(content, at: now) }
+        } catch {
+            transition { state, _ in state.lost() }
+            return true
+        }
+    }
+
+    /// Waits until the connection can take more input. Returns `false` when it has ended.
+    private func mayReceive() async -> Bool {
+        let known = state.withLock { $0.mayReceive }
+        if let known { return known }
+        return await withUnsafeContinuation { continuation in
+            let known = state.withLock { state in
+                if state.mayReceive == nil { state.receiver = continuation }
+                return state.mayReceive
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    private func nextReady() -> ServerExchange? { state.withLock { $0.ready.popFirst() } }
+
+    private func serve(_ first: ServerExchange) async {
+        guard first.head.version >= .http2 else {
+            // The response to a request can release a pipelined request from the input.
+            var next: ServerExchange? = first
+            while let exchange = next {
+                await service.serve(exchange)
+                next = nextReady()
+            }
+            return
+        }
+        // Streams are independent, so a stream that the client resets cancels only its own task.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await self.service.serve(first)
+                first.handlerFinished()
+            }
+            if await first.isAbandoned() { group.cancelAll() }
+        }
+    }
+
+    // MARK: Control
+
+    /// Closes the connection when the requests in progress are complete.
+    func shutDown() { transition { state, now in state.machine.shutDown(at: now) } }
+
+    /// Closes the connection at once.
+    func abort() { transition { state, _ in state.abort() } }
+
+    /// Calls `body` after a time.
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
+        connection.driver.flow.loop.schedule(after: delay, body)
+    }
+
+    func cancel(_ timer: TimerID) { connection.driver.flow.loop.cancel(timer) }
+
+    // MARK: Requests
+
+    func perform(_ body: (inout HTTPServerConnection) throws(HTTPServerRefusal) -> Void) throws(HTTPServerRefusal) {
+        var refusal: HTTPServerRefusal?
+        transition { state, _ in
+            do throws(HTTPServerRefusal) { try body(&state.machine) } catch { refusal = error }
+        }
+        if let refusal { throw refusal }
+    }
+
+    func took(_ count: Int, of id: HTTPServerConnection.RequestID) {
+        transition { state, _ in state.machine.took(count, of: id) }
+    }
+
+    /// Permits the client to send its content if it waits for that.
+    func requestContent(_ id: HTTPServerConnection.RequestID) {
+        transition { state, _ in state.machine.requestContent(id) }
+    }
+
+    /// Waits until the content of a request has left the connection, except for ``outputLimit`` bytes in the transport.
+    func awaitRoom(_ id: HTTPServerConnection.RequestID) async {
+        guard state.withLock({ !$0.hasRoom(id) }) else { return }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isKnown = state.withLock { state in
+                    if state.hasRoom(id) || Task.isCancelled { return true }
+                    state.writers.append((id, continuation))
+                    return false
+                }
+                if isKnown { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { state in state.takeWriters { $0 == id } }.forEach { $0.resume() }
+        }
+    }
+
+    // MARK: Actions
+
+    @discardableResult
+    private func transition<Result>(_ body: (inout ServerConnectionState, Duration) -> Result) -> Result {
+        let now = System.now
+        let (result, mustPerform) = state.withLock { state in
+            let result = body(&state, now)
+            state.pump(self, at: now)
+            guard !state.actions.isEmpty else { return (result, false) }
+            let actions = state.actions
+            state.actions = []
+            return (result, state.line.add(actions))
+        }
+        if mustPerform { performActions() }
+        return result
+    }
+
+    private func performActions() {
+        while let action = state.withLock({ state in state.line.next() }) {
+            switch action {
+            case .send(let bytes): send(bytes)
+            case .deliver(let exchange, let content): exchange.received(content)
+            case .finish(let exchange, let trailers): exchange.finished(trailers)
+            case .refuse(let exchange): exchange.failed(.contentTooLong)
+            case .close(let exchange, let isComplete): exchange.closed(isComplete: isComplete)
+            case .resumeReceiver(let continuation, let mayReceive): continuation.resume(returning: mayReceive)
+            case .resumeWriters(let continuations): for continuation in continuations { continuation.resume() }
+            case .schedule(let delay): schedule(after: delay)
+            case .endSending:
+                connection.send(
+                    content: nil, contentContext: .finalMessage, isComplete: true, completion: .idempotent)
+            case .disconnect(let isInterrupted):
+                if isInterrupted { connection.forceCancel() } else { connection.cancel() }
+            }
+        }
+    }
+
+    /// Sends bytes with as few system calls as possible: small pieces are joined.
+    private func send(_ bytes: ByteChain) {
+        var bytes = bytes
+        let count = bytes.count
+        let completion = NWConnection.SendCompletion.contentProcessed { [self] error in
+            transition { state, now in state.sent(count, error, at: now) }
+        }
+        if count <= 16 << 10 || bytes.onlyPiece != nil {
+            var all = Data(capacity: count)
+            while let piece = bytes.popPiece() { all.append(contentsOf: piece) }
+            return connection.send(content: all, completion: completion)
+        }
+        connection.batch {
+            while let piece = bytes.popPiece() {
+                connection.send(content: Data(piece), completion: bytes.isEmpty ? completion : .idempotent)
+            }
+        }
+    }
+
+    private func schedule(after delay: Duration) {
+        _ = schedule(after: delay) { [weak self] in
+            self?.transition { state, now in state.timerFired(at: now) }
+        }
+    }
+}

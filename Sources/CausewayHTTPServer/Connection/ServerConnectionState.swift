@@ -1,0 +1,221 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+internal import CausewayWire
+internal import DequeModule
+internal import FoundationEssentials
+
+/// The state of a ``ServerConnection``. Changes add actions, which the connection performs without its lock.
+struct ServerConnectionState {
+    enum Action: Sendable {
+        case send(ByteChain)
+        case deliver(ServerExchange, Data)
+        case finish(ServerExchange, FieldSection)
+        case refuse(ServerExchange)
+        case close(ServerExchange, isComplete: Bool)
+        case resumeReceiver(UnsafeContinuation<Bool, Never>, Bool)
+        case resumeWriters([UnsafeContinuation<Void, Never>])
+        case schedule(Duration)
+        case endSending
+        case disconnect(isInterrupted: Bool)
+    }
+
+    enum Phase: Equatable {
+        case open
+        /// The last bytes are on their way. The server reads on until the client closes, because a connection that is closed with unread
+        /// input is reset, and the client would lose the response.
+        case ending(deadline: Duration)
+        case closed
+    }
+
+    var machine: HTTPServerConnection
+    let lingerTime: Duration
+    let stallTime: Duration
+    var phase = Phase.open
+    private var exchanges: [ServerExchange] = []
+    /// The requests that no task serves yet.
+    var ready: Deque<ServerExchange> = []
+    /// The number of bytes that the transport has not processed.
+    private var pendingCount = 0
+    private var inputHasEnded = false
+    private var outputHasEnded = false
+    var receiver: UnsafeContinuation<Bool, Never>?
+    var writers: [(id: HTTPServerConnection.RequestID, continuation: UnsafeContinuation<Void, Never>)] = []
+    /// The time of the earliest pending timer.
+    private var timer: Duration?
+    var line = ActionLine<Action>()
+    var actions: [Action] = []
+
+    init(machine: HTTPServerConnection, lingerTime: Duration, stallTime: Duration) {
+        self.machine = machine
+        self.lingerTime = lingerTime
+        self.stallTime = stallTime
+    }
+
+    // MARK: Receiving
+
+    /// Whether the connection takes more input: `false` when it has ended, `nil` to wait.
+    var mayReceive: Bool? {
+        switch phase {
+        case .closed: false
+        case .ending: inputHasEnded ? nil : true
+        case .open: !inputHasEnded && machine.wantsInput ? true : nil
+        }
+    }
+
+    /// Handles the result of a receive; `nil` is the end of the client's bytes. Returns whether a client that waits for a response has
+    /// ended its side.
+    mutating func received(_ content: Data?, at now: Duration) -> Bool {
+        guard phase == .open else {
+            if content == nil { inputHasEnded = true }
+            return false
+        }
+        if let content {
+            machine.received(Array(content)[...], at: now)
+            return false
+        }
+        inputHasEnded = true
+        machine.inputEnded()
+        return !exchanges.isEmpty
+    }
+
+    /// Handles a failure of the transport.
+    mutating func lost() {
+        inputHasEnded = true
+        abort()
+    }
+
+    mutating func abort() {
+        machine.abort()
+        disconnect(isInterrupted: true)
+    }
+
+    private mutating func disconnect(isInterrupted: Bool) {
+        guard phase != .closed else { return }
+        phase = .closed
+        actions.append(.disconnect(isInterrupted: isInterrupted))
+    }
+
+    // MARK: Sending
+
+    func hasRoom(_ id: HTTPServerConnection.RequestID) -> Bool {
+        phase == .closed
+            || pendingCount < ServerConnection.outputLimit && machine.queuedByteCount(of: id) == 0
+    }
+
+    mutating func takeWriters(
+        where isWanted: (HTTPServerConnection.RequestID) -> Bool
+    ) -> [UnsafeContinuation<Void, Never>] {
+        let taken = writers.filter { isWanted($0.id) }.map(\.continuation)
+        if !taken.isEmpty { writers.removeAll { isWanted($0.id) } }
+        return taken
+    }
+
+    mutating func sent(_ count: Int, _ error: NWError?, at now: Duration) {
+        pendingCount -= count
+        guard error == nil else { return lost() }
+        machine.sent(count, hasMore: pendingCount > 0, at: now)
+        if case .ending = phase { phase = .ending(deadline: now + (pendingCount > 0 ? stallTime : lingerTime)) }
+    }
+
+    // MARK: Machine
+
+    /// Takes events and output from the machine until it has none, and starts what they enable.
+    mutating func pump(_ connection: ServerConnection, at now: Duration) {
+        repeat {
+            while let event = machine.nextEvent() { handle(event, connection, at: now) }
+        } while flush()
+        finishOutput()
+        machine.settle(at: now)
+        if !writers.isEmpty {
+            let ready = writers.map(\.id).filter(hasRoom)
+            let resumed = takeWriters { ready.contains($0) }
+            if !resumed.isEmpty { actions.append(.resumeWriters(resumed)) }
+        }
+        if let receiver, let mayReceive {
+            self.receiver = nil
+            actions.append(.resumeReceiver(receiver, mayReceive))
+        }
+        setTimer(at: now)
+    }
+
+    /// Passes output to the transport while it has room. Returns whether there was any.
+    private mutating func flush() -> Bool {
+        guard phase != .closed, pendingCount < ServerConnection.outputLimit, let output = machine.nextOutput() else {
+            return false
+        }
+        if pendingCount == 0 { machine.sending() }
+        pendingCount += output.count
+        actions.append(.send(output))
+        return true
+    }
+
+    /// Ends the connection after its last bytes: first the sending direction, and everything when the client has closed too.
+    private mutating func finishOutput() {
+        guard case .ending = phase, pendingCount < ServerConnection.outputLimit else { return }
+        if !outputHasEnded {
+            outputHasEnded = true
+            actions.append(.endSending)
+        }
+        if inputHasEnded, pendingCount == 0 { disconnect(isInterrupted: false) }
+    }
+
+    private mutating func handle(_ event: HTTPServerConnection.Event, _ connection: ServerConnection, at now: Duration)
+    {
+        switch event {
+        case .requested(let id, let head):
+            let exchange = ServerExchange(id, head, connection, at: now)
+            exchanges.append(exchange)
+            ready.append(exchange)
+        case .content(let id, let content):
+            if let exchange = exchange(id) { actions.append(.deliver(exchange, Data(content))) }
+        case .finished(let id, let trailers):
+            if let exchange = exchange(id) { actions.append(.finish(exchange, trailers)) }
+        case .refusedContent(let id): if let exchange = exchange(id) { actions.append(.refuse(exchange)) }
+        case .clientEnded: break
+        case .closed(let id, let isComplete):
+            guard let exchange = exchange(id) else { return }
+            exchanges.removeAll { $0 === exchange }
+            actions.append(.close(exchange, isComplete: isComplete))
+            let waiting = takeWriters { $0 == id }
+            if !waiting.isEmpty { actions.append(.resumeWriters(waiting)) }
+        case .ended(let isInterrupted): ended(isInterrupted: isInterrupted, at: now)
+        }
+    }
+
+    private func exchange(_ id: HTTPServerConnection.RequestID) -> ServerExchange? {
+        exchanges.first { $0.id == id }
+    }
+
+    private mutating func ended(isInterrupted: Bool, at now: Duration) {
+        guard phase == .open else { return }
+        guard !isInterrupted else { return disconnect(isInterrupted: true) }
+        phase = .ending(deadline: now + (pendingCount > 0 ? stallTime : lingerTime))
+    }
+
+    // MARK: Time
+
+    private var deadline: Duration? {
+        switch phase {
+        case .open: machine.deadline
+        case .ending(let deadline): deadline
+        case .closed: nil
+        }
+    }
+
+    /// Starts a timer unless an earlier one is pending. A timer that fires too early starts the next one, so a busy connection does not
+    /// start a timer for each request.
+    private mutating func setTimer(at now: Duration) {
+        guard let deadline, timer.map({ deadline < $0 }) ?? true else { return }
+        timer = deadline
+        actions.append(.schedule(max(.zero, deadline - now)))
+    }
+
+    mutating func timerFired(at now: Duration) {
+        if let timer, timer <= now { self.timer = nil }
+        switch phase {
+        case .open: machine.advance(to: now)
+        case .ending(let deadline): if now >= deadline { disconnect(isInterrupted: pendingCount > 0) }
+        case .closed: break
+        }
+    }
+}

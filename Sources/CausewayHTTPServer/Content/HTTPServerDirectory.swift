@@ -1,0 +1,110 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import FoundationEssentials
+
+/// Serves the files of a directory.
+///
+/// A request never leaves the directory: `..` and symbolic links are refused, in the path and in escapes. Names that begin with a dot are
+/// neither listed nor served.
+///
+/// ```swift
+/// let files = try HTTPServerDirectory("/srv/www")
+/// routes.get("/files/{path...}") { request in try await files.respond(to: request, path: request.parameters["path"] ?? "") }
+/// ```
+public final class HTTPServerDirectory: Sendable {
+    /// What clients may do besides reading files.
+    public struct Options: OptionSet, Sendable {
+        /// The raw value of the set.
+        public let rawValue: Int
+        /// Creates a set from a raw value.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Clients may list directories that have no `index.html`.
+        public static let listing = Options(rawValue: 1)
+        /// Clients may create files with PUT. Existing files are not replaced.
+        public static let uploads = Options(rawValue: 2)
+    }
+
+    private let descriptor: Int32
+    private let options: Options
+
+    /// Opens a directory.
+    ///
+    /// - Throws: ``HTTPServerError`` with status 404 if the directory does not exist, and 403 if it cannot be read.
+    public init(_ path: String, options: Options = []) throws(HTTPServerError) {
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        guard opened >= 0 else { throw ServedFile.failure(errno) }
+        descriptor = opened
+        self.options = options
+    }
+
+    deinit { close(descriptor) }
+
+    /// Responds to a request for the file or directory at a path.
+    ///
+    /// - Parameter path: The path below the directory, without percent-encoding.
+    /// - Throws: ``HTTPServerError`` with the status of a refusal; the error of the content of an upload.
+    public func respond(to request: HTTPServerRequest, path: String) async throws -> HTTPServerResponse {
+        let names = try Self.names(of: path)
+        switch request.method {
+        case "GET", "HEAD": return try read(names, request, isDirectory: path.isEmpty || path.hasSuffix("/"))
+        case "PUT" where options.contains(.uploads): return try await store(names, request)
+        default:
+            var response = HTTPServerResponse.status(405)
+            response.fields["Allow"] = options.contains(.uploads) ? "GET, HEAD, PUT" : "GET, HEAD"
+            return response
+        }
+    }
+
+    /// Splits a path into names, and refuses names that would leave the directory or that are hidden.
+    private static func names(of path: String) throws(HTTPServerError) -> [String] {
+        let names = path.split(separator: "/").map(String.init)
+        guard names.allSatisfy({ !$0.hasPrefix(".") && !$0.utf8.contains(0) && $0.utf8.count <= 255 }) else {
+            throw HTTPServerError(status: 404)
+        }
+        return names
+    }
+
+    // MARK: Reading
+
+    private func read(
+        _ names: [String], _ request: HTTPServerRequest, isDirectory: Bool
+    ) throws(HTTPServerError) -> HTTPServerResponse {
+        let found = try DirectoryWalk(from: descriptor, names)
+        guard found.isDirectory else {
+            guard !isDirectory else { throw HTTPServerError(status: 404) }
+            return HTTPServerResponse.response(
+                of: try ServedFile(adopting: found.takeDescriptor()), type: MediaTypes.type(ofFile: names.last ?? ""))
+        }
+        guard isDirectory else {
+            // Relative links of a listing or of an index page need the slash.
+            let query = request.query.map { "?\($0)" } ?? ""
+            // A location that begins with two slashes would name another host.
+            return .redirect(to: "/" + request.path.drop { $0 == "/" } + "/" + query, status: 301)
+        }
+        if let index = try? DirectoryWalk(from: found.descriptor, ["index.html"]), !index.isDirectory {
+            return HTTPServerResponse.response(
+                of: try ServedFile(adopting: index.takeDescriptor()), type: "text/html; charset=utf-8")
+        }
+        guard options.contains(.listing) else { throw HTTPServerError(status: 403) }
+        return .html(DirectoryListing.page(names, try found.entries(), isRoot: names.isEmpty))
+    }
+
+    // MARK: Uploads
+
+    /// Stores the content of a request in a new file. The file gets its name when it is complete.
+    private func store(_ names: [String], _ request: HTTPServerRequest) async throws -> HTTPServerResponse {
+        guard let name = names.last, !request.path.hasSuffix("/") else { throw HTTPServerError(status: 409) }
+        guard !request.fields.contains("Content-Range") else {
+            throw HTTPServerError(status: 400, "Content-Range with PUT")
+        }
+        let folder = try DirectoryWalk(from: descriptor, Array(names.dropLast()))
+        guard folder.isDirectory else { throw HTTPServerError(status: 409) }
+        guard !folder.contains(name) else { throw HTTPServerError(status: 409, "the file exists") }
+        let upload = try NewFile(in: folder, named: name)
+        for try await piece in request.body { try upload.write(piece) }
+        try upload.finish()
+        return HTTPServerResponse(
+            status: 201, fields: ["Location": "/" + request.path.drop { $0 == "/" }])
+    }
+}

@@ -1,0 +1,70 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// A regular file that is sent as the content of responses. It is closed with the last reference.
+final class ServedFile: Sendable {
+    private let descriptor: Int32
+    /// The number of bytes when the file was opened.
+    let length: Int
+    private let modified: timespec
+
+    /// - Throws: ``HTTPServerError`` with status 404 or 403.
+    convenience init(opening path: String) throws(HTTPServerError) {
+        // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard opened >= 0 else { throw Self.failure(errno) }
+        try self.init(adopting: opened)
+    }
+
+    /// Takes over an open file.
+    ///
+    /// - Throws: ``HTTPServerError`` with status 404 if it is not a regular file.
+    init(adopting descriptor: Int32) throws(HTTPServerError) {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw HTTPServerError(status: 404)
+        }
+        self.descriptor = descriptor
+        length = Int(information.st_size)
+        modified = information.st_mtim
+    }
+
+    deinit { close(descriptor) }
+
+    static func failure(_ code: Int32) -> HTTPServerError {
+        switch code {
+        case EACCES, EPERM, ELOOP: HTTPServerError(status: 403)
+        case EMFILE, ENFILE: HTTPServerError(status: 503)
+        default: HTTPServerError(status: 404)
+        }
+    }
+
+    /// An entity tag of the modification time and the length.
+    var entityTag: String {
+        "\"\(String(modified.tv_sec, radix: 16))-\(String(modified.tv_nsec, radix: 16))-\(String(length, radix: 16))\""
+    }
+
+    /// The modification time as a date of HTTP.
+    var lastModified: String { HTTPDate.text(modified.tv_sec) }
+
+    /// Reads bytes from a position. Returns fewer than `count` only at the end of the file.
+    ///
+    /// - Throws: ``HTTPServerError`` with status 500 if the file cannot be read.
+    func read(_ count: Int, at position: Int) throws(HTTPServerError) -> [UInt8] {
+        var failed = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let result = pread(
+                    descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(position + filled))
+                if result < 0, errno == EINTR { continue }
+                failed = result < 0
+                guard result > 0 else { return }
+                filled += result
+            }
+        }
+        if failed { throw HTTPServerError(status: 500) }
+        return bytes
+    }
+}

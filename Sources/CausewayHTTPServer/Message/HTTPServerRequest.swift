@@ -1,0 +1,96 @@
+internal import CausewayProtocols
+public import CausewayTypes
+public import FoundationEssentials
+
+/// A request that a client sent to a server.
+public struct HTTPServerRequest: Sendable {
+    /// The method, which is case-sensitive (RFC 9110 §9.1).
+    public var method: String { head.method }
+    /// The path, percent-encoded as the client sent it. `*` for some OPTIONS requests.
+    public let path: String
+    /// The query without its question mark, percent-encoded; `nil` if there is none.
+    public let query: String?
+    /// The header fields.
+    public var fields: HTTPServerFields { HTTPServerFields(head.fields) }
+    /// The values of the path parameters of the route, without percent-encoding.
+    public internal(set) var parameters: [String: String] = [:]
+    /// The content. Only one task at a time may read it.
+    public var body: HTTPServerRequestBody { HTTPServerRequestBody(exchange: exchange, length: head.contentLength) }
+
+    let head: HTTPServerRequestHead
+    let exchange: ServerExchange
+
+    init(_ exchange: ServerExchange) {
+        self.exchange = exchange
+        head = exchange.head
+        let target = head.target
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+            path = target
+            query = nil
+            return
+        }
+        path = String(target[..<mark])
+        query = String(target[target.index(after: mark)...])
+    }
+
+    /// The host, with the port if the client named one; `nil` for a client of HTTP/1.0 that named none.
+    public var authority: String? { head.authority }
+    /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`.
+    public var version: String {
+        head.version >= .http2 ? "HTTP/\(head.version.major)" : "HTTP/\(head.version.major).\(head.version.minor)"
+    }
+    /// Whether the connection uses TLS.
+    public var isSecure: Bool { exchange.connection.isSecure }
+    /// The address of the client.
+    public var remoteEndpoint: NWEndpoint { exchange.connection.remoteEndpoint }
+
+    /// The names and values of the query, decoded from `application/x-www-form-urlencoded`, in order.
+    public var queryItems: [(name: String, value: String)] { PercentCoding.formItems(query ?? "") }
+
+    /// Sends an interim response, such as status 103 (RFC 8297). Has no effect for clients of HTTP/1.0.
+    ///
+    /// - Throws: ``HTTPServerError`` with the code `clientGone`, or `invalidMessage` for a status that is not interim.
+    public func inform(_ status: Int, _ fields: HTTPServerFields = HTTPServerFields()) throws(HTTPServerError) {
+        try exchange.inform(status, fields.section)
+    }
+}
+
+/// The content of a request, as a sequence of pieces.
+///
+/// At most 256 KiB wait for the program. Then the server stops reading, so the client stops sending.
+public struct HTTPServerRequestBody: AsyncSequence, Sendable {
+    /// A piece of the content.
+    public typealias Element = Data
+
+    let exchange: ServerExchange
+    /// The length that the client stated; `nil` if it stated none.
+    public let length: Int?
+
+    /// Reads the pieces of the content.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let exchange: ServerExchange
+
+        /// Returns the next piece; `nil` at the end of the content.
+        ///
+        /// Cancellation: throws `CancellationError`. No content is lost.
+        public mutating func next() async throws -> Data? { try await exchange.read() }
+    }
+
+    /// Returns an iterator over the pieces that no one has read yet.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(exchange: exchange) }
+
+    /// Reads the rest of the content.
+    ///
+    /// - Throws: ``HTTPServerError`` with the code `contentTooLong` if there are more than `limit` bytes, or `clientGone`.
+    public func collect(upTo limit: Int) async throws -> Data {
+        var all = Data()
+        for try await piece in self {
+            guard piece.count <= limit - all.count else { throw HTTPServerError.contentTooLong }
+            all += piece
+        }
+        return all
+    }
+
+    /// The trailer fields; `nil` before the end of the content.
+    public var trailers: HTTPServerFields? { exchange.trailers.map { HTTPServerFields($0) } }
+}

@@ -1,0 +1,129 @@
+internal import CausewayProtocols
+
+/// The routes of a server: which handler answers which method and path.
+///
+/// A path consists of segments. A segment in braces, such as `{name}`, matches any segment and becomes a path parameter. `{name...}` at the
+/// end matches the rest of the path, which may be empty. Fixed segments take precedence over parameters, and parameters over the rest. A
+/// route for GET also answers HEAD. For a path with other methods the server responds with status 405.
+public struct HTTPServerRoutes: Sendable {
+    /// Answers requests that no route matches. The default responds with status 404.
+    public var fallback: HTTPServer.Handler = { _ in throw HTTPServerError(status: 404) }
+    private var root = RouteNode()
+
+    /// Creates an empty table.
+    public init() {}
+
+    /// Adds a route, or replaces the route with this method and path.
+    ///
+    /// - Parameters:
+    ///   - method: The method, such as `GET`; `*` for all methods that have no route of their own.
+    ///   - path: The path, beginning with `/`, without percent-encoding.
+    public mutating func on(_ method: String, _ path: String, _ handler: @escaping HTTPServer.Handler) {
+        precondition(path.hasPrefix("/"), "a path of a route begins with /")
+        root.insert(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...], method, handler)
+    }
+
+    /// Adds a route for GET and HEAD.
+    public mutating func get(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("GET", path, handler) }
+    /// Adds a route for POST.
+    public mutating func post(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("POST", path, handler) }
+    /// Adds a route for PUT.
+    public mutating func put(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("PUT", path, handler) }
+    /// Adds a route for DELETE.
+    public mutating func delete(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("DELETE", path, handler) }
+
+    /// Finds the route of a request and calls its handler.
+    ///
+    /// - Throws: The error of the handler; ``HTTPServerError`` with status 400 for a malformed path.
+    public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+        guard request.path.utf8.first == UInt8(ascii: "/") else {
+            // The target * concerns the server as a whole (RFC 9110 §9.3.7).
+            if request.path == "*" { return HTTPServerResponse(status: 204) }
+            return try await fallback(request)
+        }
+        var segments: [String] = []
+        for segment in request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let decoded = PercentCoding.decoded(segment) else {
+                throw HTTPServerError(status: 400, "malformed path")
+            }
+            segments.append(decoded)
+        }
+        var values: [(String, String)] = []
+        guard let node = root.node(for: segments[...], &values) else { return try await fallback(request) }
+        guard let handler = node.handler(for: request.routeMethod) else { return node.refusal(of: request.method) }
+        guard !values.isEmpty else { return try await handler(request) }
+        var request = request
+        request.parameters = Dictionary(values) { _, last in last }
+        return try await handler(request)
+    }
+}
+
+extension HTTPServerRequest {
+    /// The method that selects a route. A WebSocket handshake in HTTP/2 uses CONNECT (RFC 8441 §4), in HTTP/1.1 GET.
+    fileprivate var routeMethod: String { head.protocolName == "websocket" ? "GET" : method }
+}
+
+/// A segment of the paths of routes.
+private struct RouteNode: Sendable {
+    private var fixed: [String: RouteNode] = [:]
+    /// The node of a parameter: no element, or one.
+    private var parameter: [(name: String, node: RouteNode)] = []
+    /// The node of the rest of a path: no element, or one.
+    private var rest: [(name: String, node: RouteNode)] = []
+    private var handlers: [(method: String, handler: HTTPServer.Handler)] = []
+
+    mutating func insert(_ segments: ArraySlice<Substring>, _ method: String, _ handler: @escaping HTTPServer.Handler) {
+        guard let segment = segments.first else {
+            handlers.removeAll { $0.method == method }
+            return handlers.append((method, handler))
+        }
+        guard segment.hasPrefix("{"), segment.hasSuffix("}") else {
+            return fixed[String(segment), default: RouteNode()].insert(segments.dropFirst(), method, handler)
+        }
+        let name = segment.dropFirst().dropLast()
+        if name.hasSuffix("...") {
+            precondition(segments.count == 1, "{name...} is the last segment of a path")
+            if rest.isEmpty { rest = [("", RouteNode())] }
+            rest[0].name = String(name.dropLast(3))
+            rest[0].node.insert([], method, handler)
+        } else {
+            if parameter.isEmpty { parameter = [("", RouteNode())] }
+            parameter[0].name = String(name)
+            parameter[0].node.insert(segments.dropFirst(), method, handler)
+        }
+    }
+
+    /// Returns the node of a path, and the values of its parameters.
+    func node(for segments: ArraySlice<String>, _ values: inout [(String, String)]) -> RouteNode? {
+        if let segment = segments.first {
+            if let found = fixed[segment]?.node(for: segments.dropFirst(), &values) { return found }
+            if let (name, node) = parameter.first, !segment.isEmpty {
+                let count = values.count
+                values.append((name, segment))
+                if let found = node.node(for: segments.dropFirst(), &values) { return found }
+                values.removeLast(values.count - count)
+            }
+        } else if !handlers.isEmpty {
+            return self
+        }
+        guard let (name, node) = rest.first else { return nil }
+        values.append((name, segments.joined(separator: "/")))
+        return node
+    }
+
+    func handler(for method: String) -> HTTPServer.Handler? {
+        handlers.first { $0.method == method }?.handler
+            ?? (method == "HEAD" ? handlers.first { $0.method == "GET" }?.handler : nil)
+            ?? handlers.first { $0.method == "*" }?.handler
+    }
+
+    /// Responds to a method that has no handler (RFC 9110 §15.5.6, §9.3.7).
+    func refusal(of method: String) -> HTTPServerResponse {
+        var methods = handlers.map(\.method)
+        if methods.contains("GET"), !methods.contains("HEAD") { methods.append("HEAD") }
+        methods.append("OPTIONS")
+        var response = method == "OPTIONS" ? HTTPServerResponse(status: 204) : HTTPServerResponse.status(405)
+        response.fields["Allow"] = methods.joined(separator: ", ")
+        return response
+    }
+}

@@ -1,0 +1,176 @@
+public import Causeway
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+public import CausewayTypes
+
+/// A server for HTTP/1.1 and HTTP/2, on TCP or TLS.
+///
+/// A closure handles each request. It runs in a separate task, on the event loop of the connection: work that blocks or computes for
+/// long belongs on other threads. The task is cancelled when the client goes away.
+///
+/// ```swift
+/// var routes = HTTPServerRoutes()
+/// routes.get("/hello/{name}") { request in .text("Hello, \(request.parameters["name"] ?? "")!") }
+/// let server = try HTTPServer(on: 8080, routes: routes)
+/// try await server.run()
+/// ```
+public final class HTTPServer: Sendable {
+    /// A closure that answers a request. If it throws an ``HTTPServerError``, the client receives its status, and 500 for other errors.
+    public typealias Handler = @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
+
+    private struct State {
+        var connections: [ObjectIdentifier: ServerConnection] = [:]
+        var isShuttingDown = false
+    }
+
+    private let listener: NWListener
+    private let service: ServerService
+    private let isSecure: Bool
+    private let places: ConnectionPlaces
+    private let state = LockedValue(State())
+
+    /// Creates a server. It does nothing before ``run(whenReady:)``.
+    ///
+    /// - Parameters:
+    ///   - parameters: The transport: TCP, or TLS with an identity. TLS that names no application protocols offers HTTP/2 and HTTP/1.1.
+    ///   - port: The port to listen on; `.any` lets the system choose one.
+    /// - Throws: `NWError.posix` with `EINVAL` if both `parameters` and `port` specify a local port.
+    public init(
+        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port = .any,
+        configuration: Configuration = Configuration(), handler: @escaping Handler
+    ) throws {
+        let parameters = parameters.copy()
+        var isSecure = false
+        for case let tls as NWProtocolTLS.Options in parameters.defaultProtocolStack.applicationProtocols {
+            isSecure = true
+            Self.offerVersions(tls)
+        }
+        self.isSecure = isSecure
+        service = ServerService(configuration, handler)
+        listener = try NWListener(using: parameters, on: port)
+        places = ConnectionPlaces(of: listener, count: max(1, configuration.maximumConnections))
+    }
+
+    /// Creates a server that hands each request to the handler of its route.
+    ///
+    /// - Throws: As ``init(using:on:configuration:handler:)``.
+    public convenience init(
+        using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port = .any,
+        configuration: Configuration = Configuration(), routes: HTTPServerRoutes
+    ) throws {
+        try self.init(using: parameters, on: port, configuration: configuration) { request in
+            try await routes.respond(to: request)
+        }
+    }
+
+    /// The parameters of a server without TLS: TCP without Nagle's algorithm.
+    public static var defaultParameters: NWParameters {
+        let tcp = NWProtocolTCP.Options()
+        tcp.noDelay = true
+        return NWParameters(tls: nil, tcp: tcp)
+    }
+
+    private static func offerVersions(_ tls: NWProtocolTLS.Options) {
+        guard tls.securityProtocolOptions.values.applicationProtocols.isEmpty else { return }
+        for name in ["h2", "http/1.1"] {
+            sec_protocol_options_add_tls_application_protocol(tls.securityProtocolOptions, name)
+        }
+    }
+
+    /// The local port; `nil` before the server is ready.
+    public var port: NWEndpoint.Port? { listener.port }
+
+    /// The service to advertise on the local network, for example of the type `_http._tcp`. Set it before ``run(whenReady:)``.
+    public var advertisedService: NWListener.Service? {
+        get { listener.service }
+        set { listener.service = newValue }
+    }
+
+    /// Serves clients until the task is cancelled, the server has shut down, or the listener fails.
+    ///
+    /// Cancellation: closes all connections at once, cancels the handlers, and returns when they have ended.
+    ///
+    /// - Parameter whenReady: Called with the local port when the server accepts connections.
+    /// - Throws: The error with which the listener failed, for example `.posix(.EADDRINUSE)`.
+    public func run(whenReady: (@Sendable (NWEndpoint.Port) -> Void)? = nil) async throws(NWError) {
+        listener.stateUpdateHandler = { [weak listener] state in
+            if state == .ready, let port = listener?.port { whenReady?(port) }
+        }
+        var failure: NWError?
+        await withTaskCancellationHandler {
+            do throws(NWError) {
+                try await listener.run(finishesConnections: true) { [self] connection in await serve(connection) }
+            } catch {
+                failure = error
+            }
+        } onCancel: {
+            abortAll()
+        }
+        if let failure { throw failure }
+    }
+
+    /// Shuts the server down: it accepts no more connections, and ``run(whenReady:)`` returns when the requests in progress are complete.
+    ///
+    /// - Parameter limit: The time after which the remaining connections are closed and their handlers are cancelled.
+    public func shutDown(within limit: Duration = .seconds(30)) {
+        let connections = state.withLock { state in
+            state.isShuttingDown = true
+            return Array(state.connections.values)
+        }
+        listener.cancel()
+        for connection in connections { connection.shutDown() }
+        _ = Engine.nextLoop().schedule(after: limit) { [weak self] in self?.abortAll() }
+    }
+
+    private func abortAll() {
+        let connections = state.withLock { state in
+            state.isShuttingDown = true
+            return Array(state.connections.values)
+        }
+        for connection in connections { connection.abort() }
+    }
+
+    private func serve(_ accepted: NWConnection) async {
+        places.refill()
+        let connection = ServerConnection(accepted, service, isSecure: isSecure)
+        let mustEnd = state.withLock { state in
+            state.connections[ObjectIdentifier(connection)] = connection
+            return state.isShuttingDown
+        }
+        if mustEnd { connection.shutDown() }
+        await connection.run()
+        state.withLock { state in _ = state.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+        places.free()
+    }
+}
+
+/// Limits the number of open connections of a listener.
+private final class ConnectionPlaces: Sendable {
+    private let listener: NWListener
+    /// The number of ended connections that are not yet added to the listener's limit.
+    private let freed = LockedValue(0)
+
+    init(of listener: NWListener, count: Int) {
+        self.listener = listener
+        listener.newConnectionLimit = count
+    }
+
+    /// Lets the listener accept another connection. Call this when a connection has ended.
+    func free() {
+        freed.withLock { freed in
+            freed += 1
+            give(&freed)
+        }
+    }
+
+    /// Raises the listener's limit if it is used up and other connections have ended. Call this when a connection has arrived.
+    func refill() { freed.withLock { give(&$0) } }
+
+    /// Sets the limit only when it is 0. The listener decrements it while it accepts, so a change at that time could be lost.
+    private func give(_ freed: inout Int) {
+        guard freed > 0, listener.newConnectionLimit == 0 else { return }
+        listener.newConnectionLimit = freed
+        freed = 0
+    }
+}

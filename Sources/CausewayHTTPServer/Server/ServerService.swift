@@ -1,0 +1,150 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import FoundationEssentials
+
+/// The part of a server that its connections share: the handler and the limits.
+final class ServerService: Sendable {
+    /// The number of bytes of a file that are read at a time.
+    private static let fileChunk = 128 << 10
+
+    let limits: HTTPServerLimits
+    let lingerTime: Duration
+    private let handler: HTTPServer.Handler
+    private let observer: (@Sendable (HTTPServer.Exchange) -> Void)?
+    private let date = ServerDate()
+
+    init(_ configuration: HTTPServer.Configuration, _ handler: @escaping HTTPServer.Handler) {
+        limits = configuration.limits
+        lingerTime = configuration.lingerTime
+        observer = configuration.exchangeHandler
+        self.handler = handler
+    }
+
+    /// Calls the handler for a request and sends its response.
+    func serve(_ exchange: ServerExchange) async {
+        let request = HTTPServerRequest(exchange)
+        var response: HTTPServerResponse
+        do {
+            response = try await handler(request)
+        } catch {
+            response = ErrorContent.response(for: error)
+        }
+        do {
+            try await send(response, exchange)
+        } catch {
+            refuse(exchange, error)
+        }
+        guard let observer else { return }
+        let outcome = exchange.outcome
+        observer(
+            HTTPServer.Exchange(
+                request: request, status: outcome.status, sentByteCount: outcome.sentCount,
+                duration: System.now - exchange.start))
+    }
+
+    /// Ends an exchange whose response cannot be sent. If the response has begun, the client must not take it for complete.
+    private func refuse(_ exchange: ServerExchange, _ error: any Error) {
+        let error = error as? HTTPServerError
+        guard error?.code == .invalidMessage, exchange.outcome.sentCount == 0,
+            (try? exchange.respond(500, FieldSection(), .none)) != nil
+        else { return exchange.interrupt() }
+    }
+
+    private func send(_ response: HTTPServerResponse, _ exchange: ServerExchange) async throws {
+        var fields = response.fields.section
+        if !fields.contains("Date") { fields.append("Date", date.text) }
+        switch response.body.kind {
+        case .none: try exchange.respond(response.status, fields, .none)
+        case .data(let data):
+            let content = SelectedContent(response.status, fields, length: data.count, for: exchange.head)
+            try send(content, data, exchange)
+            await exchange.connection.awaitRoom(exchange.id)
+        case .file(let file):
+            let content = SelectedContent(response.status, fields, length: file.length, for: exchange.head)
+            try await send(content, file, exchange)
+        case .stream(let length, let write):
+            let content = length.map { HTTPServerContent.length($0) } ?? .unknown
+            try exchange.respond(response.status, fields, content, isWhole: false)
+            // The content of a response to HEAD may be expensive to produce.
+            if exchange.head.method != "HEAD" { try await write(HTTPServerBodyWriter(exchange: exchange)) }
+            try exchange.finish()
+            await exchange.connection.awaitRoom(exchange.id)
+        case .webSocket(let route): try await route.serve(exchange, fields)
+        }
+    }
+
+    private func send(_ content: SelectedContent, _ data: Data, _ exchange: ServerExchange) throws {
+        var bytes = ByteChain()
+        for piece in content.pieces {
+            switch piece {
+            case .text(let text): bytes.append(text)
+            case .range(let range):
+                let start = data.startIndex + range.lowerBound
+                bytes.append(Array(data[start..<start + range.count]))
+            }
+        }
+        try exchange.respond(content.status, content.fields, Self.framing(content), bytes)
+    }
+
+    private static func framing(_ content: SelectedContent) -> HTTPServerContent {
+        content.status == 304 || content.status == 204 ? .none : .length(content.length)
+    }
+
+    /// Sends a file in chunks. The first chunk travels with the head.
+    private func send(_ content: SelectedContent, _ file: ServedFile, _ exchange: ServerExchange) async throws {
+        let isHead = exchange.head.method == "HEAD"
+        let isSmall = content.length <= Self.fileChunk
+        var hasBegun = false
+        var first = ByteChain()
+        for piece in isHead ? [] : content.pieces {
+            switch piece {
+            case .text(let text): first.append(text)
+            case .range(var range):
+                while !range.isEmpty {
+                    let count = min(range.count, Self.fileChunk)
+                    let bytes = try file.read(count, at: range.lowerBound)
+                    // The file became shorter after it was opened.
+                    guard bytes.count == count else { throw HTTPServerError(status: 500) }
+                    range = range.lowerBound + count..<range.upperBound
+                    first.append(bytes)
+                    if isSmall { continue }
+                    try await write(&first, content, exchange, &hasBegun)
+                }
+            }
+        }
+        if hasBegun {
+            if !first.isEmpty { try exchange.enqueue(first) }
+            try exchange.finish()
+        } else {
+            try exchange.respond(content.status, content.fields, Self.framing(content), first)
+        }
+        await exchange.connection.awaitRoom(exchange.id)
+    }
+
+    private func write(
+        _ bytes: inout ByteChain, _ content: SelectedContent, _ exchange: ServerExchange, _ hasBegun: inout Bool
+    ) async throws {
+        if hasBegun {
+            try exchange.enqueue(bytes)
+        } else {
+            try exchange.respond(content.status, content.fields, Self.framing(content), bytes, isWhole: false)
+            hasBegun = true
+        }
+        bytes = ByteChain()
+        await exchange.connection.awaitRoom(exchange.id)
+    }
+}
+
+/// The current date as a field value. The text is made once per second.
+private final class ServerDate: Sendable {
+    private let cached = LockedValue<(second: Int, text: String)>((0, ""))
+
+    var text: String {
+        let now = time(nil)
+        return cached.withLock { cached in
+            if cached.second != now { cached = (now, HTTPDate.text(now)) }
+            return cached.text
+        }
+    }
+}

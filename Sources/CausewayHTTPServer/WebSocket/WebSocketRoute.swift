@@ -1,0 +1,80 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewayWire
+
+extension HTTPServerResponse {
+    /// Returns a response that opens a WebSocket connection, in HTTP/1.1 or HTTP/2 (RFC 6455 §4.2, RFC 8441). A request that is no
+    /// WebSocket handshake is refused.
+    ///
+    /// Any web page can open a WebSocket connection to any server with the cookies of its user. A handler that relies on cookies must
+    /// compare the field `Origin` first.
+    ///
+    /// - Parameters:
+    ///   - protocols: The subprotocols of the server, the preferred one first. The first one that the client offers is used.
+    ///   - maximumMessageLength: The maximum length of a received message, in bytes. A longer one closes the connection.
+    ///   - serve: Exchanges messages. The connection closes when it returns.
+    public static func webSocket(
+        protocols: [String] = [], maximumMessageLength: Int = 1 << 20,
+        _ serve: @escaping @Sendable (HTTPServerWebSocket) async throws -> Void
+    ) -> HTTPServerResponse {
+        HTTPServerResponse(
+            status: 200,
+            body: Body(
+                kind: .webSocket(
+                    WebSocketRoute(
+                        protocols: protocols, maximumMessageLength: max(1, maximumMessageLength), body: serve))))
+    }
+}
+
+/// The handshake of a WebSocket connection and the program's part of it.
+struct WebSocketRoute: Sendable {
+    /// The time in which a client must answer the server's close frame.
+    private static let closingTime = Duration.seconds(5)
+
+    let protocols: [String]
+    let maximumMessageLength: Int
+    let body: @Sendable (HTTPServerWebSocket) async throws -> Void
+
+    func serve(_ exchange: ServerExchange, _ fields: FieldSection) async throws {
+        var fields = fields
+        let subprotocol: String?
+        do throws(UpgradeError) {
+            subprotocol = try answer(exchange.head, &fields)
+        } catch {
+            let refusal = UpgradeResponse(refusing: error)
+            for field in refusal.additionalFields { fields.append(field.name, field.value) }
+            return try exchange.respond(refusal.status, fields, .none)
+        }
+        try exchange.upgrade(fields)
+        let socket = HTTPServerWebSocket(exchange, subprotocol: subprotocol, maximumMessageLength: maximumMessageLength)
+        do {
+            try await body(socket)
+        } catch let error as HTTPServerError where error.code == .clientGone {
+            return exchange.interrupt()
+        } catch {
+            socket.close(code: 1_011)
+        }
+        let timer = exchange.connection.schedule(after: Self.closingTime) { [weak exchange] in exchange?.interrupt() }
+        await socket.finish()
+        exchange.connection.cancel(timer)
+    }
+
+    /// Checks the handshake and adds the fields of the response. Returns the subprotocol.
+    private func answer(_ head: HTTPServerRequestHead, _ fields: inout FieldSection) throws(UpgradeError) -> String? {
+        var offered = head.fields.elements(of: "Sec-WebSocket-Protocol")
+        if head.version >= .http2 {
+            guard head.protocolName == "websocket" else { throw .malformed("Upgrade") }
+            guard head.fields.onlyValue(of: "Sec-WebSocket-Version") == "13" else { throw .unsupportedVersion }
+        } else {
+            let request = try UpgradeRequest(
+                HTTPRequestHead(method: head.method, target: head.target, version: head.version, fields: head.fields))
+            offered = request.subprotocols
+            fields.append("Upgrade", "websocket")
+            fields.append("Connection", "Upgrade")
+            fields.append("Sec-WebSocket-Accept", WebSocketAccept.value(for: request.key))
+        }
+        guard let chosen = protocols.first(where: offered.contains) else { return nil }
+        fields.append("Sec-WebSocket-Protocol", chosen)
+        return chosen
+    }
+}

@@ -1,0 +1,183 @@
+internal import CausewayWire
+
+/// The state of a server's connection in HTTP/2.
+struct HTTP2Serving: Sendable {
+    /// A request that is not closed.
+    struct Request: Sendable {
+        var unread = 0
+        var received = 0
+        var hasRequestEnded = false
+        /// Whether content of the response waits for the client's windows.
+        var hasQueuedContent = false
+        var isHead = false
+        var kind = Kind.exchange
+
+        enum Kind: Sendable {
+            case exchange
+            /// A request whose response has no content.
+            case withoutContent
+            case tunnel
+            /// The content is too long and is discarded.
+            case discarding
+            /// The response is complete, and the content is discarded.
+            case done
+        }
+
+        var discards: Bool { kind == .discarding || kind == .done }
+        /// Whether the server waits for content that the client may send.
+        var awaitsContent: Bool { !hasRequestEnded && !discards && kind != .tunnel && unread == 0 }
+    }
+
+    var machine: HTTP2Connection
+    private(set) var requests: [HTTP2StreamID: Request] = [:]
+    /// The number of requests that wait for the client's content.
+    private(set) var awaitingCount = 0
+    /// The number of responses that wait for the client's windows.
+    private(set) var queuedCount = 0
+    /// The requests whose response is complete and whose content is not.
+    var finished: [HTTP2StreamID] = []
+
+    init(_ limits: HTTPServerLimits) {
+        var configuration = HTTP2Configuration()
+        configuration.settings.maxConcurrentStreams = limits.concurrentRequestCount
+        configuration.settings.initialWindowSize = limits.unreadByteCount
+        configuration.settings.maxHeaderListSize = limits.headByteCount
+        configuration.settings.enablesConnectProtocol = true
+        configuration.maximumFieldCount = limits.fieldCount
+        configuration.connectionWindow = min(limits.unreadByteCount * 16, 16 << 20)
+        machine = HTTP2Connection(.server, configuration: configuration)
+    }
+
+    mutating func insert(_ id: HTTP2StreamID, isHead: Bool) {
+        requests[id] = Request(isHead: isHead)
+        awaitingCount += 1
+    }
+
+    /// Changes a request and the counts that depend on it. Has no effect if the request is closed.
+    mutating func update(_ id: HTTP2StreamID, _ body: (inout Request) -> Void) {
+        guard let old = requests[id] else { return }
+        var new = old
+        body(&new)
+        requests[id] = new
+        count(old, by: -1)
+        count(new, by: 1)
+    }
+
+    mutating func remove(_ id: HTTP2StreamID) -> Request? {
+        guard let request = requests.removeValue(forKey: id) else { return nil }
+        count(request, by: -1)
+        return request
+    }
+
+    private mutating func count(_ request: Request, by step: Int) {
+        if request.awaitsContent { awaitingCount += step }
+        if request.hasQueuedContent { queuedCount += step }
+    }
+
+    /// Resets the streams whose response was sent before their request was complete (RFC 9113 §8.1).
+    mutating func closeFinished() {
+        guard !finished.isEmpty else { return }
+        for id in finished where machine.queuedByteCount(of: id) == 0 { machine.reset(id, .noError) }
+        finished.removeAll { machine.queuedByteCount(of: $0) == 0 }
+    }
+}
+
+extension HTTPServerConnection {
+    /// Translates events of the machine until there is an event for the owner.
+    mutating func readHTTP2() {
+        while events.isEmpty {
+            var event: HTTP2Connection.Event?
+            modifyHTTP2 { event = $0.machine.nextEvent() }
+            guard let event else { return }
+            handle(event)
+        }
+    }
+
+    private mutating func handle(_ event: HTTP2Connection.Event) {
+        switch event {
+        case .request(let id, let head, let endsStream): requested(id, head, endsStream: endsStream)
+        case .content(let id, let bytes, let endsStream):
+            arrived(id, bytes)
+            if endsStream { requestEnded(id, FieldSection()) }
+        case .trailers(let id, let fields): requestEnded(id, fields)
+        case .closed(let id, let failure): closed(id, failure)
+        case .ended(let failure):
+            end(isInterrupted: failure == .aborted || failure == .endedEarly)
+        case .drained(let id): modifyHTTP2 { $0.update(id) { $0.hasQueuedContent = false } }
+        case .settings, .pingAnswered, .goAway, .informational, .response: break
+        }
+    }
+
+    private mutating func requested(_ id: RequestID, _ head: HTTP2RequestHead, endsStream: Bool) {
+        requestCount += 1
+        times.requested()
+        let isLast = requestCount >= limits.requestCount
+        modifyHTTP2 { serving in
+            serving.insert(id, isHead: head.method == "HEAD")
+            if isLast { serving.machine.finishAccepting() }
+        }
+        let announced = head.fields.firstValue(of: "content-length").flatMap { Int($0) }
+        let contentLength = endsStream ? 0 : announced
+        let plain = HTTPRequestHead(
+            method: head.method, target: head.path, version: .http2, fields: head.fields)
+        if let status = refusal(plain, head.isConnect ? 0 : contentLength) {
+            return refuseHTTP2(id, status, endsStream: endsStream)
+        }
+        events.append(
+            .requested(
+                id,
+                HTTPServerRequestHead(
+                    method: head.method, target: head.isConnect && head.path.isEmpty ? head.authority ?? "" : head.path,
+                    authority: head.authority ?? head.fields.firstValue(of: "host"), version: .http2,
+                    protocolName: head.protocolName, fields: head.fields, contentLength: contentLength,
+                    hasContent: !endsStream)))
+        if endsStream { modifyHTTP2 { $0.update(id) { $0.hasRequestEnded = true } } }
+    }
+
+    /// Responds to a request without reporting it to the owner.
+    private mutating func refuseHTTP2(_ id: RequestID, _ status: Int, endsStream: Bool) {
+        modifyHTTP2 { serving in
+            _ = serving.remove(id)
+            try? serving.machine.respond(id, HTTP2ResponseHead(status: status), endsStream: true)
+            if !endsStream { serving.machine.reset(id, .noError) }
+        }
+    }
+
+    private mutating func arrived(_ id: RequestID, _ bytes: ArraySlice<UInt8>) {
+        guard !bytes.isEmpty else { return }
+        let limit = limits.contentByteCount
+        var event: Event?
+        modifyHTTP2 { serving in
+            var isDelivered = false
+            serving.update(id) { request in
+                guard !request.discards else { return }
+                request.received += bytes.count
+                isDelivered = request.kind == .tunnel || request.received <= limit
+                if isDelivered { request.unread += bytes.count } else { request.kind = .discarding }
+                event = isDelivered ? .content(id, bytes) : .refusedContent(id)
+            }
+            if !isDelivered { serving.machine.took(bytes.count, of: id) }
+        }
+        if let event { events.append(event) }
+    }
+
+    private mutating func requestEnded(_ id: RequestID, _ trailers: FieldSection) {
+        var isReported = false
+        modifyHTTP2 { serving in
+            serving.update(id) { request in
+                isReported = !request.hasRequestEnded && !request.discards
+                request.hasRequestEnded = true
+            }
+        }
+        if isReported { events.append(.finished(id, trailers: trailers)) }
+    }
+
+    private mutating func closed(_ id: RequestID, _ failure: HTTP2StreamFailure?) {
+        var request: HTTP2Serving.Request?
+        modifyHTTP2 { serving in
+            request = serving.remove(id)
+            serving.finished.removeAll { $0 == id }
+        }
+        if let request { events.append(.closed(id, isComplete: failure == nil || request.kind == .done)) }
+    }
+}

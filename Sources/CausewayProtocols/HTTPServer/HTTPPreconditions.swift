@@ -1,0 +1,179 @@
+package import CausewayWire
+
+/// The validators of a representation (RFC 9110 §8.8).
+package struct HTTPValidators: Equatable, Sendable {
+    package var entityTag: EntityTag?
+    /// The time of the last change, in seconds since 1970.
+    package var lastModified: Int?
+
+    package init(entityTag: EntityTag? = nil, lastModified: Int? = nil) {
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+
+    /// Reads the validators of a response.
+    package init(_ fields: FieldSection, now: Int) {
+        entityTag = fields.index(of: "ETag").flatMap { EntityTag(parsing: fields[$0].value) }
+        lastModified = fields.index(of: "Last-Modified").flatMap {
+            HTTPDate.seconds(parsing: fields[$0].value, now: now)
+        }
+    }
+
+    package var isEmpty: Bool { entityTag == nil && lastModified == nil }
+}
+
+/// An entity tag (RFC 9110 §8.8.3).
+package struct EntityTag: Equatable, Sendable {
+    package var isWeak: Bool
+    /// The characters between the quotes.
+    package var opaque: [UInt8]
+
+    package init(_ opaque: String, isWeak: Bool = false) {
+        self.isWeak = isWeak
+        self.opaque = Array(opaque.utf8)
+    }
+
+    /// Parses one entity tag. Returns `nil` if it is malformed.
+    package init?(parsing value: ArraySlice<UInt8>) {
+        var rest = HTTPCharacters.trimmed(value)
+        isWeak = rest.starts(with: "W/".utf8)
+        if isWeak { rest = rest.dropFirst(2) }
+        let quote = UInt8(ascii: "\"")
+        guard rest.count >= 2, rest.first == quote, rest.last == quote else { return nil }
+        opaque = Array(rest.dropFirst().dropLast())
+        guard opaque.allSatisfy({ $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F }) else { return nil }
+    }
+
+    /// The field value.
+    package var text: String { (isWeak ? "W/\"" : "\"") + String(decoding: opaque, as: UTF8.self) + "\"" }
+
+    /// Compares two tags as RFC 9110 §8.8.3.2 describes. The strong comparison never matches a weak tag.
+    package func matches(_ other: EntityTag, isStrong: Bool) -> Bool {
+        opaque == other.opaque && !(isStrong && (isWeak || other.isWeak))
+    }
+}
+
+/// The evaluation of conditional requests (RFC 9110 §13).
+package enum HTTPPreconditions {
+    package enum Outcome: Equatable, Sendable {
+        /// Perform the request.
+        case proceed
+        /// Respond with status 304.
+        case notModified
+        /// Respond with status 412.
+        case failed
+    }
+
+    /// Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2.
+    ///
+    /// - Parameters:
+    ///   - validators: The validators of the current representation; `nil` if there is no representation.
+    ///   - now: The current time, in seconds since 1970.
+    package static func evaluate(
+        _ fields: FieldSection, method: String, _ validators: HTTPValidators?, now: Int
+    ) -> Outcome {
+        if fields.contains("If-Match") {
+            guard matchesAny(fields, "If-Match", validators, isStrong: true) else { return .failed }
+        } else if let limit = date(fields, "If-Unmodified-Since", now), let modified = validators?.lastModified,
+            modified > limit
+        {
+            return .failed
+        }
+        let isRead = method == "GET" || method == "HEAD"
+        if fields.contains("If-None-Match") {
+            guard matchesAny(fields, "If-None-Match", validators, isStrong: false) else { return .proceed }
+            return isRead ? .notModified : .failed
+        }
+        if isRead, let since = date(fields, "If-Modified-Since", now), let modified = validators?.lastModified,
+            modified <= since
+        {
+            return .notModified
+        }
+        return .proceed
+    }
+
+    /// Returns whether the condition of `If-Range` permits a partial response (RFC 9110 §13.1.5).
+    package static func permitsRange(_ fields: FieldSection, _ validators: HTTPValidators, now: Int) -> Bool {
+        guard let index = fields.index(of: "If-Range") else { return true }
+        let value = fields[index].value
+        if let tag = EntityTag(parsing: value) {
+            return validators.entityTag?.matches(tag, isStrong: true) ?? false
+        }
+        guard let date = HTTPDate.seconds(parsing: value, now: now) else { return false }
+        // A date is a strong validator only if it is at least a second older than the response (RFC 9110 §8.8.2.2).
+        return validators.lastModified == date && date < now
+    }
+
+    private static func matchesAny(
+        _ fields: FieldSection, _ name: String, _ validators: HTTPValidators?, isStrong: Bool
+    ) -> Bool {
+        guard let validators else { return false }
+        var matches = false
+        for value in fields.values(of: name) where !matches {
+            var rest = Array(value.utf8)[...]
+            if HTTPCharacters.trimmed(rest).elementsEqual("*".utf8) { return true }
+            while !matches, let tag = nextTag(&rest) {
+                matches = validators.entityTag?.matches(tag, isStrong: isStrong) ?? false
+            }
+        }
+        return matches
+    }
+
+    /// Removes and returns the next tag of a list. A tag can contain commas.
+    private static func nextTag(_ rest: inout ArraySlice<UInt8>) -> EntityTag? {
+        rest = rest.drop { HTTPCharacters.isSpace($0) || $0 == UInt8(ascii: ",") }
+        let quote = UInt8(ascii: "\"")
+        guard let open = rest.firstIndex(of: quote), let close = rest[(open + 1)...].firstIndex(of: quote) else {
+            return nil
+        }
+        let tag = EntityTag(parsing: rest[...close])
+        rest = rest[(close + 1)...]
+        return tag
+    }
+
+    private static func date(_ fields: FieldSection, _ name: String, _ now: Int) -> Int? {
+        fields.index(of: name).flatMap { HTTPDate.seconds(parsing: fields[$0].value, now: now) }
+    }
+}
+
+/// The parts of a representation that a request selects (RFC 9110 §14.2).
+package enum RangeSelection: Equatable, Sendable {
+    case whole
+    /// Respond with status 206 and these parts. There is at least one, and no two of them overlap.
+    case parts([Range<Int>])
+    /// Respond with status 416.
+    case unsatisfiable
+
+    /// Parts that are closer than this number of bytes are joined, because the head of a part is about as long.
+    private static let smallestGap = 80
+
+    /// Selects the parts of content with this length. Applies only to GET.
+    package init(_ fields: FieldSection, method: String, _ validators: HTTPValidators, length: Int, now: Int) {
+        guard method == "GET", let index = fields.index(of: "Range"), let ranges = ByteRange.parse(fields[index].value),
+            HTTPPreconditions.permitsRange(fields, validators, now: now)
+        else {
+            self = .whole
+            return
+        }
+        let positions = ranges.compactMap { $0.positions(in: length) }
+        guard !positions.isEmpty else {
+            self = .unsatisfiable
+            return
+        }
+        self = .parts(Self.joined(positions))
+    }
+
+    /// Joins parts that overlap or almost touch, so that a response is never longer than the representation by much. Keeps the order of the
+    /// request if there is nothing to join.
+    private static func joined(_ positions: [Range<Int>]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for next in positions.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard let last = result.last, next.lowerBound <= last.upperBound + smallestGap else {
+                result.append(next)
+                continue
+            }
+            result[result.count - 1] = last.lowerBound..<max(last.upperBound, next.upperBound)
+        }
+        return result.count == positions.count ? positions : result
+    }
+}

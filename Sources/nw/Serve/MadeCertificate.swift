@@ -1,0 +1,55 @@
+import Causeway
+import CausewaySystem
+import CausewayTLS
+
+/// A certificate that its own key signs, made for one run. Clients have to trust it explicitly, for example by its fingerprint.
+struct MadeCertificate {
+    private static let lifetime: Int64 = 90 * 86_400
+
+    let identity: sec_identity_t
+    /// The SHA-256 digest of the certificate, in hexadecimal.
+    let fingerprint: String
+
+    /// - Parameter host: The address of the server; `nil` for the names of this computer.
+    /// - Throws: ``CommandFailure`` if OpenSSL cannot be used.
+    init(for host: String?) throws {
+        let now = Int64(time(nil))
+        var template = CertificateTemplate(
+            subject: "nw serve http", notBefore: now - 3_600, notAfter: now + Self.lifetime)
+        template.names = [
+            .name("localhost"), .address([127, 0, 0, 1]), .address([UInt8](repeating: 0, count: 15) + [1]),
+        ]
+        if let name = Self.hostName { template.names += [.name(name), .name("\(name).local")] }
+        if let host, let bytes = Self.bytes(of: NWEndpoint.Host(host)) { template.names.append(.address(bytes)) }
+        do {
+            let issued = try template.issue()
+            guard let identity = sec_identity_create(SecIdentity(issued)) else {
+                throw CommandFailure("cannot make a certificate")
+            }
+            self.identity = identity
+            fingerprint = issued.certificates[0].fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+                .joined()
+        } catch let failure as TLSFailure {
+            throw CommandFailure("cannot make a certificate", failure)
+        }
+    }
+
+    private static var hostName: String? {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return nil }
+        let name = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let label = name.split(separator: ".").first.map(String.init)
+        return label?.utf8.allSatisfy({
+            ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39 || $0 == 0x2D
+        }) == true
+            ? label : nil
+    }
+
+    private static func bytes(of host: NWEndpoint.Host) -> [UInt8]? {
+        switch host {
+        case .ipv4(let address): Array(address.rawValue)
+        case .ipv6(let address): Array(address.rawValue)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+@testable import CausewayHTTPServer
+
+@Suite("HTTP server: directories")
+struct DirectoryTests {
+    /// Creates a directory with files, a symbolic link and hidden names, and removes it afterwards.
+    private func withDirectory(_ body: (String, Int32) throws -> Void) throws {
+        var template = Array("/tmp/http-server-XXXXXX".utf8CString)
+        let path = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { removeAll(path) }
+        for name in ["a.txt", ".hidden", "<b>&.txt"] { create("\(path)/\(name)") }
+        mkdir("\(path)/sub", 0o700)
+        create("\(path)/sub/c.txt")
+        symlink("/etc", "\(path)/link")
+        symlink("a.txt", "\(path)/inner")
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(descriptor) }
+        try body(path, descriptor)
+    }
+
+    private func create(_ path: String) { close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(0o600))) }
+
+    private func removeAll(_ path: String) {
+        for name in ["a.txt", ".hidden", "<b>&.txt", "sub/c.txt", "link", "inner", "new"] { unlink("\(path)/\(name)") }
+        rmdir("\(path)/sub")
+        rmdir(path)
+    }
+
+    @Test("A walk reaches files below, and follows no symbolic link")
+    func walk() throws {
+        try withDirectory { _, root in
+            let file = try DirectoryWalk(from: root, ["sub", "c.txt"])
+            #expect(!file.isDirectory)
+            let directory = try DirectoryWalk(from: root, [])
+            #expect(directory.isDirectory)
+            for names in [["link"], ["link", "passwd"], ["inner"]] {
+                #expect(throws: HTTPServerError.self) { _ = try DirectoryWalk(from: root, names) }
+            }
+        }
+    }
+
+    @Test("A listing has no hidden names and no links, directories first, and escapes names")
+    func listing() throws {
+        try withDirectory { _, root in
+            let entries = try DirectoryWalk(from: root, []).entries()
+            #expect(entries.map(\.name) == ["sub", "<b>&.txt", "a.txt"])
+            let page = DirectoryListing.page([], entries, isRoot: true)
+            #expect(page.contains("<a href=\"./%3Cb%3E%26.txt\">&lt;b&gt;&amp;.txt</a>"))
+            #expect(!page.contains("../"))
+        }
+    }
+
+    @Test("An upload appears when it is complete, replaces nothing, and leaves nothing behind")
+    func upload() throws {
+        try withDirectory { path, root in
+            let folder = try DirectoryWalk(from: root, [])
+            do {
+                let unfinished = try NewFile(in: folder, named: "new")
+                try unfinished.write(Data("abc".utf8))
+                #expect(!folder.contains("new"))
+            }
+            let count = try folder.entries().count
+            #expect(count == 3)
+            let file = try NewFile(in: folder, named: "new")
+            try file.write(Data("abc".utf8))
+            try file.finish()
+            #expect(folder.contains("new"))
+            let second = try NewFile(in: folder, named: "new")
+            #expect(throws: HTTPServerError.self) { try second.finish() }
+            let served = try ServedFile(opening: "\(path)/new")
+            #expect(served.length == 3)
+        }
+    }
+}

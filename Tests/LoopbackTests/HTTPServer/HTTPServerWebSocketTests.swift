@@ -1,0 +1,76 @@
+import Causeway
+import CausewayHTTPServer
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    @Suite("HTTP server: WebSocket")
+    struct HTTPServerWebSocketTests {
+        private static var echo: HTTPServerRoutes {
+            var routes = HTTPServerRoutes()
+            routes.get("/chat") { _ in
+                .webSocket(protocols: ["b", "a"]) { socket in
+                    try await socket.send("welcome \(socket.subprotocol ?? "-")")
+                    while let message = try await socket.receive() { try await socket.send(message) }
+                }
+            }
+            return routes
+        }
+
+        @Test("Messages in both directions, and a clean end by the client")
+        func echoes() async throws {
+            try await TestServer.run(routes: Self.echo) { _, port in
+                let options = NWProtocolWebSocket.Options()
+                options.setSubprotocols(["a", "c"])
+                let parameters = NWParameters.tcp
+                parameters.defaultProtocolStack.applicationProtocols = [options]
+                let url = try #require(URL(string: "ws://127.0.0.1:\(port)/chat"))
+                let client = NWConnection(to: .url(url), using: parameters)
+                try await client.open()
+                #expect(try await client.receive(atMost: 100) == Data("welcome a".utf8))
+                for text in ["one", String(repeating: "x", count: 100_000)] {
+                    try await client.send(Data(text.utf8))
+                    var received = Data()
+                    while received.count < text.utf8.count, let piece = try await client.receive(atMost: 200_000) {
+                        received += piece
+                    }
+                    #expect(received == Data(text.utf8))
+                }
+                await client.close()
+            }
+        }
+
+        @Test("The close handshake of the server ends the connection")
+        func closes() async throws {
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in .webSocket { socket in try await socket.send("bye") } }
+            try await TestServer.run(routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write(
+                    "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                let head = try await client.read(through: "\r\n\r\n")
+                #expect(head.hasPrefix("HTTP/1.1 101 "))
+                // The example of RFC 6455 §1.3.
+                #expect(head.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"))
+                #expect(try await client.read(through: "bye").hasSuffix("bye"))
+                // A masked close frame with status 1000.
+                try await client.write(bytes: [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE8])
+                _ = try await client.readAll()
+            }
+        }
+
+        @Test(
+            "A request that is no handshake is refused",
+            arguments: ["", "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 8\r\n"])
+        func refuses(_ fields: String) async throws {
+            try await TestServer.run(routes: Self.echo) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write("GET /chat HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+                let status = fields.isEmpty ? "400" : "426"
+                #expect(try await client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status) "))
+            }
+        }
+    }
+}
