@@ -88,7 +88,8 @@ final class ResponseFeed: HTTPResponseObserver {
                 return state.pieces
             }
             guard !pieces.isEmpty else { break }
-            for piece in pieces { try consumer(piece) }
+            // A blocked consumer must not keep the task from being cancelled.
+            try await FileThread("nw.http.output").run { for piece in pieces { try consumer(piece) } }
         }
         resume()
         await wait { $0.result != nil || $0.consumerError != nil }
