@@ -34,7 +34,10 @@ struct HTTPRequestValueTests {
 
     @Test(
         "An IPv6 literal is an address",
-        arguments: [("[::1]", "::1"), ("[2001:db8::5]", "2001:db8::5"), ("a.test", "a.test")])
+        arguments: [
+            ("[::1]", "::1"), ("[2001:db8::5]", "2001:db8::5"), ("[fe80::1%25eth0]", "fe80::1%eth0"),
+            ("a.test", "a.test"),
+        ])
     func literal(_ text: String, _ expected: String) {
         #expect(NetworkDialer.host(text) == NWEndpoint.Host(expected))
     }

@@ -56,6 +56,21 @@ struct HostileBytes: Sendable, CustomTestStringConvertible {
         return adding(.headers(frame), on: 1)
     }
 
+    /// Reads until the client has opened stream 1. The preface can arrive earlier than the request.
+    static func awaitRequest(_ peer: ScriptedPeer) async throws {
+        var input: [UInt8] = []
+        var start = 24
+        while true {
+            while input.count >= start + 9 {
+                if input[start + 3] == 1 { return }
+                start += 9 + (Int(input[start]) << 16 | Int(input[start + 1]) << 8 | Int(input[start + 2]))
+            }
+            let piece = try await peer.socket.read()
+            guard !piece.isEmpty else { return }
+            input += piece
+        }
+    }
+
     private static let ok = [(":status", "200")]
     private static func content(_ count: Int) -> HTTP2Frame { .data([UInt8](repeating: 97, count: count)[...]) }
 
@@ -185,7 +200,7 @@ extension Loopback {
         @Test("Each violation ends the request, and the connection if it must", arguments: HostileBytes.all)
         func violation(_ hostile: HostileBytes) async throws {
             let server = try ScriptedServer { peer in
-                _ = try await peer.socket.read()
+                try await HostileBytes.awaitRequest(peer)
                 try await peer.socket.write(Data(hostile.bytes))
                 if hostile.testDescription.hasPrefix("end of the stream") { return }
                 while try await !peer.socket.read().isEmpty {}
@@ -223,7 +238,7 @@ private struct HostileServers {
     private func run() async throws {
         for hostile in HostileBytes.all {
             let server = try ScriptedServer { peer in
-                _ = try await peer.socket.read()
+                try await HostileBytes.awaitRequest(peer)
                 try await peer.socket.write(Data(hostile.bytes))
                 if hostile.extent == .stream { while try await !peer.socket.read().isEmpty {} }
             }
