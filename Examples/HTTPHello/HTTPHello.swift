@@ -1,7 +1,7 @@
 // Shows an HTTP server with routes, streamed content and server-sent events: swift run HTTPHello 8080
 import Causeway
 import CausewayHTTPServer
-import FoundationEssentials
+import Foundation
 
 @main
 enum HTTPHello {
