@@ -107,7 +107,8 @@ struct ConnectionTests {
         }
         #expect(count == 5)
         #expect(NSURLConnection.canHandle(hello))
-        #expect(!NSURLConnection.canHandle(URLRequest(url: URL(string: "http://example.com")!)))
+        #expect(NSURLConnection.canHandle(URLRequest(url: URL(string: "http://example.com")!)))
+        #expect(!NSURLConnection.canHandle(URLRequest(url: URL(string: "x-none://example.com")!)))
     }
 }
 

@@ -42,7 +42,9 @@ public final class HTTPServerDirectory: Sendable {
 
     /// Responds to a request for the file or directory at a path.
     ///
-    /// - Parameter path: The path below the directory, without percent-encoding.
+    /// - Parameters:
+    ///   - request: The request, whose method is `GET`, `HEAD` or, if uploads are permitted, `PUT`.
+    ///   - path: The path below the directory, without percent-encoding.
     /// - Throws: ``HTTPServerError`` with the status of a refusal; the error of the content of an upload.
     public func respond(to request: HTTPServerRequest, path: String) async throws -> HTTPServerResponse {
         let names = try Self.names(of: path)

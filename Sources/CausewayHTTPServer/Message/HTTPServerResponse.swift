@@ -33,7 +33,9 @@ public struct HTTPServerResponse: Sendable {
         /// Content that a closure writes piece by piece. It runs after the handler has returned. If it throws, the client notices that the
         /// response is incomplete.
         ///
-        /// - Parameter length: The number of bytes; `nil` if it is not known.
+        /// - Parameters:
+        ///   - length: The number of bytes; `nil` if it is not known.
+        ///   - write: Writes the content.
         public static func stream(
             length: Int? = nil, _ write: @escaping @Sendable (HTTPServerBodyWriter) async throws -> Void
         ) -> Body {
@@ -42,7 +44,9 @@ public struct HTTPServerResponse: Sendable {
 
         /// Content that a sequence produces piece by piece.
         ///
-        /// - Parameter length: The number of bytes; `nil` if it is not known.
+        /// - Parameters:
+        ///   - pieces: The pieces of the content.
+        ///   - length: The number of bytes; `nil` if it is not known.
         public static func sequence<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, length: Int? = nil) -> Body
         where Pieces.Element == Data {
             stream(length: length) { writer in try await writer.write(contentsOf: pieces) }
@@ -89,7 +93,9 @@ extension HTTPServerResponse {
 
     /// Returns a response with the content of a file. Sets `ETag`, `Last-Modified` and `Content-Type`.
     ///
-    /// - Parameter type: The media type; `nil` to derive it from the name of the file.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - type: The media type; `nil` to derive it from the name of the file.
     /// - Throws: ``HTTPServerError`` with status 404 if the file does not exist or is not a regular file, and 403 if it cannot be read.
     public static func file(_ path: String, type: String? = nil) throws(HTTPServerError) -> HTTPServerResponse {
         response(of: try ServedFile(opening: path), type: type ?? MediaTypes.type(ofFile: path))

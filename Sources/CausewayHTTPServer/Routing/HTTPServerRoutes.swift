@@ -18,6 +18,7 @@ public struct HTTPServerRoutes: Sendable {
     /// - Parameters:
     ///   - method: The method, such as `GET`; `*` for all methods that have no route of their own.
     ///   - path: The path, beginning with `/`, without percent-encoding.
+    ///   - handler: Responds to the requests of the route.
     public mutating func on(_ method: String, _ path: String, _ handler: @escaping HTTPServer.Handler) {
         precondition(path.hasPrefix("/"), "a path of a route begins with /")
         root.insert(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...], method, handler)

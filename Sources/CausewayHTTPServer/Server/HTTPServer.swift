@@ -35,6 +35,8 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - parameters: The transport: TCP, or TLS with an identity. TLS that names no application protocols offers HTTP/2 and HTTP/1.1.
     ///   - port: The port to listen on; `.any` lets the system choose one.
+    ///   - configuration: Limits and timeouts.
+    ///   - handler: Responds to each request.
     /// - Throws: `NWError.posix` with `EINVAL` if both `parameters` and `port` specify a local port.
     public init(
         using parameters: NWParameters = HTTPServer.defaultParameters, on port: NWEndpoint.Port = .any,

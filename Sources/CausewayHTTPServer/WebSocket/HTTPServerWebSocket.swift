@@ -83,7 +83,7 @@ public final class HTTPServerWebSocket: Sendable {
 
     /// Sends a text message.
     ///
-    /// - Throws: As ``send(_:)-(Message)``.
+    /// - Throws: As ``send(_:)-(HTTPServerWebSocket.Message)``.
     public func send(_ text: String) async throws { try await send(.text(text)) }
 
     /// Starts to close the connection. Messages that the client sends afterwards are still received.

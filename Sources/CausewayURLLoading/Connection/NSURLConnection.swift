@@ -99,11 +99,10 @@ public import Foundation
 
     /// Returns whether a request can be loaded.
     open class func canHandle(_ request: URLRequest) -> Bool {
+        if BuiltInProtocols.canLoad(request) { return true }
         let task = session.dataTask(with: request)
         defer { task.cancel() }
-        guard let scheme = request.url?.scheme?.lowercased(), let type = session.core.protocolClass(for: task, request)
-        else { return false }
-        return !BuiltInProtocols.contains(type) || scheme == "data" || scheme == "file"
+        return session.core.protocolClass(for: task, request) != nil
     }
 
     /// Loads a request synchronously. Blocks the calling thread until the load completes.

@@ -31,6 +31,11 @@ enum BuiltInProtocols {
     /// Returns whether a class represents a built-in loader.
     static func contains(_ type: URLProtocol.Type) -> Bool { all.contains { $0 == type } }
 
+    /// Returns whether a built-in loader can load a request.
+    static func canLoad(_ request: URLRequest) -> Bool {
+        all.contains { ($0 as? URLProtocol.Type)?.canInit(with: request) == true }
+    }
+
     // SAFETY: these classes have no stored properties.
 
     /// Represents the loader for `http:` and `https:` URLs.
