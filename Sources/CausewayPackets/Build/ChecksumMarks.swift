@@ -111,7 +111,7 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Returns the offset of the layer at a position, or `nil` if the layer is of another kind or size.
+    /// Returns the byte offset of the layer with this index, or `nil` if the layer is of another kind or size.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }

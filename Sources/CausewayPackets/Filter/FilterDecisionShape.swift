@@ -1,4 +1,4 @@
-/// A decision under construction: merges comparisons into windows.
+/// A decision of a filter under construction. Comparisons of bytes that lie within eight bytes are combined into one window.
 struct FilterDecisionShape {
     private var windows: [FilterWindow] = []
     private var byte: (at: UInt32, values: UInt64)?

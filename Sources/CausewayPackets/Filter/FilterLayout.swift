@@ -58,7 +58,7 @@ struct FilterLayout: Sendable {
     var addresses = Addresses.none
     var labels = 0
     var slots = 0
-    /// For each slot, the code that computes the position in the slot.
+    /// For each slot of the scratch memory, the code that computes the packet offset that the slot stores.
     var preludes: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     var condition: FilterNode?

@@ -32,7 +32,7 @@ extension Attempt {
         guard let source, let address = source.internetAddress, model.holder(of: address) == nil,
             let probe = try? Socket.open(source.family, .datagram)
         else { return false }
-        // The model can be older than the attempt, so let the kernel check the address.
+        // The model of the network may be out of date, so ask the kernel whether the address still exists.
         do throws(SystemError) {
             try Socket.bind(probe.rawValue, to: source.with(port: 0))
             return false

@@ -89,8 +89,8 @@ extension Flow.State {
         datagrams[0].isDelivering = true
     }
 
-    /// Returns the next datagram and the closure that waits for it, which is the usual case; `nil` in all other cases, which
-    /// ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this many fields is expensive to copy.
+    /// Handles the usual case, in which a datagram is there and a closure waits for it: returns both. Returns `nil` in all other cases;
+    /// ``takeDatagramCall()`` handles them. The usual case is separate because an enumeration with this many fields is expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard mayTransfer, closing == nil, phase == .open, case .callback(let completion)? = waiters.first,
             let demand = receive.oldest, datagrams[0].refusal == nil,

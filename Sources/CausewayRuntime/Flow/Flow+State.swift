@@ -263,7 +263,7 @@ extension Flow.State {
 
     /// Posts an item to the program's queue. Returns the delivery if the caller must dispatch it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // A flow that never started has no queue of the program, so its completions run on a global queue.
+        // The program supplies the queue when it starts the flow. Before that, completions run on a global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
     }

@@ -96,7 +96,8 @@ final class ConnectionChallenges: Sendable {
         }
     }
 
-    /// Asks the task of the oldest waiting loader. If it ends before it answers, the default handling applies.
+    /// Passes the challenge to the task of the loader that has waited longest. If this task ends without an answer, the default handling
+    /// applies.
     private func ask(_ space: URLProtectionSpace, _ origin: HTTPOrigin, _ answer: @escaping ChallengeAnswer) {
         let once = ChallengeOnce(answer)
         guard let loader = first(origin) else { return once.give(.performDefaultHandling, nil) }

@@ -64,7 +64,7 @@ final class HTTPLoader: Loader {
         var attempts = AuthenticationAttempts()
         /// The field value for the next exchange.
         var authorization: String?
-        /// The space whose credential the current request carries.
+        /// The protection space whose credential is sent with the current request.
         var space: ProtectionSpace?
         /// The credential to store after the server has accepted it.
         var accepted: (URLCredential, URLProtectionSpace)?

@@ -75,7 +75,7 @@ struct HTTPCommand: Subcommand {
         }
     }
 
-    /// Validates the words and derives the request from them and from the options.
+    /// Validates the positional arguments, and builds the request from the arguments and options.
     private func plan() throws -> HTTPPlan {
         guard let words = RequestWords(words) else { throw ValidationError("Specify a URL.") }
         return try HTTPPlan(words, request)

@@ -45,7 +45,7 @@ package struct ConnectionPool: Sendable {
         return settled(actions)
     }
 
-    /// Starts a request on a connection of its group or of the group that serves it.
+    /// Starts a request on a connection of the request's own group, or of another group whose connections can serve the request.
     private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
         let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
         if isStarted { recount(slot) }
