@@ -53,6 +53,11 @@ struct CodingStage {
             switch phase {
             case .beginning:
                 guard let format = format(isLast) else { return isLast ? .ended : .needsInput }
+                switch isFrame {
+                case false: throw fail(.damaged(coding, offset: consumedCount, reason: "no zstd frame"))
+                case nil where !isLast: return .needsInput
+                default: break
+                }
                 guard let engine = CodingEngine(format, roomLimit: pieceLimit) else { throw fail(unavailable) }
                 phase = .inside(engine)
             case .inside(let engine):
@@ -116,16 +121,30 @@ struct CodingStage {
         }
     }
 
+    /// Whether the input begins with a frame of the current zstd format; `nil` if there is not enough input to determine it. The library
+    /// would also decode formats from before RFC 8878. `true` for other codings, whose decoders check the beginning.
+    private var isFrame: Bool? {
+        guard coding == .zstandard, let first = input.first else { return true }
+        let mark = Self.frameMark(first)
+        let start = input.prefix(mark.count)
+        guard mark.starts(with: start) else { return false }
+        return start.count == mark.count ? true : nil
+    }
+
+    /// Returns the first four bytes of a zstd frame with this first byte: a frame with data, or a skippable one, whose first byte is 50 to 5f
+    /// (RFC 8878 §3.1).
+    private static func frameMark(_ first: UInt8) -> [UInt8] {
+        first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]
+    }
+
     /// Whether the input continues with another member or frame; `nil` if there is not enough input to determine it.
     private func anotherFollows(_ isLast: Bool) -> Bool? {
         switch coding {
         case .deflate, .brotli: return false
         case .gzip: return begins(with: [0x1f, 0x8b], isLast)
         case .zstandard:
-            // A frame with data, or a skippable one, whose first byte is 50 to 5f (RFC 8878 §3.1).
             guard let first = input.first else { return isLast ? false : nil }
-            let start = first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]
-            return begins(with: start, isLast)
+            return begins(with: Self.frameMark(first), isLast)
         }
     }
 

@@ -112,6 +112,18 @@ struct ContentDecoderTests {
         #expect(failure != nil)
     }
 
+    @Test("Frames of zstd from before RFC 8878 are refused, though the library decodes them", arguments: 0x22...0x27)
+    func oldFrames(_ first: Int) {
+        let frame: [UInt8] = [UInt8(first), 0xb5, 0x2f, 0xfd, 0x91, 0x04, 0x68, 0xcb, 0x72, 0x0d, 0x2b]
+        for pieces in [[frame[...]], frame.indices.map { frame[$0...$0] }] {
+            let failure = failure { () throws(DecodingFailure) in _ = try decode(pieces, [.zstandard]) }
+            guard case .damaged(.zstandard, offset: 0, _) = failure else {
+                Issue.record("\(String(describing: failure))")
+                continue
+            }
+        }
+    }
+
     // MARK: Limits
 
     @Test("One received piece becomes many small ones", arguments: CodingVectors.zeros)
