@@ -49,13 +49,17 @@ enum Program {
         }
     }
 
+    /// The number of files that a command must be able to open. Dispatch opens a file each second to see whether its threads work, and
+    /// traps if it cannot open it. A command therefore must not use all descriptors.
+    private static let neededFileCount = 24
+
     /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if
     /// it cannot open them.
     private static func startDispatch() {
         let limit = System.openFileLimit
         guard limit < 64 else { return }
         do {
-            try System.checkRoom(forFiles: 8)
+            try System.checkRoom(forFiles: neededFileCount)
         } catch {
             printError("nw: too many open files: the limit of this process is \(limit); raise it with: ulimit -n")
             exit(EXIT_FAILURE)

@@ -61,7 +61,7 @@ extension HTTP1ConnectionDriver.State {
     mutating func begin(_ next: HTTPExchange, at now: Duration) {
         // The peer may have closed the connection after the pool chose it.
         guard isOpen, exchange == nil, machine.isIdle else {
-            actions.append(.interrupt(next, .closedBeforeAnswer, .noResponse(error)))
+            actions.append(.interrupt(next, .notStarted, .noResponse(error)))
             return
         }
         guard next.beginSending(at: now) else {

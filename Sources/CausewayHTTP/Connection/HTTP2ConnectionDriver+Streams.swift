@@ -8,7 +8,7 @@ extension HTTP2ConnectionDriver.State {
     mutating func begin(_ next: HTTPExchange, at now: Duration) {
         guard isOpen, machine.acceptsRequests else {
             if isOpen { actions.append(.reportFinished) }
-            actions.append(.interrupt(next, .goneAway, .noResponse(link.error)))
+            actions.append(.interrupt(next, .notStarted, .noResponse(link.error)))
             return
         }
         guard next.beginSending() else { return actions.append(.reportFinished) }

@@ -28,7 +28,7 @@ final class HTTPExchange: Sendable {
         var wasSent = false
         /// Number of content bytes that were reported as sent.
         var sentCount = 0
-        var retryCount = 0
+        var retries = RetryCounts()
     }
 
     /// The back-pressure of the observer.
@@ -255,16 +255,18 @@ final class HTTPExchange: Sendable {
                 }
             return RetryContext(
                 method: request.method, content: content, connection: attempt.isReused ? .reused : .new,
-                wasSent: attempt.wasSent, retryCount: attempt.retryCount)
+                wasSent: attempt.wasSent, counts: attempt.retries)
         }
     }
 
     /// Prepares to send the request again. Returns `false` if the request has ended.
-    func beginRetry() -> Bool {
+    func beginRetry(_ occasion: RetryOccasion) -> Bool {
         let (isPossible, sentCount, observer) = state.withLock { state -> (Bool, Int, (any HTTPResponseObserver)?) in
             guard state.phase == .waiting else { return (false, 0, nil) }
             let sentCount = state.attempt.sentCount
-            state.attempt = Attempt(retryCount: state.attempt.retryCount + 1)
+            var retries = state.attempt.retries
+            retries.count(occasion)
+            state.attempt = Attempt(retries: retries)
             guard sentCount > 0 else { return (true, 0, nil) }
             state.isDelivering = true
             return (true, sentCount, state.observer)

@@ -89,7 +89,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
         guard let context = exchange.retryContext(),
-            case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context), exchange.beginRetry()
+            case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
+            exchange.beginRetry(occasion)
         else { return failed(exchange, failure) }
         transition { state in
             guard state.exchanges[exchange.id] != nil else { return [] }

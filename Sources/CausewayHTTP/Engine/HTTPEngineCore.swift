@@ -180,7 +180,7 @@ final class HTTPEngineCore: Sendable {
         guard let connection else {
             // The connection was closed after the pool chose it.
             if let exchange, exchange.attach(nil, isReused: isReused) {
-                interrupted(exchange, .closedBeforeAnswer, .noResponse(nil))
+                interrupted(exchange, .notStarted, .noResponse(nil))
             }
             return
         }

@@ -86,6 +86,23 @@ struct ConnectionPoolTests {
         #expect(driver.closed == [second] && driver.pool.connectionCount == 1)
     }
 
+    @Test("A new connection starts with the limit of streams that the server stated before")
+    func knownStreamLimit() throws {
+        var driver = PoolDriver(isSecure: true)
+        for id in 1...9 { driver.request(UInt64(id)) }
+        let first = try #require(driver.connecting.first)
+        driver.connected(first, streams: 100)
+        #expect(driver.running.count == 9)
+        driver.perform(driver.pool.streamLimitChanged(first, to: 2, at: driver.now))
+        driver.perform(driver.pool.retired(first, at: driver.now))
+        for id in 10...15 { driver.request(UInt64(id)) }
+        let second = try #require(driver.connecting.first)
+        driver.connected(second, streams: 100)
+        #expect(driver.running.values.count { $0 == second } == 2 && driver.pool.waitingCount == 4)
+        driver.perform(driver.pool.streamLimitChanged(second, to: 3, at: driver.now))
+        #expect(driver.running.values.count { $0 == second } == 3)
+    }
+
     @Test("After GOAWAY no stream starts, and the connection closes when the last one ends")
     func goingAway() throws {
         var driver = PoolDriver(isSecure: true)

@@ -22,6 +22,9 @@ struct PoolGroup: Sendable {
     var alias: PoolConnectionID?
     /// The number of idle connections at the last call of ``takeIdleChange()``.
     private var countedIdle = 0
+    /// The limit of concurrent streams that the server stated most recently. It applies to new connections until their settings arrive,
+    /// so that requests are not sent only to be refused.
+    private var streamLimit: Int?
     /// Whether connections of other groups may serve this one. The server can forbid it (RFC 9110 §15.5.20).
     var mayCoalesce = true
 
@@ -96,7 +99,7 @@ struct PoolGroup: Sendable {
     {
         guard let index = index(of: id), connections[index].isConnecting else { return }
         if let limit = facts.streamLimit {
-            connections[index].phase = .multiplexed(streamLimit: max(0, limit))
+            connections[index].phase = .multiplexed(streamLimit: max(0, min(limit, streamLimit ?? limit)))
             version = .http2
         } else {
             // A connection that did not offer HTTP/2 does not show which versions the server supports.
@@ -147,6 +150,7 @@ struct PoolGroup: Sendable {
 
     mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int) {
         guard let index = index(of: id), connections[index].isMultiplexed else { return }
+        streamLimit = max(0, limit)
         connections[index].phase = .multiplexed(streamLimit: max(0, limit))
     }
 

@@ -23,24 +23,51 @@ package struct RetryContext: Equatable, Sendable {
     package var wasSent: Bool
     /// Whether the request was sent as TLS early data (RFC 8446 §2.3).
     package var usedEarlyData: Bool
-    /// The number of retries of this request so far.
-    package var retryCount: Int
+    /// The retries of this request so far.
+    package var counts: RetryCounts
 
     package init(
         method: String, content: Content = .none, connection: Connection = .reused, wasSent: Bool = true,
-        usedEarlyData: Bool = false, retryCount: Int = 0
+        usedEarlyData: Bool = false, counts: RetryCounts = RetryCounts()
     ) {
         self.method = method
         self.content = content
         self.connection = connection
         self.wasSent = wasSent
         self.usedEarlyData = usedEarlyData
-        self.retryCount = retryCount
+        self.counts = counts
+    }
+}
+
+/// The number of retries of a request, by reason. A reason does not use up the retries that another one permits.
+package struct RetryCounts: Equatable, Sendable {
+    /// Retries of a request that the peer may have processed, or that it answered.
+    package var repeated = 0
+    /// Retries of a request that the peer received and provably did not process.
+    package var refused = 0
+    /// Retries of a request of which nothing was sent.
+    package var notStarted = 0
+
+    package init(repeated: Int = 0, refused: Int = 0, notStarted: Int = 0) {
+        self.repeated = repeated
+        self.refused = refused
+        self.notStarted = notStarted
+    }
+
+    /// Counts a retry.
+    package mutating func count(_ occasion: RetryOccasion) {
+        switch occasion {
+        case .notStarted: notStarted += 1
+        case .goneAway, .refusedStream, .requiresHTTP1: refused += 1
+        case .closedBeforeAnswer, .closedInAnswer, .answered: repeated += 1
+        }
     }
 }
 
 /// The event that may cause a retry: the exchange ended before its response was complete, or a response permits a retry.
 package enum RetryOccasion: Equatable, Sendable {
+    /// The connection ended, or began to shut down, after it was chosen for the request and before anything was sent.
+    case notStarted
     /// The connection ended before the first byte of the response.
     case closedBeforeAnswer
     /// The connection ended in the middle of the response.
@@ -83,26 +110,31 @@ package enum RetryDecision: Equatable, Sendable {
 package enum RetryRules {
     /// The maximum number of retries of a request that the peer provably did not process.
     package static let unprocessedLimit = 5
+    /// The maximum number of retries of a request of which nothing was sent. The limit ends the attempts at a server that closes every
+    /// connection at once.
+    package static let notStartedLimit = 20
 
     /// Decides whether a request is sent again, and how.
     package static func decide(_ occasion: RetryOccasion, _ context: RetryContext) -> RetryDecision {
         switch occasion {
+        case .notStarted:
+            return context.counts.notStarted < notStartedLimit ? again(.any, context) : .end
         case .closedBeforeAnswer:
-            guard context.connection == .reused, context.retryCount == 0 else { return .end }
+            guard context.connection == .reused, context.counts.repeated == 0 else { return .end }
             guard isIdempotent(context.method) || !context.wasSent else { return .end }
             return again(.newConnection, context)
         // A part of the response has already been delivered.
         case .closedInAnswer: return .end
         case .goneAway, .refusedStream:
-            return context.retryCount < unprocessedLimit ? again(.any, context) : .end
+            return context.counts.refused < unprocessedLimit ? again(.any, context) : .end
         case .requiresHTTP1:
-            return context.retryCount < unprocessedLimit ? again(.http1, context) : .end
+            return context.counts.refused < unprocessedLimit ? again(.http1, context) : .end
         case .answered(let status): return decide(status: status, context)
         }
     }
 
     private static func decide(status: Int, _ context: RetryContext) -> RetryDecision {
-        guard context.retryCount == 0 else { return .end }
+        guard context.counts.repeated == 0 else { return .end }
         switch status {
         // The server stopped waiting for a request. On a reused connection, it may have timed out before this request arrived
         // (RFC 9110 §15.5.9).
