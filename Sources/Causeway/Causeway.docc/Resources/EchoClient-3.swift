@@ -7,7 +7,7 @@ connection.stateUpdateHandler = { state in
     case .ready:
         print("connected to \(connection.endpoint)")
     case .waiting(let error):
-        // The connection tries again when the network changes. This program does not wait for that.
+        // `restart()` would try again. This program gives up.
         print("cannot connect now: \(error)")
         connection.cancel()
     case .failed(let error):
