@@ -35,6 +35,10 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
+        // server-ratios compares this program with nginx.
+        .executableTarget(
+            name: "HTTPFileServer", dependencies: [.product(name: "CausewayHTTPServer", package: "causeway")],
+            swiftSettings: house),
         .executableTarget(
             name: "ResolverRatios", dependencies: [.product(name: "CausewayMeasures", package: "causeway")],
             swiftSettings: house),

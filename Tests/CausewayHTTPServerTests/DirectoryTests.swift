@@ -42,6 +42,12 @@ struct DirectoryTests {
         }
     }
 
+    @Test("A slash before a combining mark separates names, so no link between them is followed")
+    func combiningMark() throws {
+        #expect(try HTTPServerDirectory.names(of: "link/\u{301}passwd") == ["link", "\u{301}passwd"])
+        #expect(throws: HTTPServerError.self) { try HTTPServerDirectory.names(of: "sub/.\u{301}x") }
+    }
+
     @Test("A listing has no hidden names and no links, directories first, and escapes names")
     func listing() throws {
         try withDirectory { _, root in

@@ -44,6 +44,12 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
+    /// Queues content, for Causeway's own code. `completion` is called from any thread, without a change of threads: inside this call if the
+    /// transport accepts the content at once. It must not wait.
+    package func send(_ content: Data, passing completion: @escaping @Sendable (NWError?) -> Void) {
+        enqueue(content, .defaultMessage, true, .channel { failure in completion(failure?.networkError) })
+    }
+
     /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted all of them.
     ///
     /// Cancellation: withdraws only content that the transport has not started to send; if there are no protocols above the transport, only

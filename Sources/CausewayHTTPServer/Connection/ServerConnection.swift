@@ -190,17 +190,21 @@ final class ServerConnection: Sendable {
     private func send(_ bytes: ByteChain) {
         var bytes = bytes
         let count = bytes.count
-        let completion = NWConnection.SendCompletion.contentProcessed { [self] error in
+        let completion: @Sendable (NWError?) -> Void = { [self] error in
             transition { state, now in state.sent(count, error, at: now) }
         }
         if count <= 16 << 10 || bytes.onlyPiece != nil {
             var all = Data(capacity: count)
             while let piece = bytes.popPiece() { all.append(contentsOf: piece) }
-            return connection.send(content: all, completion: completion)
+            return connection.send(all, passing: completion)
         }
         connection.batch {
             while let piece = bytes.popPiece() {
-                connection.send(content: Data(piece), completion: bytes.isEmpty ? completion : .idempotent)
+                if bytes.isEmpty {
+                    connection.send(Data(piece), passing: completion)
+                } else {
+                    connection.send(content: Data(piece), completion: .idempotent)
+                }
             }
         }
     }

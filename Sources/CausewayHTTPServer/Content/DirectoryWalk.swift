@@ -7,30 +7,37 @@ internal import FoundationEssentials
 /// lead outside.
 final class DirectoryWalk {
     private(set) var descriptor: Int32
-    let isDirectory: Bool
+    let information: stat
 
     /// - Throws: ``HTTPServerError`` with status 404 or 403.
     init(from root: Int32, _ names: [String]) throws(HTTPServerError) {
-        var current = fcntl(root, F_DUPFD_CLOEXEC, 0)
+        var current = names.isEmpty ? fcntl(root, F_DUPFD_CLOEXEC, 0) : root
         guard current >= 0 else { throw ServedFile.failure(errno) }
         for name in names {
             let next = openat(current, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             let code = errno
-            close(current)
+            if current != root { close(current) }
             guard next >= 0 else { throw ServedFile.failure(code) }
             current = next
         }
         descriptor = current
         var information = stat()
-        isDirectory = fstat(current, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+        // If this fails, the kind stays 0, which is neither a file nor a directory.
+        fstat(current, &information)
+        self.information = information
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Passes the descriptor to the caller, who closes it.
-    func takeDescriptor() -> Int32 {
-        defer { descriptor = -1 }
-        return descriptor
+    var isDirectory: Bool { information.st_mode & S_IFMT == S_IFDIR }
+
+    /// Passes the descriptor on.
+    ///
+    /// - Throws: ``HTTPServerError`` with status 404 if it is not a regular file.
+    func takeFile() throws(HTTPServerError) -> ServedFile {
+        let taken = descriptor
+        descriptor = -1
+        return try ServedFile(adopting: taken, information)
     }
 
     func contains(_ name: String) -> Bool {

@@ -59,12 +59,13 @@ public final class HTTPServerDirectory: Sendable {
     }
 
     /// Splits a path into names, and refuses names that would leave the directory or that are hidden.
-    private static func names(of path: String) throws(HTTPServerError) -> [String] {
-        let names = path.split(separator: "/").map(String.init)
-        guard names.allSatisfy({ !$0.hasPrefix(".") && !$0.utf8.contains(0) && $0.utf8.count <= 255 }) else {
+    static func names(of path: String) throws(HTTPServerError) -> [String] {
+        // Bytes and not characters: a slash before a combining mark is still a slash for the kernel.
+        let names = path.utf8.split(separator: UInt8(ascii: "/"))
+        guard names.allSatisfy({ $0.first != UInt8(ascii: ".") && !$0.contains(0) && $0.count <= 255 }) else {
             throw HTTPServerError(status: 404)
         }
-        return names
+        return names.map { String(Substring($0)) }
     }
 
     // MARK: Reading
@@ -76,7 +77,7 @@ public final class HTTPServerDirectory: Sendable {
         guard found.isDirectory else {
             guard !isDirectory else { throw HTTPServerError(status: 404) }
             return HTTPServerResponse.response(
-                of: try ServedFile(adopting: found.takeDescriptor()), type: MediaTypes.type(ofFile: names.last ?? ""))
+                of: try found.takeFile(), type: MediaTypes.type(ofFile: names.last ?? ""))
         }
         guard isDirectory else {
             // Relative links of a listing or of an index page need the slash.
@@ -86,7 +87,7 @@ public final class HTTPServerDirectory: Sendable {
         }
         if let index = try? DirectoryWalk(from: found.descriptor, ["index.html"]), !index.isDirectory {
             return HTTPServerResponse.response(
-                of: try ServedFile(adopting: index.takeDescriptor()), type: "text/html; charset=utf-8")
+                of: try index.takeFile(), type: "text/html; charset=utf-8")
         }
         guard options.contains(.listing) else { throw HTTPServerError(status: 403) }
         return .html(DirectoryListing.page(names, try found.entries(), isRoot: names.isEmpty))

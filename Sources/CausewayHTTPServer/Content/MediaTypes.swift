@@ -17,8 +17,8 @@ package enum MediaTypes {
 
     /// Returns the media type of a file, or ``unknown``.
     package static func type(ofFile path: String) -> String {
-        let name = path.split(separator: "/").last ?? ""
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return unknown }
-        return types[name[name.index(after: dot)...].lowercased()] ?? unknown
+        let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return unknown }
+        return types[Substring(name[dot...].dropFirst()).lowercased()] ?? unknown
     }
 }

@@ -30,6 +30,7 @@ struct SelectedContent {
     }
 
     private mutating func apply(_ head: HTTPServerRequestHead, representation: Int) {
+        guard HTTPPreconditions.hasCondition(head.fields) else { return offerRanges() }
         let now = time(nil)
         let validators = HTTPValidators(fields, now: now)
         switch HTTPPreconditions.evaluate(head.fields, method: head.method, validators, now: now) {
@@ -37,7 +38,7 @@ struct SelectedContent {
         case .notModified: return replace(status: 304)
         case .proceed: break
         }
-        if !fields.contains("Accept-Ranges") { fields.append("Accept-Ranges", "bytes") }
+        offerRanges()
         switch RangeSelection(head.fields, method: head.method, validators, length: representation, now: now) {
         case .whole: break
         case .unsatisfiable:
@@ -47,6 +48,10 @@ struct SelectedContent {
             status = 206
             if parts.count == 1 { selectOne(parts[0], representation) } else { selectSeveral(parts, representation) }
         }
+    }
+
+    private mutating func offerRanges() {
+        if !fields.contains("Accept-Ranges") { fields.append("Accept-Ranges", "bytes") }
     }
 
     private mutating func replace(status: Int) {

@@ -14,15 +14,17 @@ final class ServedFile: Sendable {
         // Without O_NONBLOCK, opening a named pipe would wait for a writer.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw Self.failure(errno) }
-        try self.init(adopting: opened)
+        var information = stat()
+        // If this fails, the kind stays 0, which is not a file.
+        fstat(opened, &information)
+        try self.init(adopting: opened, information)
     }
 
     /// Takes over an open file.
     ///
     /// - Throws: ``HTTPServerError`` with status 404 if it is not a regular file.
-    init(adopting descriptor: Int32) throws(HTTPServerError) {
-        var information = stat()
-        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+    init(adopting descriptor: Int32, _ information: stat) throws(HTTPServerError) {
+        guard information.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw HTTPServerError(status: 404)
         }

@@ -50,6 +50,8 @@ extension HTTPServerFields: ExpressibleByDictionaryLiteral {
     /// Creates a section with these fields, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init()
+        // The server adds some fields.
+        section.reserveCapacity(fields: elements.count + 4, bytes: 256)
         for (name, value) in elements { append(name, value) }
     }
 }

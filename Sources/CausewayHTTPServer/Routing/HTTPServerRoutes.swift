@@ -43,8 +43,9 @@ public struct HTTPServerRoutes: Sendable {
             return try await fallback(request)
         }
         var segments: [String] = []
-        for segment in request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let decoded = PercentCoding.decoded(segment) else {
+        let path = request.path.utf8.dropFirst()
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let decoded = PercentCoding.decoded(Substring(segment)) else {
                 throw HTTPServerError(status: 400, "malformed path")
             }
             segments.append(decoded)

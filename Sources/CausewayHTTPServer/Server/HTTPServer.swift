@@ -146,33 +146,3 @@ public final class HTTPServer: Sendable {
         places.free()
     }
 }
-
-/// Limits the number of open connections of a listener.
-private final class ConnectionPlaces: Sendable {
-    private let listener: NWListener
-    /// The number of ended connections that are not yet added to the listener's limit.
-    private let freed = LockedValue(0)
-
-    init(of listener: NWListener, count: Int) {
-        self.listener = listener
-        listener.newConnectionLimit = count
-    }
-
-    /// Lets the listener accept another connection. Call this when a connection has ended.
-    func free() {
-        freed.withLock { freed in
-            freed += 1
-            give(&freed)
-        }
-    }
-
-    /// Raises the listener's limit if it is used up and other connections have ended. Call this when a connection has arrived.
-    func refill() { freed.withLock { give(&$0) } }
-
-    /// Sets the limit only when it is 0. The listener decrements it while it accepts, so a change at that time could be lost.
-    private func give(_ freed: inout Int) {
-        guard freed > 0, listener.newConnectionLimit == 0 else { return }
-        listener.newConnectionLimit = freed
-        freed = 0
-    }
-}

@@ -24,7 +24,7 @@ final class ServerService: Sendable {
     /// Calls the handler for a request and sends its response.
     func serve(_ exchange: ServerExchange) async {
         let request = HTTPServerRequest(exchange)
-        var response: HTTPServerResponse
+        let response: HTTPServerResponse
         do {
             response = try await handler(request)
         } catch {
@@ -51,8 +51,10 @@ final class ServerService: Sendable {
         else { return exchange.interrupt() }
     }
 
-    private func send(_ response: HTTPServerResponse, _ exchange: ServerExchange) async throws {
-        var fields = response.fields.section
+    private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {
+        // Taken out of the response, so that adding a field copies nothing.
+        var fields = FieldSection()
+        swap(&fields, &response.fields.section)
         if !fields.contains("Date") { fields.append("Date", date.text) }
         switch response.body.kind {
         case .none: try exchange.respond(response.status, fields, .none)

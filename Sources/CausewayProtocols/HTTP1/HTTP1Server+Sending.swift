@@ -123,6 +123,8 @@ extension HTTP1Server {
 
     private static func encode(_ response: HTTPResponseHead) throws(HTTP1Failure) -> [UInt8] {
         var bytes: [UInt8] = []
+        // Room for the fields of the framing.
+        bytes.reserveCapacity(response.fields.encodedCount + 128)
         do {
             try response.encode(into: &bytes)
         } catch {

@@ -35,6 +35,9 @@ struct HTTP1Serving: Sendable {
         return machine.inputRoom > HTTP1Server.inputLimit - Self.inputLimit
     }
 
+    /// The number of bytes to send.
+    var outputCount: Int { machine.outputCount + tunnelOutput.count }
+
     /// The request whose response has not begun.
     var awaitingID: HTTPServerConnection.RequestID? { hasResponded || isTunnel ? nil : id }
 
@@ -71,13 +74,9 @@ struct HTTP1Serving: Sendable {
 extension HTTPServerConnection {
     /// Decodes input until there is an event or no more input.
     mutating func readHTTP1() {
-        guard case .http1(let serving) = version else { return }
-        if serving.isTunnel { return readTunnel() }
-        while events.isEmpty {
-            var event: HTTP1Server.Event?
-            let limit = limits.unreadByteCount
-            modifyHTTP1 { event = $0.machine.nextEvent(atMost: max(0, limit - $0.unread)) }
-            guard let event else { return }
+        while events.isEmpty, let unread = http1?.unread {
+            if http1?.isTunnel == true { return readTunnel() }
+            guard let event = http1?.machine.nextEvent(atMost: max(0, limits.unreadByteCount - unread)) else { return }
             handle(event)
         }
     }
@@ -87,7 +86,7 @@ extension HTTPServerConnection {
         case .requested(let head, let length): requested(head, length)
         case .content(let content): arrived(content)
         case .finished(let trailers):
-            if case .http1(let serving) = version, let id = serving.id, serving.hasContent {
+            if let id = http1?.id, http1?.hasContent == true {
                 events.append(.finished(id, trailers: trailers))
             }
         case .upgraded:
@@ -149,14 +148,14 @@ extension HTTPServerConnection {
     }
 
     private mutating func arrived(_ content: ArraySlice<UInt8>) {
-        guard case .http1(let serving) = version, let id = serving.id else { return }
-        let isTooLong = serving.received + content.count > limits.contentByteCount
+        guard let id = http1?.id, let received = http1?.received else { return }
+        let isTooLong = received + content.count > limits.contentByteCount
         modifyHTTP1 { serving in
             serving.received += content.count
             if isTooLong { serving.machine.finish() } else { serving.unread += content.count }
         }
         guard isTooLong else { return events.append(.content(id, content)) }
-        if serving.received <= limits.contentByteCount { events.append(.refusedContent(id)) }
+        if received <= limits.contentByteCount { events.append(.refusedContent(id)) }
     }
 
     /// Returns the path and query of a request target, and the authority of a target in absolute form (RFC 9112 §3.2).
@@ -168,7 +167,7 @@ extension HTTPServerConnection {
 
     private mutating func readTunnel() {
         let limit = limits.unreadByteCount
-        guard case .http1(let serving) = version, let id = serving.id, events.isEmpty else { return }
+        guard let id = http1?.id, events.isEmpty else { return }
         var piece: ArraySlice<UInt8>?
         modifyHTTP1 { serving in
             let room = limit - serving.unread
@@ -177,15 +176,15 @@ extension HTTPServerConnection {
             piece = next
         }
         if let piece { return events.append(.content(id, piece)) }
-        guard serving.tunnelEnd == .ended, serving.tunnelInput.isEmpty else { return }
-        modifyHTTP1 { $0.tunnelEnd = .reported }
+        guard http1?.tunnelEnd == .ended, http1?.tunnelInput.isEmpty == true else { return }
+        http1?.tunnelEnd = .reported
         events.append(.finished(id, trailers: FieldSection()))
     }
 
     /// Ends the connection, and interrupts the current request.
     mutating func endHTTP1(isInterrupted: Bool) {
-        var open: RequestID?
-        modifyHTTP1 { open = $0.id.take() }
+        let open = http1?.id
+        http1?.id = nil
         if let open, !hasEnded { events.append(.closed(open, isComplete: false)) }
         end(isInterrupted: isInterrupted)
     }

@@ -31,9 +31,9 @@ struct HTTP2Serving: Sendable {
     var machine: HTTP2Connection
     private(set) var requests: [HTTP2StreamID: Request] = [:]
     /// The number of requests that wait for the client's content.
-    private(set) var awaitingCount = 0
+    private var awaitingCount = 0
     /// The number of responses that wait for the client's windows.
-    private(set) var queuedCount = 0
+    private var queuedCount = 0
     /// The requests whose response is complete and whose content is not.
     var finished: [HTTP2StreamID] = []
 
@@ -47,6 +47,11 @@ struct HTTP2Serving: Sendable {
         configuration.connectionWindow = min(limits.unreadByteCount * 16, 16 << 20)
         machine = HTTP2Connection(.server, configuration: configuration)
     }
+
+    /// Whether a request waits for the client's content.
+    var awaitsContent: Bool { awaitingCount > 0 }
+    /// Whether a response waits for the client's windows.
+    var hasQueuedContent: Bool { queuedCount > 0 }
 
     mutating func insert(_ id: HTTP2StreamID, isHead: Bool) {
         requests[id] = Request(isHead: isHead)
@@ -85,12 +90,7 @@ struct HTTP2Serving: Sendable {
 extension HTTPServerConnection {
     /// Translates events of the machine until there is an event for the owner.
     mutating func readHTTP2() {
-        while events.isEmpty {
-            var event: HTTP2Connection.Event?
-            modifyHTTP2 { event = $0.machine.nextEvent() }
-            guard let event else { return }
-            handle(event)
-        }
+        while events.isEmpty, let event = http2?.machine.nextEvent() { handle(event) }
     }
 
     private mutating func handle(_ event: HTTP2Connection.Event) {
@@ -103,7 +103,7 @@ extension HTTPServerConnection {
         case .closed(let id, let failure): closed(id, failure)
         case .ended(let failure):
             end(isInterrupted: failure == .aborted || failure == .endedEarly)
-        case .drained(let id): modifyHTTP2 { $0.update(id) { $0.hasQueuedContent = false } }
+        case .drained(let id): http2?.update(id) { $0.hasQueuedContent = false }
         case .settings, .pingAnswered, .goAway, .informational, .response: break
         }
     }
@@ -131,7 +131,7 @@ extension HTTPServerConnection {
                     authority: head.authority ?? head.fields.firstValue(of: "host"), version: .http2,
                     protocolName: head.protocolName, fields: head.fields, contentLength: contentLength,
                     hasContent: !endsStream)))
-        if endsStream { modifyHTTP2 { $0.update(id) { $0.hasRequestEnded = true } } }
+        if endsStream { http2?.update(id) { $0.hasRequestEnded = true } }
     }
 
     /// Responds to a request without reporting it to the owner.
@@ -163,21 +163,16 @@ extension HTTPServerConnection {
 
     private mutating func requestEnded(_ id: RequestID, _ trailers: FieldSection) {
         var isReported = false
-        modifyHTTP2 { serving in
-            serving.update(id) { request in
-                isReported = !request.hasRequestEnded && !request.discards
-                request.hasRequestEnded = true
-            }
+        http2?.update(id) { request in
+            isReported = !request.hasRequestEnded && !request.discards
+            request.hasRequestEnded = true
         }
         if isReported { events.append(.finished(id, trailers: trailers)) }
     }
 
     private mutating func closed(_ id: RequestID, _ failure: HTTP2StreamFailure?) {
-        var request: HTTP2Serving.Request?
-        modifyHTTP2 { serving in
-            request = serving.remove(id)
-            serving.finished.removeAll { $0 == id }
-        }
+        let request = http2?.remove(id)
+        http2?.finished.removeAll { $0 == id }
         if let request { events.append(.closed(id, isComplete: failure == nil || request.kind == .done)) }
     }
 }

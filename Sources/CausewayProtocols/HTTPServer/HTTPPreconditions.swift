@@ -64,6 +64,14 @@ package enum HTTPPreconditions {
         case failed
     }
 
+    /// Returns whether the response to a request can depend on the validators of the representation: whether it has a precondition or a
+    /// range.
+    package static func hasCondition(_ fields: FieldSection) -> Bool { conditions.contains { fields.contains($0) } }
+
+    private static let conditions = [
+        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Range",
+    ]
+
     /// Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2.
     ///
     /// - Parameters:

@@ -40,7 +40,7 @@ extension HTTPServerConnection {
 
     /// Permits the client to send its content if it waits for that (RFC 9110 §10.1.1).
     package mutating func requestContent(_ id: RequestID) {
-        if case .http1(let serving) = version, serving.id == id, serving.machine.awaitsContinue { try? inform(id, 100) }
+        if http1?.id == id, http1?.machine.awaitsContinue == true { try? inform(id, 100) }
     }
 
     /// Sends the head of the response. Send the content and the end afterwards, unless `content` is ``HTTPServerContent/none``.
@@ -110,13 +110,9 @@ extension HTTPServerConnection {
     /// Interrupts a request: resets the stream, or ends the connection in HTTP/1, so that the client notices that the response is
     /// incomplete.
     package mutating func interrupt(_ id: RequestID) {
-        switch version {
-        case .undecided: break
-        case .http1(let serving):
-            guard serving.id == id else { return }
-            if serving.isTunnel { endHTTP1(isInterrupted: true) } else { modifyHTTP1 { $0.machine.abort() } }
-        case .http2: modifyHTTP2 { $0.machine.reset(id, .internalError) }
-        }
+        http2?.machine.reset(id, .internalError)
+        guard http1?.id == id else { return }
+        if http1?.isTunnel == true { endHTTP1(isInterrupted: true) } else { http1?.machine.abort() }
     }
 
     /// Switches the connection, or the stream of an extended CONNECT request, to another protocol. The events of the request then carry the
@@ -142,23 +138,20 @@ extension HTTPServerConnection {
 
     /// Records that the response is complete.
     private mutating func completed(_ id: RequestID) {
-        switch version {
-        case .undecided: break
-        case .http1:
-            modifyHTTP1 { $0.id = nil }
+        if http1 != nil {
+            http1?.id = nil
             events.append(.closed(id, isComplete: true))
-        case .http2:
-            modifyHTTP2 { serving in
-                var isOpen = false
-                serving.update(id) { request in
-                    request.kind = .done
-                    isOpen = !request.hasRequestEnded
-                }
-                // The rest of the content has no reader. The client may stop sending it.
-                guard isOpen else { return }
-                serving.finished.append(id)
-                serving.closeFinished()
+        }
+        modifyHTTP2 { serving in
+            var isOpen = false
+            serving.update(id) { request in
+                request.kind = .done
+                isOpen = !request.hasRequestEnded
             }
+            // The rest of the content has no reader. The client may stop sending it.
+            guard isOpen else { return }
+            serving.finished.append(id)
+            serving.closeFinished()
         }
     }
 
@@ -167,18 +160,12 @@ extension HTTPServerConnection {
         http2: (inout HTTP2Serving) throws(HTTP2Refusal) -> Void
     ) throws(HTTPServerRefusal) {
         var refusal: HTTPServerRefusal?
-        switch version {
-        case .undecided: throw .closed
-        case .http1(let serving):
-            guard serving.id == id else { throw .closed }
-            modifyHTTP1 { serving in
-                do throws(HTTP1Failure) { try http1(&serving) } catch { refusal = HTTPServerRefusal(error) }
-            }
-        case .http2(let serving):
-            guard serving.requests[id] != nil else { throw .closed }
-            modifyHTTP2 { serving in
-                do throws(HTTP2Refusal) { try http2(&serving) } catch { refusal = HTTPServerRefusal(error) }
-            }
+        guard self.http1?.id == id || self.http2?.requests[id] != nil else { throw .closed }
+        modifyHTTP1 { serving in
+            do throws(HTTP1Failure) { try http1(&serving) } catch { refusal = HTTPServerRefusal(error) }
+        }
+        modifyHTTP2 { serving in
+            do throws(HTTP2Refusal) { try http2(&serving) } catch { refusal = HTTPServerRefusal(error) }
         }
         if let refusal { throw refusal }
     }

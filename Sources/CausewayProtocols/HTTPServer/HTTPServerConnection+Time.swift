@@ -55,7 +55,7 @@ extension HTTPServerConnection {
         for other in [times.idle, times.input.deadline, times.output.deadline] {
             if let other, other < next ?? .seconds(Int64.max / 2) { next = other }
         }
-        if case .http2(let serving) = version, let own = serving.machine.deadline { next = min(next ?? own, own) }
+        if let own = http2?.machine.deadline { next = min(next ?? own, own) }
         return next
     }
 
@@ -71,23 +71,23 @@ extension HTTPServerConnection {
     /// Starts and stops the timeouts. Call this after all other changes at one time.
     package mutating func settle(at now: Duration) {
         guard !hasEnded else { return }
-        switch version {
-        case .undecided(let bytes): times.enter(bytes.isEmpty ? .idle : .head, at: now)
-        case .http1(let serving):
-            times.enter(serving.phase, at: now)
-            times.input.setWaiting(serving.awaitsContent, at: now)
+        if let phase = http1?.phase {
+            times.enter(phase, at: now)
+            times.input.setWaiting(http1?.awaitsContent == true, at: now)
             times.output.setWaiting(isSending, at: now)
-        case .http2(let serving):
-            times.enter(serving.requests.isEmpty ? .idle : .busy, at: now)
-            times.input.setWaiting(serving.awaitingCount > 0, at: now)
-            times.output.setWaiting(isSending || serving.queuedCount > 0, at: now)
+        } else if let isIdle = http2?.requests.isEmpty {
+            times.enter(isIdle ? .idle : .busy, at: now)
+            times.input.setWaiting(http2?.awaitsContent == true, at: now)
+            times.output.setWaiting(isSending || http2?.hasQueuedContent == true, at: now)
+        } else {
+            times.enter(undecided.isEmpty ? .idle : .head, at: now)
         }
     }
 
     /// Handles expired timeouts. Calling early, late or twice is harmless.
     package mutating func advance(to now: Duration) {
         guard !hasEnded else { return }
-        modifyHTTP2 { $0.machine.advance(to: now) }
+        http2?.machine.advance(to: now)
         if hasPassed(times.output.deadline, now) { return abort() }
         if hasPassed(times.head, now) || hasPassed(times.input.deadline, now) { return clientStalled() }
         guard hasPassed(times.idle, now) else { return }
@@ -100,11 +100,9 @@ extension HTTPServerConnection {
     /// Ends the connection of a client that does not send its request in time (RFC 9110 §15.5.9).
     private mutating func clientStalled() {
         times.input.restart()
-        switch version {
-        case .undecided: end(isInterrupted: false)
-        case .http1: modifyHTTP1 { $0.machine.timedOut() }
-        case .http2: modifyHTTP2 { $0.machine.abort(.enhanceYourCalm) }
-        }
+        if isUndecided { return end(isInterrupted: false) }
+        http1?.machine.timedOut()
+        http2?.machine.abort(.enhanceYourCalm)
     }
 }
 

@@ -61,7 +61,7 @@ package enum SendWaiter: Sendable {
     /// Nothing waits for the result.
     case unobserved
     case callback(SendCompletion)
-    /// The protocols above the transport. The closure is called from any thread.
+    /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must not wait.
     case channel(SendCompletion)
     /// A task, and the identifier for cancelling its request.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)

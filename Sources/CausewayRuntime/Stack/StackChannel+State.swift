@@ -42,6 +42,8 @@ extension StackChannel {
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
+        /// The result of a send of Causeway's own code, which any thread may report.
+        case passed(SendCompletion, Failure?)
         case taskReceived(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
@@ -164,7 +166,8 @@ extension StackChannel.State {
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
         switch waiter {
         case .unobserved: break
-        case .callback(let completion), .channel(let completion): answers.append(.sent(completion, failure))
+        case .callback(let completion): answers.append(.sent(completion, failure))
+        case .channel(let completion): answers.append(.passed(completion, failure))
         case .task(_, let continuation): answers.append(.taskSent(continuation, failure))
         }
     }

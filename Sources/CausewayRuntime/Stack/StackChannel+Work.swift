@@ -81,7 +81,7 @@ extension StackChannel.Answer {
     var isForTask: Bool {
         switch self {
         case .taskReceived, .taskSent: true
-        case .nothing, .received, .sent: false
+        case .nothing, .received, .sent, .passed: false
         }
     }
 
@@ -91,7 +91,7 @@ extension StackChannel.Answer {
         switch consume self {
         case .nothing: break
         case .received(let completion, let content): completion(content)
-        case .sent(let completion, let failure): completion(failure)
+        case .sent(let completion, let failure), .passed(let completion, let failure): completion(failure)
         case .taskReceived(let continuation, let content): continuation.resume(returning: content)
         case .taskSent(let continuation, let failure): continuation.resume(returning: failure)
         }
@@ -102,6 +102,7 @@ extension StackChannel.Answer {
         switch consume self {
         case .received(let completion, let content): Delivery.fallback.post(.received(completion, content))
         case .sent(let completion, let failure): Delivery.fallback.post(.sent(completion, failure))
+        case .passed(let completion, let failure): completion(failure)
         case .nothing, .taskReceived, .taskSent: break
         }
     }

@@ -15,17 +15,31 @@ package enum HTTPDate {
         let seconds = clamped(seconds)
         let (day, time) = floorDivide(seconds, by: secondsPerDay)
         let date = civil(day)
-        let year = String(date.year)
         // 1970-01-01 was a Thursday.
         let weekday = weekdays[floorDivide(day + 3, by: 7).remainder]
-        return "\(weekday), \(padded(date.day)) \(months[date.month - 1]) "
-            + String(repeating: "0", count: 4 - year.utf8.count) + year
-            + " \(padded(time / 3600)):\(padded(time / 60 % 60)):\(padded(time % 60)) GMT"
+        var text: [UInt8] = []
+        text.reserveCapacity(29)
+        text.append(contentsOf: weekday.utf8)
+        text.append(contentsOf: ", ".utf8)
+        append(date.day, followedBy: " ", to: &text)
+        text.append(contentsOf: months[date.month - 1].utf8)
+        text.append(HTTPCharacters.space)
+        append(date.year / 100, to: &text)
+        append(date.year % 100, followedBy: " ", to: &text)
+        append(time / 3600, followedBy: ":", to: &text)
+        append(time / 60 % 60, followedBy: ":", to: &text)
+        append(time % 60, followedBy: " GMT", to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     static func clamped(_ seconds: Int) -> Int { min(max(seconds, writable.lowerBound), writable.upperBound - 1) }
 
-    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    /// Appends two digits and a text.
+    private static func append(_ number: Int, followedBy end: String = "", to text: inout [UInt8]) {
+        text.append(UInt8(0x30 + number / 10 % 10))
+        text.append(UInt8(0x30 + number % 10))
+        text.append(contentsOf: end.utf8)
+    }
 
     private static func floorDivide(_ value: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)

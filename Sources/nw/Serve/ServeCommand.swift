@@ -62,11 +62,7 @@ struct ServeCommand: Subcommand {
     @Argument(help: "Server to run.")
     var kind: Kind
 
-    @Option(help: "Listen on this port; 0 selects a free port.")
-    var port: UInt16
-
-    @Option(help: "Listen on this local address. (default: all IPv4 and IPv6 addresses)")
-    var host: String?
+    @OptionGroup var listening: ListeningOptions
 
     @Flag(help: "Serve UDP; for echo and sink.")
     var udp = false
@@ -94,13 +90,7 @@ struct ServeCommand: Subcommand {
     @Flag(help: "Use TLS over TCP, with the certificate of --cert.")
     var tls = false
 
-    @Option(help: ArgumentHelp("Present the certificate in FILE, followed by its issuers (PEM).", valueName: "file"))
-    var cert: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Read the private key of --cert from FILE (PEM). (default: the --cert file)", valueName: "file"))
-    var key: String?
+    @OptionGroup var certificate: ServingCertificate
 
     @Option(
         help: ArgumentHelp("Require a client certificate issued by the authorities in FILE (PEM).", valueName: "file"))
@@ -111,11 +101,7 @@ struct ServeCommand: Subcommand {
 
     func validate() throws {
         if let loops, loops < 1 { throw ValidationError("--loops must be more than 0.") }
-        if let host, case .name = NWEndpoint.Host(host) {
-            throw ValidationError("--host requires an address, not a name.")
-        }
-        if tls != (cert != nil) { throw ValidationError("--tls and --cert require each other.") }
-        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
+        if tls != (certificate.cert != nil) { throw ValidationError("--tls and --cert require each other.") }
         if ca != nil, !tls { throw ValidationError("--ca requires --tls.") }
         if tls, kind == .datagramSink { throw ValidationError("udp-sink cannot be combined with --tls.") }
         if udp, tls || kind == .source {
@@ -155,7 +141,7 @@ struct ServeCommand: Subcommand {
                 try checkRoomForSource()
                 for number in System.endingSignals { try BonjourEngine.farewell(before: number) }
             }
-            try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
+            try await serve(try makeListener(on: listening.port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }
     }
 
@@ -166,7 +152,7 @@ struct ServeCommand: Subcommand {
         do {
             let parameters = isDatagram ? .udp : try makeStreamParameters()
             let place = NWEndpoint.Port(integerLiteral: port)
-            let local = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: place) }
+            let local = listening.host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: place) }
             if let local { parameters.requiredLocalEndpoint = local }
             let listener = try local == nil ? NWListener(using: parameters, on: place) : NWListener(using: parameters)
             let type = isDatagram && kind == .echo ? "_echo._udp" : isDatagram ? "_sink._udp" : kind.serviceType
@@ -181,7 +167,7 @@ struct ServeCommand: Subcommand {
 
     private func makeStreamParameters() throws -> NWParameters {
         let parameters = makeTCPParameters()
-        if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
+        if let identity = try certificate.identity() {
             let options = NWProtocolTLS.Options()
             sec_protocol_options_set_local_identity(options.securityProtocolOptions, identity)
             if let ca {
@@ -195,9 +181,9 @@ struct ServeCommand: Subcommand {
     }
 
     private func serveStructured() async throws {
-        let port = NWEndpoint.Port(integerLiteral: port)
+        let port = NWEndpoint.Port(integerLiteral: listening.port)
         let stack = NWParametersBuilder.parameters { TCP() }
-        let local = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port) }
+        let local = listening.host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port) }
         do {
             try await StructuredServers(kind, usesPool: style == .structuredPool)
                 .serve(local.map(stack.localEndpoint) ?? stack.localPort(port))
@@ -207,7 +193,7 @@ struct ServeCommand: Subcommand {
     }
 
     private func serve(_ listener: NWListener, _ servers: TaskServers) async throws {
-        let port = port
+        let port = listening.port
         listener.stateUpdateHandler = { [weak listener] state in
             if state == .ready { printLine("listening on port \(listener?.port?.rawValue ?? port)") }
         }

@@ -42,11 +42,7 @@ struct ServeHTTPCommand: Subcommand {
     @Argument(help: ArgumentHelp("Serve the files of this directory.", valueName: "dir"))
     var directory: String
 
-    @Option(help: "Listen on this port; 0 selects a free port.")
-    var port: UInt16
-
-    @Option(help: "Listen on this local address. (default: all IPv4 and IPv6 addresses)")
-    var host: String?
+    @OptionGroup var listening: ListeningOptions
 
     @Flag(help: "Let clients create files with PUT. Existing files are never replaced.")
     var upload = false
@@ -57,13 +53,7 @@ struct ServeHTTPCommand: Subcommand {
     @Flag(help: "Use TLS, with a certificate made for this run unless --cert names one.")
     var tls = false
 
-    @Option(help: ArgumentHelp("Present the certificate in FILE, followed by its issuers (PEM).", valueName: "file"))
-    var cert: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Read the private key of --cert from FILE (PEM). (default: the --cert file)", valueName: "file"))
-    var key: String?
+    @OptionGroup var certificate: ServingCertificate
 
     @Option(help: ArgumentHelp("Advertise the server on the local network, as _http._tcp.", valueName: "name"))
     var advertise: String?
@@ -72,17 +62,13 @@ struct ServeHTTPCommand: Subcommand {
     var quiet = false
 
     func validate() throws {
-        if let host, case .name = NWEndpoint.Host(host) {
-            throw ValidationError("--host requires an address, not a name.")
-        }
-        if cert != nil, !tls { throw ValidationError("--cert requires --tls.") }
-        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
+        if certificate.cert != nil, !tls { throw ValidationError("--cert requires --tls.") }
         if !(1...1 << 40).contains(maxUpload) { throw ValidationError("--max-upload must be more than 0.") }
     }
 
     func run() async throws {
         try await reporting("serve") {
-            let made = tls && cert == nil ? try MadeCertificate(for: host) : nil
+            let made = tls && certificate.cert == nil ? try MadeCertificate(for: listening.host) : nil
             try await serve(try makeServer(made?.identity), fingerprint: made?.fingerprint)
         }
     }
@@ -102,7 +88,8 @@ struct ServeHTTPCommand: Subcommand {
         configuration.maximumContentLength = upload ? maxUpload << 20 : 0
         if !quiet { configuration.exchangeHandler = { printError(AccessLine.text(of: $0)) } }
         let parameters = try makeParameters(made)
-        let place = NWEndpoint.Port(integerLiteral: port)
+        let host = listening.host
+        let place = NWEndpoint.Port(integerLiteral: listening.port)
         if let host { parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: place) }
         do {
             let server = try HTTPServer(
@@ -114,7 +101,7 @@ struct ServeHTTPCommand: Subcommand {
             server.advertisedService = advertise.map { NWListener.Service(name: $0, type: "_http._tcp") }
             return server
         } catch {
-            throw CommandFailure("listening on port \(port) failed", error)
+            throw CommandFailure("listening on port \(listening.port) failed", error)
         }
     }
 
@@ -122,15 +109,16 @@ struct ServeHTTPCommand: Subcommand {
         let parameters = HTTPServer.defaultParameters
         guard tls else { return parameters }
         let options = NWProtocolTLS.Options()
-        let identity = try cert.map { sec_identity_create(try CertificateFiles.identity($0, key)) } ?? made
-        if let identity { sec_protocol_options_set_local_identity(options.securityProtocolOptions, identity) }
+        if let identity = try certificate.identity() ?? made {
+            sec_protocol_options_set_local_identity(options.securityProtocolOptions, identity)
+        }
         parameters.defaultProtocolStack.applicationProtocols = [options]
         return parameters
     }
 
     /// Serves until an interrupt. Then requests in progress have two seconds to end. A second interrupt ends the process immediately.
     private func serve(_ server: HTTPServer, fingerprint: String?) async throws {
-        let port = port
+        let port = listening.port
         let (ended, feed) = AsyncStream<Never>.makeStream()
         @Sendable func run() async throws {
             defer { feed.finish() }

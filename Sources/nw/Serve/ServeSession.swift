@@ -41,15 +41,15 @@ final class ServeSession: Sendable {
                 let log = makeLog("tcp")
                 let queue = DispatchQueue(label: "nw.serve", target: .global())
                 let servers = CallbackServers(command.kind, on: queue, queues: command.queues, log: log)
-                let running = try start(on: command.port, isDatagram: false, queue) { _ in servers.accept }
-                let port = try await running.port(label: "port \(command.port)")
+                let running = try start(on: command.listening.port, isDatagram: false, queue) { _ in servers.accept }
+                let port = try await running.port(label: "port \(command.listening.port)")
                 log.tellListening(on: port, isSecond: false)
                 shared = port
                 group.addTask { try await running.follow(label: "port \(port)") }
             }
             if command.servesDatagrams {
                 let log = makeLog("udp")
-                let wanted = shared ?? command.port
+                let wanted = shared ?? command.listening.port
                 let queue = DispatchQueue(label: "nw.serve.datagrams", target: .global())
                 let running = try start(on: wanted, isDatagram: true, queue) {
                     try self.makeAcceptor(of: $0, on: queue, log)

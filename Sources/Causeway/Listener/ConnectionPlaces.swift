@@ -1,0 +1,32 @@
+internal import CausewaySystem
+
+/// Limits the number of open connections of a listener. Further connections wait in the kernel's accept queue.
+package final class ConnectionPlaces: Sendable {
+    private let listener: NWListener
+    /// The number of ended connections that are not yet added to the listener's limit.
+    private let freed = LockedValue(0)
+
+    /// - Parameter count: The maximum number of open connections. Create this object before the listener starts.
+    package init(of listener: NWListener, count: Int) {
+        self.listener = listener
+        listener.newConnectionLimit = count
+    }
+
+    /// Allows the listener to accept another connection. Call this when a connection has ended.
+    package func free() {
+        freed.withLock { freed in
+            freed += 1
+            give(&freed)
+        }
+    }
+
+    /// Raises the listener's limit if it is 0 and other connections have ended. Call this when a connection has arrived.
+    package func refill() { freed.withLock { give(&$0) } }
+
+    /// Sets the limit only when it is 0. The listener decrements the limit while it accepts, and a change at that time would lose a count.
+    private func give(_ freed: inout Int) {
+        guard freed > 0, listener.newConnectionLimit == 0 else { return }
+        listener.newConnectionLimit = freed
+        freed = 0
+    }
+}
