@@ -271,8 +271,9 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayLines", "CausewayProtocols", "nw",
-                "NetServiceProgram", "DropInProgram",
+                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
+                "CausewayProtocols",
+                "CausewayURLLoading", "nw", "NetServiceProgram", "DropInProgram",
             ],
             swiftSettings: house),
     ],

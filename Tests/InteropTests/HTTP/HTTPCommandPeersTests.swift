@@ -25,7 +25,7 @@ struct HTTPCommandPeersTests {
             let folder = try scratch.newDirectory("www")
             let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             try content.write(to: folder.appendingPathComponent("large"))
-            let port = try await startNginx(files, folder, in: scratch)
+            let port = try await NginxPeer.start(files, listen: "http2", server: ["root \(folder.path);"], in: scratch)
             let stored = scratch.directory.appendingPathComponent("stored")
             let nw = try scratch.startNW(
                 ["http", "--json", "--ca", files.certificate("root"), "-o", stored.path] + options
@@ -36,35 +36,6 @@ struct HTTPCommandPeersTests {
             #expect(report.bytes == content.count)
             #expect(try Data(contentsOf: stored) == content)
         }
-    }
-
-    private func startNginx(_ files: TLSFiles, _ folder: URL, in scratch: Scratch) async throws -> UInt16 {
-        let port = try await scratch.freePort("127.0.0.1", using: .tcp)
-        let own = scratch.directory.path
-        let configuration = """
-            daemon off;
-            master_process off;
-            user root;
-            pid \(own)/nginx.pid;
-            error_log stderr warn;
-            events { worker_connections 128; }
-            http {
-                access_log off;
-                client_body_temp_path \(own)/body; proxy_temp_path \(own)/proxy;
-                fastcgi_temp_path \(own)/fastcgi; uwsgi_temp_path \(own)/uwsgi; scgi_temp_path \(own)/scgi;
-                server {
-                    listen 127.0.0.1:\(port) ssl http2;
-                    ssl_certificate \(files.certificate("ec"));
-                    ssl_certificate_key \(files.key("ec"));
-                    root \(folder.path);
-                }
-            }
-            """
-        let file = scratch.directory.appendingPathComponent("nginx.conf")
-        try Data(configuration.utf8).write(to: file)
-        _ = try scratch.startProgram(try #require(NginxPeer.path), ["-p", own, "-c", file.path])
-        try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
-        return port
     }
 
     @Test(

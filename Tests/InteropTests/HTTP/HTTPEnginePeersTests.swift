@@ -150,37 +150,13 @@ enum HTTPServers {
 
     /// Starts nginx with the files `small` and `large`. Each connection carries 50 requests, ten at a time.
     static func startNginx(_ files: TLSFiles, speaksHTTP2: Bool, in scratch: Scratch) async throws -> UInt16 {
-        let port = try await scratch.freePort("127.0.0.1", using: .tcp)
-        let folder = scratch.directory.path
         let root = try scratch.newDirectory("root")
         try small.write(to: root.appendingPathComponent("small"))
         try large.write(to: root.appendingPathComponent("large"))
-        let configuration = """
-            user root;
-            daemon off;
-            master_process off;
-            pid \(folder)/nginx.pid;
-            error_log stderr warn;
-            events { worker_connections 128; }
-            http {
-                access_log off;
-                keepalive_requests 50;
-                http2_max_concurrent_streams 10;
-                client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
-                fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
-                server {
-                    listen 127.0.0.1:\(port) ssl\(speaksHTTP2 ? " http2" : "");
-                    ssl_certificate \(files.certificate("ec"));
-                    ssl_certificate_key \(files.key("ec"));
-                    root \(root.path);
-                }
-            }
-            """
-        let file = scratch.directory.appendingPathComponent("http.conf")
-        try Data(configuration.utf8).write(to: file)
-        _ = try scratch.startProgram(try #require(NginxPeer.path), ["-p", folder, "-c", file.path])
-        try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
-        return port
+        return try await NginxPeer.start(
+            files, listen: speaksHTTP2 ? "http2" : "",
+            http: ["keepalive_requests 50;", "http2_max_concurrent_streams 10;"], server: ["root \(root.path);"],
+            in: scratch)
     }
 
     /// Starts nghttpx, which accepts HTTP/2 without TLS and forwards requests over HTTP/1.1.

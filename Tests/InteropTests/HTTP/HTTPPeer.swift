@@ -4,7 +4,7 @@ import Testing
 /// An HTTP server that uses no library of this project: Python's `http.server`.
 ///
 /// `/echo` answers with the request as JSON, `/hash` with the SHA-256 of the content, `/redirect/URL` with status 302, `/range` with 10,240
-/// bytes or a part of them. `/basic` and `/digest` want the user `ann` with the password `secret`.
+/// bytes or a part of them, `/chunks` with ten chunks of 10,000 bytes. `/basic` and `/digest` want the user `ann` with the password `secret`.
 enum HTTPPeer {
     static let python = Peer.find("python3")
 
@@ -54,6 +54,12 @@ enum HTTPPeer {
                 if path == "/hash":
                     sum = content.hexdigest() if hasattr(content, "hexdigest") else hashlib.sha256(content).hexdigest()
                     return self.reply(200, sum.encode())
+                if path == "/chunks":
+                    self.send_response(200)
+                    self.send_header("Transfer-Encoding", "chunked")
+                    self.end_headers()
+                    for n in range(10): self.wfile.write(b"2710\r\n" + bytes([n]) * 10000 + b"\r\n")
+                    return self.wfile.write(b"0\r\n\r\n")
                 if path == "/gzip":
                     return self.reply(200, gzip.compress(b"plain\n"), ("Content-Encoding", "gzip"))
                 if path == "/damaged": return self.reply(200, b"\x1f\x8bno", ("Content-Encoding", "gzip"))

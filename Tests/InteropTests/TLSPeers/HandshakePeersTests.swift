@@ -171,7 +171,7 @@ extension Interop.TLSPeers {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
-                let port = try await NginxPeer.start(files, as: key, in: scratch)
+                let port = try await NginxPeer.startReporting(files, as: key, in: scratch)
                 let options = try TLSParty.client(files, version: version) {
                     sec_protocol_options_add_tls_application_protocol($0, "http/1.1")
                 }

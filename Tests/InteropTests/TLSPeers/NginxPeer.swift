@@ -2,20 +2,29 @@ import Causeway
 import Foundation
 import Testing
 
-/// nginx as a TLS server, in the foreground and with all files in one folder.
+/// nginx as a server of TLS and HTTP.
 enum NginxPeer {
     static let path = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// Starts the server. Its page contains the version, whether the session was resumed (`r`), and whether the request was early data
-    /// (`1`).
-    static func start(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
+    /// Starts a server with TLS in the foreground, with all of its files in the test's directory. Returns its port.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the certificate.
+    ///   - listen: Further words of the directive `listen`.
+    ///   - http: Directives of the block `http`.
+    ///   - server: Directives of the block `server`.
+    static func start(
+        _ files: TLSFiles, as key: String = "ec", listen: String = "", http: [String] = [], server: [String],
+        in scratch: Scratch
+    ) async throws -> UInt16 {
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
         let folder = scratch.directory.path
         let configuration = """
             daemon off;
             master_process off;
+            user root;
             pid \(folder)/nginx.pid;
             error_log stderr warn;
             events { worker_connections 128; }
@@ -23,22 +32,30 @@ enum NginxPeer {
                 access_log off;
                 client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
                 fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+                \(http.joined(separator: "\n    "))
                 server {
-                    listen 127.0.0.1:\(port) ssl;
+                    listen 127.0.0.1:\(port) ssl \(listen);
                     ssl_certificate \(files.certificate(key));
                     ssl_certificate_key \(files.key(key));
-                    ssl_protocols TLSv1.2 TLSv1.3;
-                    ssl_session_cache shared:sessions:1m;
-                    ssl_early_data on;
-                    location / { return 200 "$ssl_protocol $ssl_session_reused $ssl_early_data\\n"; }
+                    \(server.joined(separator: "\n        "))
                 }
             }
             """
         let file = scratch.directory.appendingPathComponent("nginx.conf")
         try Data(configuration.utf8).write(to: file)
-        _ = try scratch.startProgram(try #require(path), ["-p", folder, "-c", file.path])
+        _ = try scratch.startProgram(try #require(path, "nginx is not installed"), ["-p", folder, "-c", file.path])
         try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
         return port
+    }
+
+    /// Starts a server whose page contains the version, whether the session was resumed (`r`), and whether the request was early data (`1`).
+    static func startReporting(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
+        try await start(
+            files, as: key,
+            server: [
+                "ssl_protocols TLSv1.2 TLSv1.3;", "ssl_session_cache shared:sessions:1m;", "ssl_early_data on;",
+                #"location / { return 200 "$ssl_protocol $ssl_session_reused $ssl_early_data\n"; }"#,
+            ], in: scratch)
     }
 
     /// Fetches the page over a new connection with these parameters.

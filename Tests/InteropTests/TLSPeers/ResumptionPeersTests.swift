@@ -31,7 +31,7 @@ extension Interop.TLSPeers {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
-                let port = try await NginxPeer.start(files, as: "ec", in: scratch)
+                let port = try await NginxPeer.startReporting(files, as: "ec", in: scratch)
                 let options = try TLSParty.client(files, version: version)
                 try await Self.expectResumption(version) {
                     let page = try await NginxPeer.page(from: port, NWParameters(tls: options))
@@ -102,7 +102,7 @@ extension Interop.TLSPeers {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
-                let port = try await NginxPeer.start(files, as: "ec", in: scratch)
+                let port = try await NginxPeer.startReporting(files, as: "ec", in: scratch)
                 let options = try TLSParty.client(files)
                 var pages: [String] = []
                 for _ in 0..<2 {
