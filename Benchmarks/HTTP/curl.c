@@ -19,6 +19,7 @@ static size_t take(char *data, size_t size, size_t count, void *file) {
 static CURL *request(const char *url, int http2, FILE *file) {
     CURL *easy = curl_easy_init();
     curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, file);
     if (getenv("SSL_CERT_FILE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("SSL_CERT_FILE"));
