@@ -142,7 +142,7 @@ extension HTTP1ConnectionDriver.State {
         var output = machine.takeOutput()
         while let piece = output.popPiece() {
             pendingCount += piece.count
-            actions.append(.send(Data(piece)))
+            actions.append(.send(piece.withUnsafeBytes { Data($0) }))
         }
     }
 
@@ -172,7 +172,7 @@ extension HTTP1ConnectionDriver.State {
         case .content(let content):
             guard let exchange else { return }
             exchange.reserve(content.count)
-            actions.append(.deliver(exchange, Data(content)))
+            actions.append(.deliver(exchange, content.withUnsafeBytes { Data($0) }))
         case .finished(let trailers, let reuse):
             noteSent()
             finish(trailers, reuse)

@@ -42,7 +42,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var pendingCount = 0
         var content = SentContent()
         var error: NWError?
-        var line = ActionLine<Action>()
+        var line = ActionLine<Action>(keepsStorage: true)
         var actions: [Action] = []
     }
 
@@ -113,10 +113,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     private func transition(_ body: (inout State) -> Void) {
         let mustPerform = state.withLock { state in
             body(&state)
-            guard !state.actions.isEmpty else { return false }
-            let actions = state.actions
-            state.actions = []
-            return state.line.add(actions)
+            return state.actions.isEmpty ? false : state.line.move(&state.actions)
         }
         guard mustPerform else { return }
         while let action = state.withLock({ state in state.line.next() }) { perform(action) }

@@ -150,7 +150,7 @@ extension HTTP2ConnectionDriver.State {
         guard !content.isEmpty else { return }
         switch streams[id]?.accept(content) {
         case .held: return
-        case .reserved(let exchange): actions.append(.deliver(exchange, Data(content)))
+        case .reserved(let exchange): actions.append(.deliver(exchange, content.withUnsafeBytes { Data($0) }))
         case nil: break
         }
         machine.took(content.count, of: id)

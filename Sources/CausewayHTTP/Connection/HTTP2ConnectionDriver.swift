@@ -45,7 +45,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         /// The streams that the end of the connection interrupted. They end when the reason is known.
         var lost: [HTTP2StreamID] = []
         var link = Link()
-        var line = ActionLine<Action>()
+        var line = ActionLine<Action>(keepsStorage: true)
         var actions: [Action] = []
     }
 
@@ -108,10 +108,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         let now = clock.now
         let mustPerform = state.withLock { state in
             body(&state, now)
-            guard !state.actions.isEmpty else { return false }
-            let actions = state.actions
-            state.actions = []
-            return state.line.add(actions)
+            return state.actions.isEmpty ? false : state.line.move(&state.actions)
         }
         guard mustPerform else { return }
         while let action = state.withLock({ state in state.line.next() }) { perform(action) }

@@ -27,7 +27,7 @@ extension NWConnection: HTTPTransport {
     }
 
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
-        send(content: content, completion: .contentProcessed(completion))
+        send(content, passing: completion)
     }
 
     func close(isInterrupted: Bool) {

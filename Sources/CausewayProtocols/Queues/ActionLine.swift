@@ -11,13 +11,33 @@
     /// The number of actions at the front of `actions` that have been removed from the queue.
     @usableFromInline var position: Int32 = 0
     @usableFromInline var isPerforming = false
+    @usableFromInline let keepsStorage: Bool
 
     /// Creates an empty queue.
-    @inlinable public init() {}
+    ///
+    /// - Parameter keepsStorage: Whether the queue keeps its storage while it is empty, for state machines that are seldom idle.
+    @inlinable public init(keepsStorage: Bool = false) { self.keepsStorage = keepsStorage }
 
     /// Adds actions. Returns whether the caller must perform them.
     @inlinable public mutating func add(_ added: [Action]) -> Bool {
         if actions.isEmpty { actions = added } else { actions.append(contentsOf: added) }
+        return beginsPerforming()
+    }
+
+    /// Moves all actions of `added` to the queue. Returns whether the caller must perform them.
+    ///
+    /// Both arrays keep their storage: if the queue is empty, they exchange it.
+    @inlinable public mutating func move(_ added: inout [Action]) -> Bool {
+        if actions.isEmpty {
+            swap(&actions, &added)
+        } else {
+            actions.append(contentsOf: added)
+            added.removeAll(keepingCapacity: true)
+        }
+        return beginsPerforming()
+    }
+
+    @inlinable mutating func beginsPerforming() -> Bool {
         guard !isPerforming, !actions.isEmpty else { return false }
         isPerforming = true
         return true
@@ -28,7 +48,7 @@
         guard Int(position) < actions.count else {
             isPerforming = false
             // Release the storage, because most state machines are idle after their first actions.
-            actions = []
+            if keepsStorage { actions.removeAll(keepingCapacity: true) } else { actions = [] }
             position = 0
             return nil
         }

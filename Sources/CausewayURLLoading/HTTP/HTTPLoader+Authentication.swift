@@ -151,7 +151,7 @@ extension HTTPLoader {
         }
         guard isRunning else { return once.give(.performDefaultHandling, nil) }
         let stored = network.settings.stores.credentials?.defaultCredential(for: space)
-        guard hasDelegate || stored != nil else {
+        guard attempt.task.hasDelegate || stored != nil else {
             state.withLock { state in state.challenge = nil }
             return once.give(.performDefaultHandling, nil)
         }

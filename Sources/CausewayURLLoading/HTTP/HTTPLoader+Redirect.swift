@@ -41,12 +41,11 @@ extension HTTPLoader {
 
     /// Reports the measurements so far, because the task may leave the loader.
     private func measure() {
-        guard hasDelegate else { return }
         let record = state.withLock { state in
-            state.record.dates.response.end = Date()
+            state.record?.dates.response.end = Date()
             return state.record
         }
-        attempt.report(.measured(record))
+        if let record { attempt.report(.measured(record)) }
     }
 }
 

@@ -59,16 +59,6 @@ extension HTTPLoader {
         return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: length)
     }
 
-    /// Adds the stored cookies, unless the program has set the field.
-    private func addCookies(to value: inout HTTPRequestValue, _ values: RequestValues) {
-        let settings = network.settings
-        guard settings.http.setsCookies, values.options[.handlesCookies], let storage = settings.stores.cookies,
-            !storage.isKnownToBeEmpty, let url = values.url, !value.fields.contains("Cookie")
-        else { return }
-        guard let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
-        for (name, text) in HTTPCookie.requestHeaderFields(with: cookies) { value.fields.append(name, text) }
-    }
-
     /// Adds the credential for this exchange, or one that the server has accepted before.
     private func addAuthorization(to value: inout HTTPRequestValue) {
         let given = state.withLock { state in state.access.authorization.take() }

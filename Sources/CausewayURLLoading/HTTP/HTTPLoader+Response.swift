@@ -28,7 +28,7 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func sent(_ count: Int) {
-        if hasDelegate { state.withLock { state in state.record.counts.requestBody += Int64(count) } }
+        state.withLock { state in state.record?.counts.requestBody += Int64(count) }
         endWaiting()
         attempt.report(.sent(Int64(count)))
     }
@@ -41,7 +41,7 @@ extension HTTPLoader: HTTPResponseObserver {
             guard state.phase == .waiting else { return nil }
             state.phase = isHeld ? .holding : .streaming
             state.exchange.response = response
-            if hasDelegate { state.record.note(head, response, connection, target: state.exchange.target) }
+            state.record?.note(head, response, connection, target: state.exchange.target)
             return state.exchange
         }
         guard let exchange else { return }
@@ -56,7 +56,7 @@ extension HTTPLoader: HTTPResponseObserver {
     func received(_ content: Data) {
         enum Destination { case task, newDecoder, decoder, none, decision }
         let destination = state.withLock { state -> Destination in
-            if hasDelegate { state.record.counts.responseBody += Int64(content.count) }
+            state.record?.counts.responseBody += Int64(content.count)
             switch state.phase {
             case .streaming:
                 guard let decoder = state.content else {
@@ -160,9 +160,7 @@ extension HTTPLoader: HTTPResponseObserver {
         guard let content = state.withLock({ state in state.content }) else { return }
         do throws(DecodingFailure) {
             let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
-                if hasDelegate {
-                    state.withLock { state in state.record.counts.responseBodyAfterDecoding += Int64(piece.count) }
-                }
+                state.withLock { state in state.record?.counts.responseBodyAfterDecoding += Int64(piece.count) }
                 attempt.report(.data(piece))
             }
             if progress == .finished { return finish() }
@@ -233,22 +231,21 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     private func restart() {
-        let record = TransactionRecord(request: request)
-        let (old, isWanted) = state.withLock { state -> (TransactionRecord, Bool) in
-            guard state.phase == .restarting else { return (state.record, false) }
-            if hasDelegate { state.record.dates.response.end = Date() }
+        let (old, isWanted) = state.withLock { state -> (TransactionRecord?, Bool) in
+            guard state.phase == .restarting else { return (nil, false) }
+            state.record?.dates.response.end = Date()
             defer {
-                state.record = record
-                state.record.fetchType = .networkLoad
-                state.record.dates.fetchStart = hasDelegate ? Date() : nil
+                if state.record != nil { state.record = Self.newRecord(request) }
                 state.held = HeldContent()
                 state.phase = .waiting
             }
             return (state.record, true)
         }
         guard isWanted else { return }
-        attempt.report(.measured(old))
-        attempt.report(.begins(record))
+        if let old {
+            attempt.report(.measured(old))
+            attempt.report(.begins(TransactionRecord(request: request)))
+        }
         guard case .stream = request.values.body, !isFileUpload else { return start() }
         // The stream has been read, so the program must supply another one.
         attempt.report(
@@ -289,22 +286,5 @@ extension HTTPLoader: HTTPResponseObserver {
         HTTPURLResponse(
             url: request.url, statusCode: head.status, version: "HTTP/\(head.version.major).\(head.version.minor)",
             fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
-    }
-
-    /// Stores the cookies of a response, as the policy of the session permits.
-    private func storeCookies(_ fields: FieldSection) {
-        let settings = network.settings
-        guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],
-            settings.http.cookieAcceptPolicy != .never
-        else { return }
-        let cookies = fields.values(of: "Set-Cookie").flatMap { value in
-            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
-        }
-        guard !cookies.isEmpty else { return }
-        if settings.http.cookieAcceptPolicy == .always {
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
-        } else if let task = attempt.task.task {
-            storage.storeCookies(cookies, for: task)
-        }
     }
 }

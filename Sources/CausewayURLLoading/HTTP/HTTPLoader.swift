@@ -35,7 +35,8 @@ final class HTTPLoader: Loader {
         /// Whether the exchange reads the response.
         var isReading = true
         var access = Access()
-        var record: TransactionRecord
+        /// The measurements; `nil` if no delegate receives them.
+        var record: TransactionRecord?
         /// The challenge of the connection that waits for an answer.
         var challenge: ChallengeOnce?
         /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
@@ -75,18 +76,20 @@ final class HTTPLoader: Loader {
 
     let attempt: LoadAttempt
     let network: HTTPNetwork
-    /// Whether a delegate receives metrics, so that they are worth collecting.
-    let hasDelegate: Bool
     let state: LockedValue<State>
 
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
-        hasDelegate = attempt.task.hasDelegate
-        var record = TransactionRecord(request: attempt.request)
+        state = LockedValue(State(record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil))
+    }
+
+    /// Begins the measurements of an exchange.
+    static func newRecord(_ request: URLRequest) -> TransactionRecord {
+        var record = TransactionRecord(request: request)
         record.fetchType = .networkLoad
-        if hasDelegate { record.dates.fetchStart = Date() }
-        state = LockedValue(State(record: record))
+        record.dates.fetchStart = Date()
+        return record
     }
 
     var request: URLRequest { attempt.request }
@@ -172,7 +175,7 @@ final class HTTPLoader: Loader {
         let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }
             state.phase = .ended
-            if hasDelegate, state.record.response != nil { state.record.dates.response.end = Date() }
+            if state.record?.response != nil { state.record?.dates.response.end = Date() }
             defer {
                 state.exchange = Exchange()
                 state.content = nil
@@ -182,7 +185,7 @@ final class HTTPLoader: Loader {
         guard let exchange else { return nil }
         if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
         exchange.handle?.cancel()
-        return .some(hasDelegate ? record : nil)
+        return .some(record)
     }
 
     // MARK: Back-pressure

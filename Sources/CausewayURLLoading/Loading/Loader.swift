@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewaySystem
 internal import Foundation
 
 /// Loads one request for a task.
@@ -34,17 +35,17 @@ enum LoadEvent: Sendable {
     /// A network is available after ``waiting``.
     case continues
     /// A redirect response. The task decides whether to follow the redirect, and starts a new loader if so.
-    case redirect(Redirect)
+    indirect case redirect(Redirect)
     /// A redirect by a `URLProtocol` whose response is not an HTTP response.
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
-    case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
+    indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
     /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
     /// The measurements of the load. Optional; reported before the end.
-    case measured(TransactionRecord)
+    indirect case measured(TransactionRecord)
     /// The request is sent again, which begins another transaction.
-    case begins(TransactionRecord)
+    indirect case begins(TransactionRecord)
     /// The content is complete.
     case finished
     case failed(any Error)
@@ -68,18 +69,18 @@ typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLC
 final class LoadAttempt: Sendable {
     /// The request that the loader sends.
     let request: URLRequest
-    private let owner: OwnerBox
+    private let owner: LockedValue<TaskCore>
 
     init(request: URLRequest, task: TaskCore) {
         self.request = request
-        owner = OwnerBox(task)
+        owner = LockedValue(task)
     }
 
     /// The task that receives the events. A data task can hand over its attempt to a download task.
-    var task: TaskCore { owner.task }
+    var task: TaskCore { owner.withLock { $0 } }
 
     /// Hands over the attempt to another task.
-    func move(to task: TaskCore) { owner.task = task }
+    func move(to task: TaskCore) { owner.withLock { $0 = task } }
 
     /// Whether the loader should deliver more content now.
     var wantsBytes: Bool { task.wantsBytes }

@@ -9,7 +9,7 @@ enum CallPlace: Sendable {
     case operations(OperationQueue)
     /// The serial delegate queue that a session made.
     case batch(CallBatch)
-    /// The thread that has a call. Only for calls that run no code of the program but resume a Swift task.
+    /// A thread of the Swift runtime. Only for tasks with a single call, which runs no code of the program but resumes a Swift task.
     case anywhere
 }
 
@@ -79,7 +79,10 @@ final class CallList: Sendable {
     /// Appends a callback.
     func add(_ call: @escaping @Sendable () -> Void) {
         let place = waiting.withLock { waiting -> CallPlace? in
-            if case .batch = waiting.place { return waiting.place }
+            switch waiting.place {
+            case .batch, .anywhere: return waiting.place
+            case .operations: break
+            }
             waiting.calls.append(call)
             guard !waiting.isScheduled else { return nil }
             waiting.isScheduled = true
@@ -87,20 +90,16 @@ final class CallList: Sendable {
         }
         switch place {
         case .batch(let batch): batch.add(call)
-        case .operations, .anywhere, nil: if let place { schedule(in: place) }
+        case .anywhere: HTTPEngine.resumeTask(call)
+        case .operations(let queue): schedule(in: queue)
+        case nil: break
         }
     }
 
-    private func schedule(in place: CallPlace) {
-        switch place {
-        case .operations(let queue): queue.addOperation { [self] in run(atMost: Self.callsPerOperation, in: place) }
-        case .anywhere: HTTPEngine.resumeTask { [self] in run(atMost: .max, in: place) }
-        case .batch(let batch): batch.add { [self] in run(atMost: Self.callsPerOperation, in: place) }
-        }
-    }
+    private func schedule(in queue: OperationQueue) { queue.addOperation { [self] in run(in: queue) } }
 
-    private func run(atMost limit: Int, in place: CallPlace) {
-        for _ in 0..<limit {
+    private func run(in queue: OperationQueue) {
+        for _ in 0..<Self.callsPerOperation {
             let call = waiting.withLock { waiting -> (@Sendable () -> Void)? in
                 let call = waiting.calls.popFirst()
                 if call == nil { waiting.isScheduled = false }
@@ -109,6 +108,6 @@ final class CallList: Sendable {
             guard let call else { return }
             call()
         }
-        schedule(in: place)
+        schedule(in: queue)
     }
 }

@@ -23,6 +23,16 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
+    /// Returns the message if the caller must handle it and then drain, otherwise appends it. An idle mailbox needs no storage this way.
+    mutating func pass(_ message: Message) -> Message? {
+        guard !isDraining, currentHold == nil, first == waiting.count else {
+            waiting.append(message)
+            return claim() ? next() : nil
+        }
+        isDraining = true
+        return message
+    }
+
     /// Returns the next message for the draining thread. After `nil` the thread must stop draining.
     mutating func next() -> Message? {
         guard currentHold == nil, first < waiting.count else {

@@ -105,6 +105,7 @@ final class SessionCore: Sendable {
         guard let core = task.core else { return }
         let removed = state.withLock { $0.tasks.removeValue(forKey: core.identifier) }
         withExtendedLifetime(removed) {}
+        core.detach()
         timeouts.remove(core)
         endIfIdle(core.session)
     }

@@ -105,7 +105,7 @@ extension TaskCore {
     private func reportMetrics(of task: URLSessionTask) {
         let candidates = delegates.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
         guard !candidates.isEmpty else { return }
-        let (records, redirects) = state.withLock { ($0.load.transactions, $0.load.redirectCount) }
+        let (records, redirects) = state.withLock { ($0.measuredTransactions, $0.load.redirectCount) }
         let metrics = URLSessionTaskMetrics(
             transactions: records.map { URLSessionTaskTransactionMetrics($0) },
             interval: DateInterval(start: created, end: max(created, Date())), redirectCount: redirects)

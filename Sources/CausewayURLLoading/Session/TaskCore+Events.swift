@@ -36,7 +36,6 @@ extension TaskCore {
     // MARK: The response head
 
     private func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
-        let now = Date()
         let isFirst = state.withLock { state in
             let isFirst = state.content.response == nil
             state.content.response = response
@@ -46,7 +45,7 @@ extension TaskCore {
             if let last = state.load.transactions.indices.last {
                 state.load.transactions[last].response = response
                 if state.load.transactions[last].dates.response.start == nil {
-                    state.load.transactions[last].dates.response.start = now
+                    state.load.transactions[last].dates.response.start = Date()
                 }
             }
             return isFirst
@@ -186,7 +185,6 @@ extension TaskCore {
 
     /// Stops the current loader. Its later events are ignored.
     func leaveLoader() {
-        let now = Date()
         let loader = state.withLock { state in
             defer {
                 state.load.loader = nil
@@ -195,7 +193,7 @@ extension TaskCore {
             if let last = state.load.transactions.indices.last, state.load.attempt != nil {
                 let end = state.load.transactions[last].dates.response.end
                 if state.load.transactions[last].response != nil {
-                    state.load.transactions[last].dates.response.end = end ?? now
+                    state.load.transactions[last].dates.response.end = end ?? Date()
                 }
             }
             return state.load.loader

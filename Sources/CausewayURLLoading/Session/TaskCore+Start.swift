@@ -73,13 +73,11 @@ extension TaskCore {
         let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
         let attempt = LoadAttempt(request: canonical, task: self)
-        var record = TransactionRecord(request: canonical)
-        record.dates.fetchStart = Date()
         state.withLock { state in
             state.currentRequest = canonical
             state.load.attempt = attempt
-            state.load.transactions.append(record)
         }
+        if hasDelegate { noteTransaction(canonical) }
         do throws(LoadFailure) {
             let loader = try loader(type, isBuiltIn, task, cached, attempt)
             // If the task was cancelled in the meantime, its loader is not started.
@@ -92,6 +90,13 @@ extension TaskCore {
         } catch {
             finish(error)
         }
+    }
+
+    /// Begins a record of the metrics, which only delegates receive.
+    private func noteTransaction(_ request: URLRequest) {
+        var record = TransactionRecord(request: request)
+        record.dates.fetchStart = Date()
+        state.withLock { state in state.load.transactions.append(record) }
     }
 
     private func loader(

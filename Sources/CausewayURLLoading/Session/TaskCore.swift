@@ -17,8 +17,8 @@ final class TaskCore: Sendable {
     let created = Date()
     let calls: CallList
     let state: LockedValue<TaskState>
-    /// A weak reference to the public object. The session retains the object until the task completes.
-    private let object = LockedValue<WeakTask>(WeakTask())
+    /// The public object, until the task has completed. A weak reference would slow down every use of the object.
+    private let object = LockedValue<URLSessionTask?>(nil)
 
     init(identifier: Int, session: URLSession, request: URLRequest?, plan: TaskPlan) {
         self.identifier = identifier
@@ -34,11 +34,17 @@ final class TaskCore: Sendable {
         state = LockedValue(initial)
     }
 
-    /// The public object; `nil` after the task has completed and the program has released it.
-    var task: URLSessionTask? { object.withLock { $0.task } }
+    /// The public object; `nil` after the task has completed.
+    var task: URLSessionTask? { object.withLock { $0 } }
 
     /// Sets the public object.
-    func attach(_ task: URLSessionTask) { object.withLock { $0.task = task } }
+    func attach(_ task: URLSessionTask) { object.withLock { $0 = task } }
+
+    /// Releases the public object after the task has completed.
+    func detach() {
+        let task = object.withLock { $0.take() }
+        withExtendedLifetime(task) {}
+    }
 
     /// Returns the number of body bytes if it is known before sending.
     private static func expectedToSend(_ request: URLRequest?, _ plan: TaskPlan) -> Int64 {
@@ -58,13 +64,16 @@ final class TaskCore: Sendable {
 
     func resume() {
         let now = MonotonicTime.now
-        let (consequence, mustDrain) = state.withLock { state in
+        let startsHere = startsHere
+        let (consequence, message, mustDrain) = state.withLock { state -> (TaskLife.Consequence, TaskMessage?, Bool) in
             let consequence = state.life.resume()
             if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
-            let mustDrain = consequence == .begin && state.mailbox.post(.begin)
-            return (consequence, mustDrain)
+            guard consequence == .begin else { return (consequence, nil, false) }
+            return startsHere
+                ? (consequence, state.mailbox.pass(.begin), false) : (consequence, nil, state.mailbox.post(.begin))
         }
-        if mustDrain { if startsHere { drain() } else { drainLater() } }
+        if let message { drain(from: message) }
+        if mustDrain { drainLater() }
         guard consequence == .goOn else { return }
         session.core.watch(self)
         demandChanged()
@@ -97,13 +106,13 @@ final class TaskCore: Sendable {
     /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         let now = MonotonicTime.now
-        let mustDrain = state.withLock { state in
-            guard state.load.attempt === attempt, !state.life.isOver else { return false }
+        let message = state.withLock { state -> TaskMessage? in
+            guard state.load.attempt === attempt, !state.life.isOver else { return nil }
             if case .data(let data) = event { state.counts.pending += data.count }
             state.clock.noteActivity(at: now)
-            return state.mailbox.post(.load(event, attempt))
+            return state.mailbox.pass(.load(event, attempt))
         }
-        if mustDrain { drain() }
+        if let message { drain(from: message) }
     }
 
     /// Whether the loader should deliver more content.
@@ -135,6 +144,12 @@ final class TaskCore: Sendable {
 
     /// Handles messages on another thread, because the caller can be the program.
     func drainLater() { session.core.work.async { [self] in drain() } }
+
+    /// Handles a message and those that wait behind it.
+    private func drain(from message: TaskMessage) {
+        handle(message)
+        drain()
+    }
 
     private func drain() {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
@@ -185,11 +200,6 @@ final class TaskCore: Sendable {
         session.core.watch(self)
         if mustDrain { drainLater() }
     }
-}
-
-/// A weak reference to the public object of a task.
-private struct WeakTask: Sendable {
-    weak var task: URLSessionTask?
 }
 
 /// The monotonic clock of the timeouts.

@@ -74,6 +74,16 @@ struct TaskState: Sendable {
     /// Whether as much content waits for the program as a task buffers. The loader then pauses.
     var isFull: Bool { counts.pending >= TaskCore.maximumPending }
 
+    /// The records of the metrics. A task that got its delegate after the start has recorded nothing; its last exchange then stands for all.
+    var measuredTransactions: [TransactionRecord] {
+        guard load.transactions.isEmpty, let currentRequest, let response = content.response else {
+            return load.transactions
+        }
+        var record = TransactionRecord(request: currentRequest)
+        record.response = response
+        return [record]
+    }
+
     /// When the next timeout expires; `nil` if none is running. The time that the program takes to read does not count as idle time.
     var deadline: Duration? { isFull ? clock.resourceDeadline : clock.deadline }
 }

@@ -39,7 +39,8 @@ enum URIBytes {
     }
 
     /// Percent-encodes every byte that `isAllowed` rejects. Existing percent signs stay as they are.
-    static func encoded(_ bytes: some Sequence<UInt8>, where isAllowed: (UInt8) -> Bool) -> String {
+    static func encoded(_ bytes: some Collection<UInt8>, where isAllowed: (UInt8) -> Bool) -> String {
+        if bytes.allSatisfy(isAllowed) { return String(decoding: bytes, as: UTF8.self) }
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
         for byte in bytes {

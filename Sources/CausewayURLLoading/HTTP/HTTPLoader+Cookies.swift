@@ -1,0 +1,35 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// Adds the stored cookies, unless the program has set the field.
+    func addCookies(to value: inout HTTPRequestValue, _ values: RequestValues) {
+        let settings = network.settings
+        guard settings.http.setsCookies, values.options[.handlesCookies], let storage = settings.stores.cookies,
+            !storage.isKnownToBeEmpty, let url = values.url, !value.fields.contains("Cookie")
+        else { return }
+        guard let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
+        for (name, text) in HTTPCookie.requestHeaderFields(with: cookies) { value.fields.append(name, text) }
+    }
+
+    /// Stores the cookies of a response, as the policy of the session permits.
+    func storeCookies(_ fields: FieldSection) {
+        let settings = network.settings
+        guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],
+            settings.http.cookieAcceptPolicy != .never
+        else { return }
+        let cookies = fields.values(of: "Set-Cookie").flatMap { value in
+            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+        }
+        guard !cookies.isEmpty else { return }
+        if settings.http.cookieAcceptPolicy == .always {
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        } else if let task = attempt.task.task {
+            storage.storeCookies(cookies, for: task)
+        }
+    }
+}
