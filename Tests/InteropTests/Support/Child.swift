@@ -13,9 +13,11 @@ final class Child {
         case held
     }
 
-    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed.
-    private static let lifetime = 60
-    static let patience = Duration.seconds(20)
+    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed. While unit tests have all processors, a test can
+    /// wait minutes for its next turn, and its server must still run then.
+    private static let lifetime = 1_200
+    /// The time after which an event is considered missing. A test that succeeds never waits for it.
+    static let patience = Duration.seconds(120)
 
     let name: String
     private let identifier: pid_t

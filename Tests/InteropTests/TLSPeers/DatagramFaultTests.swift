@@ -48,7 +48,7 @@ extension Interop.TLSPeers {
         }
 
         /// Repeats a handshake that takes too long, at most twice: each lost flight doubles the next timeout, and one of fifty handshakes
-        /// takes longer than the lifetime of a child.
+        /// takes more than 45 seconds.
         private static func talk(_ start: () async throws -> (nw: Child, client: Child, server: Child)) async throws {
             for _ in 0..<3 {
                 let (nw, client, server) = try await start()
