@@ -1,7 +1,4 @@
-internal import Causeway
 internal import CausewayHTTP
-internal import CausewayProtocols
-internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
