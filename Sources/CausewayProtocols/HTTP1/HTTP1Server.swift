@@ -120,7 +120,12 @@ package struct HTTP1Server: Sendable {
     /// Ends the connection of a client that does not send its request in time. Sends status 408 if a request has begun, but not its response
     /// (RFC 9110 §15.5.9).
     package mutating func timedOut() {
-        let hasBegun = phase == .head ? !isIdle : exchange.answer == .awaited
+        let hasBegun: Bool
+        switch phase {
+        case .head: hasBegun = !isIdle
+        case .body, .waiting, .draining, .upgrading: hasBegun = exchange.answer == .awaited
+        case .closing, .upgraded, .ended: return
+        }
         if hasBegun {
             output.append(
                 Array("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))

@@ -62,10 +62,14 @@ extension HTTP2Connection {
         endIfDone()
     }
 
+    /// The last stream identifier for a GOAWAY frame. It never exceeds that of an earlier frame, although the peer may have opened further
+    /// streams, which were ignored (RFC 9113 §6.8).
+    private var lastProcessedStreamID: HTTP2StreamID { min(own.goAway ?? .largestStream, peer.lastStreamID) }
+
     /// Ends the connection at once, with a GOAWAY frame. Open streams fail.
     package mutating func abort(_ code: HTTP2ErrorCode = .noError) {
         guard phase != .ended else { return }
-        output.append(.goAway(lastStreamID: peer.lastStreamID, code))
+        output.append(.goAway(lastStreamID: lastProcessedStreamID, code))
         end(.aborted)
     }
 
@@ -73,7 +77,7 @@ extension HTTP2Connection {
     mutating func fail(_ violation: HTTP2Violation) {
         guard phase != .ended else { return }
         let reason = Array(violation.reason.utf8)
-        output.append(.goAway(lastStreamID: peer.lastStreamID, violation.code, debugData: reason[...]))
+        output.append(.goAway(lastStreamID: lastProcessedStreamID, violation.code, debugData: reason[...]))
         end(.violation(violation))
     }
 

@@ -90,6 +90,8 @@ extension HTTPServerConnection {
                 events.append(.finished(id, trailers: trailers))
             }
         case .upgraded:
+            // A successful response to CONNECT without content is complete, so nothing could end the tunnel.
+            guard http1?.id != nil else { return end(isInterrupted: false) }
             modifyHTTP1 { serving in
                 serving.isTunnel = true
                 serving.tunnelInput = serving.machine.takeRemainingInput()
@@ -147,15 +149,18 @@ extension HTTPServerConnection {
         }
     }
 
+    /// Reports content up to the limit. How much the program receives does not depend on how the input is split.
     private mutating func arrived(_ content: ArraySlice<UInt8>) {
         guard let id = http1?.id, let received = http1?.received else { return }
-        let isTooLong = received + content.count > limits.contentByteCount
+        let delivered = content.prefix(max(0, limits.contentByteCount - received))
+        let isTooLong = delivered.count < content.count
         modifyHTTP1 { serving in
             serving.received += content.count
-            if isTooLong { serving.machine.finish() } else { serving.unread += content.count }
+            serving.unread += delivered.count
+            if isTooLong { serving.machine.finish() }
         }
-        guard isTooLong else { return events.append(.content(id, content)) }
-        if received <= limits.contentByteCount { events.append(.refusedContent(id)) }
+        if !delivered.isEmpty { events.append(.content(id, delivered)) }
+        if isTooLong, received <= limits.contentByteCount { events.append(.refusedContent(id)) }
     }
 
     /// Returns the path and query of a request target, and the authority of a target in absolute form (RFC 9112 §3.2).

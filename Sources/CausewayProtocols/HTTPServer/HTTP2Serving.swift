@@ -9,23 +9,24 @@ struct HTTP2Serving: Sendable {
         var hasRequestEnded = false
         /// Whether content of the response waits for the client's windows.
         var hasQueuedContent = false
-        var isHead = false
-        var kind = Kind.exchange
+        /// Whether the content is too long, so that the rest of it is discarded.
+        var isTooLong = false
+        var method: HTTP2MethodKind
+        var response = Response.open
 
-        enum Kind: Sendable {
-            case exchange
-            /// A request whose response has no content.
+        enum Response: Sendable {
+            case open
+            /// The response has no content. The program has not ended it.
             case withoutContent
-            case tunnel
-            /// The content is too long and is discarded.
-            case discarding
-            /// The response is complete, and the content is discarded.
+            /// The response is complete, and the content of the request is discarded.
             case done
         }
 
-        var discards: Bool { kind == .discarding || kind == .done }
+        init(_ method: HTTP2MethodKind) { self.method = method }
+
+        var discards: Bool { isTooLong || response == .done }
         /// Whether the server waits for content that the client may send.
-        var awaitsContent: Bool { !hasRequestEnded && !discards && kind != .tunnel && unread == 0 }
+        var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
     }
 
     var machine: HTTP2Connection
@@ -53,8 +54,8 @@ struct HTTP2Serving: Sendable {
     /// Whether a response waits for the client's windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
 
-    mutating func insert(_ id: HTTP2StreamID, isHead: Bool) {
-        requests[id] = Request(isHead: isHead)
+    mutating func insert(_ id: HTTP2StreamID, _ method: HTTP2MethodKind) {
+        requests[id] = Request(method)
         awaitingCount += 1
     }
 
@@ -113,7 +114,7 @@ extension HTTPServerConnection {
         times.requested()
         let isLast = requestCount >= limits.requestCount
         modifyHTTP2 { serving in
-            serving.insert(id, isHead: head.method == "HEAD")
+            serving.insert(id, HTTP2MethodKind(head))
             if isLast { serving.machine.finishAccepting() }
         }
         let announced = head.fields.firstValue(of: "content-length").flatMap { Int($0) }
@@ -143,22 +144,24 @@ extension HTTPServerConnection {
         }
     }
 
+    /// Reports content up to the limit. How much the program receives does not depend on how the input is split.
     private mutating func arrived(_ id: RequestID, _ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         let limit = limits.contentByteCount
-        var event: Event?
+        var (delivered, isTooLong) = (bytes.prefix(0), false)
         modifyHTTP2 { serving in
-            var isDelivered = false
             serving.update(id) { request in
                 guard !request.discards else { return }
-                request.received += bytes.count
-                isDelivered = request.kind == .tunnel || request.received <= limit
-                if isDelivered { request.unread += bytes.count } else { request.kind = .discarding }
-                event = isDelivered ? .content(id, bytes) : .refusedContent(id)
+                delivered = request.method == .tunnel ? bytes : bytes.prefix(limit - request.received)
+                isTooLong = delivered.count < bytes.count
+                request.isTooLong = isTooLong
+                request.received += delivered.count
+                request.unread += delivered.count
             }
-            if !isDelivered { serving.machine.took(bytes.count, of: id) }
+            serving.machine.took(bytes.count - delivered.count, of: id)
         }
-        if let event { events.append(event) }
+        if !delivered.isEmpty { events.append(.content(id, delivered)) }
+        if isTooLong { events.append(.refusedContent(id)) }
     }
 
     private mutating func requestEnded(_ id: RequestID, _ trailers: FieldSection) {
@@ -173,6 +176,6 @@ extension HTTPServerConnection {
     private mutating func closed(_ id: RequestID, _ failure: HTTP2StreamFailure?) {
         let request = http2?.remove(id)
         http2?.finished.removeAll { $0 == id }
-        if let request { events.append(.closed(id, isComplete: failure == nil || request.kind == .done)) }
+        if let request { events.append(.closed(id, isComplete: failure == nil || request.response == .done)) }
     }
 }

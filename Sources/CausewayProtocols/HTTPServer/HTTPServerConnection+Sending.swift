@@ -61,14 +61,19 @@ extension HTTPServerConnection {
             try serving.machine.respond(head, body: length)
             serving.hasResponded = true
         } http2: { serving throws(HTTP2Refusal) in
+            let method = serving.requests[id]?.method
+            let opensTunnel = method == .connect && status < 300
             var fields = fields
-            if case .length(let count) = content, !fields.contains("content-length"), status != 204 {
+            // A response that opens a tunnel has no length (RFC 9110 §8.6).
+            if case .length(let count) = content, !fields.contains("content-length"), status != 204, !opensTunnel {
                 fields.append("content-length", String(count))
             }
-            let hasNoContent =
-                content == .none || status == 204 || status == 304 || serving.requests[id]?.isHead == true
+            let hasNoContent = content == .none || status == 204 || status == 304 || method == .head
             try serving.machine.respond(id, HTTP2ResponseHead(status: status, fields: fields), endsStream: hasNoContent)
-            if hasNoContent { serving.update(id) { $0.kind = .withoutContent } }
+            serving.update(id) { request in
+                if hasNoContent { request.response = .withoutContent }
+                if opensTunnel { request.method = .tunnel }
+            }
         }
         if content == .none { completed(id) }
     }
@@ -81,7 +86,7 @@ extension HTTPServerConnection {
             var bytes = bytes
             while let piece = bytes.popPiece() { try serving.machine.sendContent(piece) }
         } http2: { serving throws(HTTP2Refusal) in
-            guard serving.requests[id]?.kind != .withoutContent else { return }
+            guard serving.requests[id]?.response != .withoutContent else { return }
             try serving.machine.send(id, bytes)
             serving.update(id) { $0.hasQueuedContent = true }
         }
@@ -96,7 +101,7 @@ extension HTTPServerConnection {
             endsTunnel = serving.isTunnel
             if !endsTunnel { try serving.machine.sendEnd(trailers: trailers) }
         } http2: { serving throws(HTTP2Refusal) in
-            guard serving.requests[id]?.kind != .withoutContent else { return }
+            guard serving.requests[id]?.response != .withoutContent else { return }
             if trailers.isEmpty {
                 try serving.machine.send(id, ByteChain(), endsStream: true)
             } else {
@@ -123,7 +128,7 @@ extension HTTPServerConnection {
             serving.hasResponded = true
         } http2: { serving throws(HTTP2Refusal) in
             try serving.machine.respond(id, HTTP2ResponseHead(status: 200, fields: fields), endsStream: false)
-            serving.update(id) { $0.kind = .tunnel }
+            serving.update(id) { $0.method = .tunnel }
         }
     }
 
@@ -145,7 +150,7 @@ extension HTTPServerConnection {
         modifyHTTP2 { serving in
             var isOpen = false
             serving.update(id) { request in
-                request.kind = .done
+                request.response = .done
                 isOpen = !request.hasRequestEnded
             }
             // The rest of the content has no reader. The client may stop sending it.

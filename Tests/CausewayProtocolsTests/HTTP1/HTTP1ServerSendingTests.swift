@@ -207,6 +207,17 @@ struct HTTP1ServerSendingTests {
         #expect(server.server.outputCount == 0)
     }
 
+    @Test("A timeout after the end sends nothing")
+    func lateTimeout() {
+        var server = HTTP1Server()
+        server.received(Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)[...])
+        while server.nextEvent() != nil {}
+        server.abort()
+        #expect(server.nextEvent() == .ended(.aborted))
+        server.timedOut()
+        #expect(server.outputCount == 0 && server.nextEvent() == nil)
+    }
+
     @Test("Client and server exchange messages of every framing")
     func together() throws {
         var (client, server) = (TracedClient(), TracedServer())

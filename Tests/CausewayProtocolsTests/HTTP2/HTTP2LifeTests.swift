@@ -96,6 +96,21 @@ struct HTTP2LifeTests {
         #expect(server.events.last == .ended(nil) && server.goAways == [.noError, .noError])
     }
 
+    @Test("§6.8: the last stream identifier never increases, although an ignored stream has a higher one")
+    func lastStreamIdentifier() {
+        var server = HTTP2Subject.open(.server)
+        server.receive { $0.headers(1, HTTP2Wire.get) }
+        server.connection.finishAccepting()
+        server.receive { $0.headers(3, HTTP2Wire.get) }
+        server.connection.abort()
+        server.collect()
+        let last = server.frames.compactMap { entry -> UInt32? in
+            guard case .goAway(let last, _, _) = entry.frame else { return nil }
+            return last
+        }
+        #expect(last == [1, 1])
+    }
+
     @Test("A client without requests ends at once")
     func clientShutsDown() {
         var client = HTTP2Subject.open(.client)

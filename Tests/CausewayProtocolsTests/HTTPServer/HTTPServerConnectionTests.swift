@@ -86,13 +86,15 @@ struct HTTPServerConnectionTests {
         #expect(text.contains("Connection: close\r\n"))
     }
 
-    @Test("Chunked content that is too long is cut, and the connection closes after the response")
-    func tooLong() throws {
+    @Test(
+        "Chunked content that is too long is cut at the limit, and the connection closes after the response",
+        arguments: [1, 5, .max])
+    func tooLong(_ size: Int) throws {
         var served = ServedConnection { $0.contentByteCount = 4 }
         let chunked =
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n3\r\nghi\r\n"
-        let events = served.receive(chunked)
-        #expect(events.content == "abc")
+        let events = served.receive(chunked, inPiecesOf: size)
+        #expect(events.content == "abcd")
         #expect(events.filter { $0 == .refusedContent(1) }.count == 1)
         let end = try served.respond(status: 413)
         #expect(end == [.closed(1, isComplete: true), .ended(isInterrupted: false)])
@@ -134,6 +136,14 @@ struct HTTPServerConnectionTests {
         #expect(served.takeText() == "raw")
         #expect(served.change { $0.inputEnded() } == [.finished(1, trailers: FieldSection())])
         #expect(try served.change { try $0.finish(1) } == [.closed(1, isComplete: true), .ended(isInterrupted: false)])
+    }
+
+    @Test("A successful response to CONNECT without content ends the connection")
+    func emptyTunnel() throws {
+        var served = ServedConnection()
+        _ = served.receive("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n")
+        let events = try served.change { try $0.respond(1, 200, FieldSection(), .none) }
+        #expect(events == [.closed(1, isComplete: true), .ended(isInterrupted: false)])
     }
 
     @Test("An interrupted response ends the connection without an end of the content")

@@ -149,6 +149,54 @@ struct HTTPServerHTTP2Tests {
         #expect(pair.exchange().contains(.refusedContent(id)))
     }
 
+    @Test("The program receives content up to the limit, however the input is split", arguments: [1, 7, .max])
+    func contentLimit(_ size: Int) throws {
+        var pair = Pair { $0.contentByteCount = 30 }
+        let id = try pair.request("POST", endsStream: false)
+        _ = pair.exchange()
+        try pair.client.send(id, ByteChain([UInt8](repeating: 97, count: 42)))
+        let output = pair.client.nextOutput()
+        var rest = try #require(output).bytes[...]
+        var events: [HTTPServerConnection.Event] = []
+        while !rest.isEmpty {
+            let piece = rest.prefix(size)
+            rest = rest.dropFirst(size)
+            events += pair.served.change { $0.received(piece, at: .zero) }
+        }
+        #expect(events.content.utf8.count == 30)
+        #expect(events.filter { $0 == .refusedContent(id) }.count == 1)
+    }
+
+    @Test("A response without content can be ended although the request is too long")
+    func tooLongHead() throws {
+        var pair = Pair { $0.contentByteCount = 10 }
+        let id = try pair.request("HEAD", endsStream: false)
+        _ = pair.exchange()
+        _ = try pair.exchange { try $0.respond(id, 200, FieldSection(), .length(5)) }
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 11)))
+        #expect(pair.exchange().contains(.refusedContent(id)))
+        let end = try pair.exchange { machine in
+            try machine.send(id, ByteChain(Array("hello".utf8)))
+            try machine.finish(id)
+        }
+        #expect(end == [.closed(id, isComplete: true)])
+    }
+
+    @Test("A tunnel has no limit of its content and no field content-length (RFC 9110 §8.6)")
+    func tunnel() throws {
+        var pair = Pair { $0.contentByteCount = 10 }
+        let head = HTTP2RequestHead(method: "CONNECT", scheme: "", authority: "h:1", path: "")
+        let id = try pair.client.request(head, endsStream: false)
+        #expect(pair.exchange().heads.first?.target == "h:1")
+        _ = try pair.exchange { try $0.respond(id, 200, FieldSection(), .length(2)) }
+        try pair.client.send(id, ByteChain([UInt8](repeating: 97, count: 40)))
+        #expect(pair.exchange().content.utf8.count == 40)
+        let heads = pair.clientEvents.compactMap { event -> HTTP2ResponseHead? in
+            if case .response(_, let head, _) = event { head } else { nil }
+        }
+        #expect(heads.count == 1 && heads.first?.fields.contains("content-length") == false)
+    }
+
     @Test("Shutting down lets open streams end, and refuses later ones")
     func shutDown() throws {
         var pair = Pair()
