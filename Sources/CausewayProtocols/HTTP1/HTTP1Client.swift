@@ -182,8 +182,8 @@ package struct HTTP1Client: Sendable {
         held = ByteChain()
     }
 
-    /// Discards a held body, because the server responded without waiting for it. The connection cannot be reused, because the server might
-    /// interpret the next request as the body (RFC 9110 §10.1.1).
+    /// Discards a held body, because the server responded without waiting for it, or the connection ends. The connection cannot be reused,
+    /// because the server might interpret the next request as the body (RFC 9110 §10.1.1).
     mutating func dropHeldBody() {
         guard isBodyHeld else { return }
         exchange.holdDeadline = nil
@@ -194,7 +194,6 @@ package struct HTTP1Client: Sendable {
     /// Ends the connection at once. The machine sends nothing more.
     package mutating func abort() {
         output = ByteChain()
-        held = ByteChain()
         close(.aborted)
     }
 
@@ -205,7 +204,7 @@ package struct HTTP1Client: Sendable {
         case .idle, .head, .body: break
         }
         phase = .closing(failure)
-        exchange.holdDeadline = nil
+        dropHeldBody()
         _ = input.removeAll()
     }
 }

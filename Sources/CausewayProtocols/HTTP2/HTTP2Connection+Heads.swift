@@ -129,16 +129,13 @@ extension HTTP2Connection {
         // (RFC 9113 §6.8).
         if let last = own.goAway, id > last { return streams.remember(id, .byReset) }
         guard streams.count < configuration.settings.maxConcurrentStreams ?? .max else {
-            try chargeReset(at: now)
-            output.append(.resetStream(.refusedStream), on: id)
-            return streams.remember(id, .byReset)
+            return try refuse(id, .refusedStream, at: now)
         }
+        guard !block.exceedsLimit else { return try answerTooLarge(id, endsStream: endsStream, at: now) }
         let window = HTTP2ReceiveWindow(size: own.initialWindowSize)
         var stream = HTTP2Stream(
             id: id, sending: .head, receiving: .content, receiveWindow: window,
             sendWindow: peer.settings.initialWindowSize)
-        streams.insert(stream)
-        guard !block.exceedsLimit else { return answerTooLarge(id, endsStream: endsStream) }
         do throws(HTTP2MalformedMessage) {
             let head = try HTTP2RequestHead(
                 block, allowsProtocol: configuration.settings.enablesConnectProtocol)
@@ -148,21 +145,22 @@ extension HTTP2Connection {
                 throw HTTP2MalformedMessage("content shorter than announced")
             }
             stream.priority = peer.takeEarlyPriority(of: id) ?? Self.priority(head.fields)
-            _ = streams.update(id) { $0 = stream }
+            streams.insert(stream)
             events.append(.request(id, head, endsStream: endsStream))
             if endsStream { endReceiving(id) }
         } catch {
-            try failUnannounced(HTTP2Violation(.protocolError, stream: id, error.reason), at: now)
+            try refuse(id, .protocolError, at: now)
         }
     }
 
-    /// Resets a stream that was not reported to the program.
-    private mutating func failUnannounced(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
-        guard case .stream(let id) = violation.scope else { return }
+    /// Resets a stream that was not reported to the program. It is never in the table, because the end of the connection reports the end of
+    /// every stream in the table.
+    private mutating func refuse(
+        _ id: HTTP2StreamID, _ code: HTTP2ErrorCode, at now: Duration
+    ) throws(HTTP2Violation) {
         try chargeReset(at: now)
-        output.append(.resetStream(violation.code), on: id)
-        streams.close(id, .byReset)
-        endIfDone()
+        output.append(.resetStream(code), on: id)
+        streams.remember(id, .byReset)
     }
 
     static func priority(_ fields: FieldSection) -> HTTPPriority {
@@ -170,14 +168,17 @@ extension HTTP2Connection {
         return HTTPPriority(parsing: fields[place].value)
     }
 
-    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1).
-    private mutating func answerTooLarge(_ id: HTTP2StreamID, endsStream: Bool) {
+    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1). Such requests cost the program nothing, so
+    /// only the flood guard limits their number.
+    private mutating func answerTooLarge(
+        _ id: HTTP2StreamID, endsStream: Bool, at now: Duration
+    ) throws(HTTP2Violation) {
+        try chargeReset(at: now)
         output.appendBlock(on: id, endsStream: true) { encoder, bytes in
             HTTP2ResponseHead(status: 431).encode(with: &encoder, to: &bytes)
         }
         if !endsStream { output.append(.resetStream(.noError), on: id) }
-        streams.close(id, endsStream ? .byPeer : .byReset)
-        endIfDone()
+        streams.remember(id, endsStream ? .byPeer : .byReset)
     }
 
     /// Closes a stream whose response or trailers exceed the limits.

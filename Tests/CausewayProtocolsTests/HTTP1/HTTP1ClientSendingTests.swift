@@ -185,6 +185,14 @@ struct HTTP1ClientSendingTests {
         #expect(client.client.outputCount == 0 && client.client.deadline == nil)
     }
 
+    @Test("A body that waits for status 100 is discarded when the connection ends")
+    func endedWhileHeld() throws {
+        var client = try expecting()
+        client.client.inputEnded()
+        #expect(client.client.nextEvent() == .ended(.endedWithoutResponse))
+        #expect(client.client.outputCount == 0 && client.client.takeOutput().isEmpty && !client.client.hasSentRequest)
+    }
+
     @Test("A request without content does not wait")
     func nothingToHold() throws {
         var client = TracedClient()

@@ -22,6 +22,9 @@ struct HTTP2BoundTests {
             wire.frame(8, on: id, [0, 0, 0, 0])
         },
         Flood(name: "malformed requests", role: .server) { wire, id in wire.headers(id, [(":method", "GET")]) },
+        Flood(name: "heads that are too large", role: .server) { wire, id in
+            bomb(&wire, on: id, [0x82, 0x87, 0x84], endsStream: true)
+        },
         Flood(name: "PING", role: .client) { wire, _ in wire.frame(.ping(1)) },
         Flood(name: "answers to PING", role: .client) { wire, _ in wire.frame(.ping(1, isAcknowledgment: true)) },
         Flood(name: "SETTINGS", role: .client) { wire, _ in wire.settings() },
@@ -51,6 +54,13 @@ struct HTTP2BoundTests {
         }
         #expect(subject.goAways == [.enhanceYourCalm])
         #expect((49...52).contains(steps))
+    }
+
+    @Test("A flood of malformed requests ends without an event of a stream that was not reported")
+    func reportsNoMalformedRequest() {
+        var server = HTTP2Subject.open(.server) { $0.floodBurst = 5 }
+        for id in 0..<7 { server.receive { $0.headers(UInt32(2 * id + 1), [(":method", "GET")]) } }
+        #expect(server.goAways == [.enhanceYourCalm] && server.events.count == 1)
     }
 
     @Test("The same frames at a low rate do not", arguments: floods)
@@ -112,7 +122,7 @@ struct HTTP2BoundTests {
     }
 
     /// Appends a block with many references to one large entry of the dynamic table.
-    private func bomb(_ wire: inout HTTP2Wire, on id: UInt32, _ control: [UInt8], endsStream: Bool) {
+    private static func bomb(_ wire: inout HTTP2Wire, on id: UInt32, _ control: [UInt8], endsStream: Bool) {
         var block = control + [0x40, 0x01, 0x78, 0x7F, 0x81, 0x1E]
         block += [UInt8](repeating: 0x79, count: 4000)
         block += [UInt8](repeating: 0xBE, count: 8000)
@@ -122,10 +132,10 @@ struct HTTP2BoundTests {
     @Test("§10.5.1: a request with too many fields is answered with status 431")
     func answersLargeFields() {
         var server = HTTP2Subject.open(.server)
-        server.receive { bomb(&$0, on: 1, [0x82, 0x87, 0x84], endsStream: true) }
+        server.receive { Self.bomb(&$0, on: 1, [0x82, 0x87, 0x84], endsStream: true) }
         #expect(server.decodeHeads().last?.firstValue(of: ":status") == "431")
         #expect(server.events.isEmpty && server.resets.isEmpty && server.connection.streamCount == 0)
-        server.receive { bomb(&$0, on: 3, [0x82, 0x87, 0x84], endsStream: false) }
+        server.receive { Self.bomb(&$0, on: 3, [0x82, 0x87, 0x84], endsStream: false) }
         #expect(server.resets.map(\.code) == [.noError])
         server.receive { $0.headers(5, HTTP2Wire.get) }
         #expect(server.connection.streamCount == 1)
@@ -135,7 +145,7 @@ struct HTTP2BoundTests {
     func refusesLargeFields() throws {
         var client = HTTP2Subject.open(.client)
         _ = try client.connection.request(HTTP2RequestHead(authority: "h"), endsStream: true)
-        client.receive { bomb(&$0, on: 1, [0x88], endsStream: true) }
+        client.receive { Self.bomb(&$0, on: 1, [0x88], endsStream: true) }
         #expect(client.events == [.closed(1, .fieldsTooLarge)] && client.resets.map(\.code) == [.enhanceYourCalm])
         #expect(!client.connection.hasEnded)
     }
