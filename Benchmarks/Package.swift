@@ -35,9 +35,17 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
-        // server-ratios compares this program with nginx.
+        // http-memory measures the memory of this program.
         .executableTarget(
-            name: "HTTPFileServer", dependencies: [.product(name: "CausewayHTTPServer", package: "causeway")],
+            name: "HTTPMemory", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
+            swiftSettings: house),
+        // server-ratios compares this program with nginx; http-memory measures its memory.
+        .executableTarget(
+            name: "HTTPFileServer",
+            dependencies: [
+                .product(name: "Causeway", package: "causeway"),
+                .product(name: "CausewayHTTPServer", package: "causeway"),
+            ],
             swiftSettings: house),
         .executableTarget(
             name: "ResolverRatios", dependencies: [.product(name: "CausewayMeasures", package: "causeway")],

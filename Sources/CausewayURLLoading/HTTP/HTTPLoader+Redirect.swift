@@ -51,11 +51,14 @@ extension HTTPLoader {
 
 extension LoadFailure {
     fileprivate init(_ refusal: RedirectRefusal) {
-        switch refusal {
-        case .tooMany: self.init(.tooManyRedirects)
-        case .downgrade: self.init(.downgrade)
-        case .invalidLocation: self.init(.redirectTargetInvalid)
-        case .unsupportedScheme: self.init(.unsupportedURL)
-        }
+        // With its type, because `.downgrade` alone would also name a refusal, and the initializer would recurse.
+        let cause: Cause =
+            switch refusal {
+            case .tooMany: .tooManyRedirects
+            case .downgrade: .downgrade
+            case .invalidLocation: .redirectTargetInvalid
+            case .unsupportedScheme: .unsupportedURL
+            }
+        self.init(cause)
     }
 }

@@ -47,19 +47,47 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate that bytes were written to the file of a download.
+    /// Notifies the delegate of sent content. While the delegate queue is busy, reports are combined, so that they need no memory.
+    func notifyOfSending(_ count: Int64) {
+        let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
+        guard !candidates.isEmpty, let task else { return }
+        let isFirst = state.withLock { state in
+            defer { state.counts.unreportedSent = (state.counts.unreportedSent.count + count, state.counts.sent) }
+            return state.counts.unreportedSent.count == 0
+        }
+        guard isFirst else { return }
+        calls.add { [self] in
+            let (sent, expected) = state.withLock { state in
+                defer { state.counts.unreportedSent.count = 0 }
+                return (state.counts.unreportedSent, state.counts.expectedToSend)
+            }
+            for delegate in candidates {
+                let isTaken = DelegateProbe.call(delegate, .sentBodyData) {
+                    delegate.urlSession(
+                        session, task: task, didSendBodyData: sent.count, totalBytesSent: sent.total,
+                        totalBytesExpectedToSend: expected)
+                }
+                if isTaken { return }
+            }
+        }
+    }
+
+    /// Notifies the delegate that bytes were written to the file of a download. They count as waiting for the program until the delegate
+    /// returns, so a busy delegate queue pauses the download.
     func notifyOfWriting(_ count: Int, _ total: Int64, _ expected: Int64) {
-        guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return }
-        let candidates = delegates.compactMap(\.download)
-        calls.add { [session] in
+        guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return took(count) }
+        let candidates = delegates.compactMap(\.download).filter { !DelegateProbe.isKnownToLack($0, .wroteData) }
+        guard !candidates.isEmpty else { return took(count) }
+        calls.add { [self] in
             for delegate in candidates {
                 let isTaken = DelegateProbe.call(delegate, .wroteData) {
                     delegate.urlSession(
                         session, downloadTask: task, didWriteData: Int64(count), totalBytesWritten: total,
                         totalBytesExpectedToWrite: expected)
                 }
-                if isTaken { return }
+                if isTaken { break }
             }
+            took(count)
         }
     }
 

@@ -99,7 +99,6 @@ extension TaskCore {
             do throws(LoadFailure) {
                 try file?.write(data)
                 notifyOfWriting(data.count, total, expected)
-                took(data.count)
             } catch {
                 finish(error)
             }
@@ -107,16 +106,9 @@ extension TaskCore {
     }
 
     private func sent(_ count: Int64) {
-        let (total, expected) = state.withLock { state in
-            state.counts.sent += count
-            return (state.counts.sent, state.counts.expectedToSend)
-        }
+        state.withLock { $0.counts.sent += count }
         noteProgress()
-        guard count > 0 else { return }
-        notify(.sentBodyData) {
-            $0.urlSession(
-                $1, task: $2, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)
-        }
+        if count > 0 { notifyOfSending(count) }
     }
 
     private func measured(_ record: TransactionRecord) {

@@ -23,6 +23,8 @@ struct TaskState: Sendable {
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
         /// Bytes that have arrived but have not been delivered.
         var pending = 0
+        /// Sent bytes that the delegate has not been notified of, and the total to report with them.
+        var unreportedSent = (count: Int64(0), total: Int64(0))
     }
 
     /// Settings that the program can change.

@@ -1,0 +1,83 @@
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+import Testing
+
+extension Loopback {
+    /// In separate processes, which regard the loopback interface as a cellular one.
+    @Suite("URLSession: without a permitted network (§3, §5, §18, §25)")
+    struct URLSessionConnectivityTests {
+        @Test("A task fails at once with the reason, and nothing reaches the server")
+        func fails() async {
+            await #expect(processExitsWith: .success) {
+                let server = try forbiddenNetwork()
+                let url = try #require(URL(string: server.uri()))
+                let session = privateSession { $0.allowsCellularAccess = false }
+                let error = await failure { _ = try await session.data(from: url) }
+                #expect(error?.code == .notConnectedToInternet)
+                #expect(error?.networkUnavailableReason == .cellular)
+                var request = URLRequest(url: url)
+                request.allowsCellularAccess = false
+                let second = await failure { [request] in _ = try await privateSession().data(for: request) }
+                #expect(second?.networkUnavailableReason == .cellular)
+                #expect(server.acceptedCount == 0)
+                #expect(try await privateSession().data(from: url).0 == Data("GET ".utf8))
+            }
+        }
+
+        @Test(
+            "A task that waits for connectivity reports that once; only the resource timeout runs, and it can be cancelled"
+        )
+        func waits() async {
+            await #expect(processExitsWith: .success) {
+                let server = try forbiddenNetwork()
+                let url = try #require(URL(string: server.uri()))
+                let delegate = WaitingDelegate()
+                let session = privateSession(delegate) {
+                    $0.allowsCellularAccess = false
+                    $0.waitsForConnectivity = true
+                    $0.timeoutIntervalForRequest = 0.1
+                    $0.timeoutIntervalForResource = 1
+                }
+                let code = await failureCode { _ = try await session.data(from: url) }
+                #expect(code == .timedOut)
+                #expect(delegate.count == 1)
+                let metrics = try #require(delegate.metrics)
+                #expect(metrics.taskInterval.duration >= 0.99)
+                #expect(metrics.transactionMetrics.first?.requestStartDate == nil)
+
+                let other = privateSession(delegate) {
+                    $0.allowsCellularAccess = false
+                    $0.waitsForConnectivity = true
+                }
+                let load = Task { try await other.data(from: url) }
+                while delegate.count < 2 { await Task.yield() }
+                load.cancel()
+                #expect(await failureCode { _ = try await load.value } == .cancelled)
+            }
+        }
+    }
+}
+
+/// Makes the loopback interface a cellular one, and starts a server.
+private func forbiddenNetwork() throws -> ScriptedServer {
+    Watchdog.arm(seconds: 600)
+    setenv("CAUSEWAY_INTERFACES", "lo=cellular", 1)
+    return try echoServer()
+}
+
+/// Counts the tasks that wait, and keeps the metrics of the last task.
+private final class WaitingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let state = LockedValue<(count: Int, metrics: URLSessionTaskMetrics?)>((0, nil))
+
+    var count: Int { state.withLock { $0.count } }
+    var metrics: URLSessionTaskMetrics? { state.withLock { $0.metrics } }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        state.withLock { $0.count += 1 }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        state.withLock { $0.metrics = metrics }
+    }
+}
