@@ -142,9 +142,10 @@ struct Cancellations: Sendable {
         let session = makeSession(width: 6)
         defer { session.invalidateAndCancel() }
         var complete = 0
-        for _ in 0..<count {
+        for number in 0..<count {
             let task = Task { [url] in try await session.data(from: url) }
-            try await Task.sleep(for: .microseconds(.random(in: 0..<400)))
+            // Half of the moments are during the establishment of a connection, and before the response.
+            try await Task.sleep(for: .microseconds(.random(in: 0..<(number % 2 == 0 ? 400 : 2_000))))
             task.cancel()
             if case .success = await task.result { complete += 1 }
         }
