@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Sequences of bytes")
+@Suite("Sequences of bytes (§6)")
 struct BytesTests {
     @Test("Bytes and lines of a response")
     func lines() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("URLSessionConfiguration")
+@Suite("URLSessionConfiguration (§2)")
 struct ConfigurationTests {
     @Test("Default settings")
     func defaults() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("NSURLConnection")
+@Suite("NSURLConnection (§20)")
 struct ConnectionTests {
     /// Records the messages of a connection.
     final class OldRecorder: NSObject, NSURLConnectionDataDelegate, Sendable {
@@ -112,7 +112,7 @@ struct ConnectionTests {
     }
 }
 
-@Suite("NSURLDownload")
+@Suite("NSURLDownload (§20)")
 struct OldDownloadTests {
     /// Chooses a place and records the messages.
     final class Chooser: NSObject, NSURLDownloadDelegate, Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("HTTPCookie and HTTPCookieStorage")
+@Suite("HTTPCookie and HTTPCookieStorage (§10)")
 struct CookieTests {
     let url = URL(string: "https://example.com/a/b")!
 

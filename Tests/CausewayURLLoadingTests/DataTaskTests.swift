@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Data tasks")
+@Suite("Data tasks (§4, §5, §16, §17, §18, §24)")
 struct DataTaskTests {
     let hello = URL(string: "data:text/plain,hello")!
 

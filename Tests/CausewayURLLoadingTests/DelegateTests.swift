@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Delegates without responds(to:)")
+@Suite("Delegates without responds(to:) (§5, §9, §23)")
 struct DelegateTests {
     let hello = URL(string: "data:,hello")!
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Download and upload tasks")
+@Suite("Download and upload tasks (§5, §6, §12, §13)")
 struct DownloadTests {
     let hello = URL(string: "data:,hello")!
 

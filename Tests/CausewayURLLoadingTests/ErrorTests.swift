@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Errors")
+@Suite("Errors (§18)")
 struct ErrorTests {
     static let codes: [(LoadFailure.Cause, Int)] = [
         (.cancelled, -999), (.authenticationCancelled, -1012), (.badURL, -1000), (.timedOut, -1001),

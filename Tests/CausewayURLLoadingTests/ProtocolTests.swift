@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("URLProtocol")
+@Suite("URLProtocol (§3, §4, §11, §19)")
 struct ProtocolTests {
     @Test("A class of the configuration loads; stopLoading is called once")
     func loads() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("URLRequest, NSURLRequest and NSMutableURLRequest")
+@Suite("URLRequest, NSURLRequest and NSMutableURLRequest (§7, §20)")
 struct RequestTests {
     let url = URL(string: "http://example.com/a")!
 

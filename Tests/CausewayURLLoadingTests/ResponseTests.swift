@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("URLResponse and HTTPURLResponse")
+@Suite("URLResponse and HTTPURLResponse (§7, §20)")
 struct ResponseTests {
     let url = URL(string: "https://www.example.com")!
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("Sessions")
+@Suite("Sessions (§2, §5)")
 struct SessionTests {
     let hello = URL(string: "data:,hello")!
 

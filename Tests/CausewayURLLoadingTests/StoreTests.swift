@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("URLCache, URLCredentialStorage, URLProtectionSpace")
+@Suite("URLCache, URLCredentialStorage, URLProtectionSpace (§9, §11)")
 struct StoreTests {
     func entry(_ count: Int, _ url: URL) -> CachedURLResponse {
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: count, textEncodingName: nil)

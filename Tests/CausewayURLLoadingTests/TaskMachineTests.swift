@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-@Suite("The machines of a task")
+@Suite("The machines of a task (§3, §4)")
 struct TaskMachineTests {
     @Test("Suspensions nest, and further resumes have no effect")
     func suspensions() {
@@ -122,7 +122,7 @@ struct TaskMachineTests {
     }
 }
 
-@Suite("data: URLs (RFC 2397)")
+@Suite("data: URLs (§24, RFC 2397)")
 struct DataURLTests {
     @Test(
         "Media type, charset and content",
@@ -154,7 +154,7 @@ struct DataURLTests {
     }
 }
 
-@Suite("Text of bytes")
+@Suite("Text of bytes (§6)")
 struct AsyncTextTests {
     /// A sequence of given bytes.
     struct Bytes: AsyncSequence {

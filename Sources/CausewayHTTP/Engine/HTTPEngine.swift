@@ -54,11 +54,15 @@ package final class HTTPEngine: Sendable {
     package func shutDown() { core.shutDown() }
 
     /// Sends a request and reports its events to an observer. The engine retains the observer until the end of the request.
+    ///
+    /// - Parameter prepare: Receives the handle before the request starts. Events can arrive before this method returns, so an observer
+    ///   that must be able to stop reading needs the handle earlier. It must not cancel the request.
     @discardableResult
     package func start(
-        _ request: HTTPRequestValue, body: HTTPRequestBody = .none, observer: any HTTPResponseObserver
+        _ request: HTTPRequestValue, body: HTTPRequestBody = .none, observer: any HTTPResponseObserver,
+        prepare: (HTTPRequestHandle) -> Void = { _ in }
     ) -> HTTPRequestHandle {
-        start(request, body, observer, isBuffered: false)
+        start(request, body, observer, isBuffered: false, prepare: prepare)
     }
 
     /// Sends a request and waits for the head of the response.
@@ -79,9 +83,12 @@ package final class HTTPEngine: Sendable {
     }
 
     private func start(
-        _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver, isBuffered: Bool
+        _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver, isBuffered: Bool,
+        prepare: (HTTPRequestHandle) -> Void = { _ in }
     ) -> HTTPRequestHandle {
         let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
+        let handle = HTTPRequestHandle(exchange: exchange, core: core)
+        prepare(handle)
         // CONNECT and Upgrade turn the connection into a tunnel or switch its protocol. This interface cannot hand over such a connection.
         if request.method == "CONNECT" {
             exchange.fail(.invalidRequest(.misuse("method CONNECT")))
@@ -90,6 +97,6 @@ package final class HTTPEngine: Sendable {
         } else {
             core.start(exchange)
         }
-        return HTTPRequestHandle(exchange: exchange, core: core)
+        return handle
     }
 }

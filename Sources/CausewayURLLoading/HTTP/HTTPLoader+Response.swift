@@ -101,6 +101,7 @@ extension HTTPLoader: HTTPResponseObserver {
         enum Next { case finish, decode, decide, restart, none }
         let next = state.withLock { state -> Next in
             state.exchange.handle = nil
+            state.exchange.reading = nil
             switch state.phase {
             case .streaming:
                 guard let decoder = state.content else { return .finish }

