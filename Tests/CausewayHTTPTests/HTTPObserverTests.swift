@@ -50,6 +50,26 @@ struct HTTPObserverTests {
         return engine.start(request, body: body, observer: recorder)
     }
 
+    @Test("The handle is known before the request starts, and stops the first content")
+    func prepared() throws {
+        let request = try #require(HTTPRequestValue(uri: "http://a.test/"))
+        let handle = engine.start(request, observer: recorder) { handle in
+            #expect(dialer.transports.isEmpty)
+            handle.setReading(false)
+        }
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        var delivered = 0
+        while delivered < 1_000_000, let wanted = transport.wanted {
+            delivered += wanted
+            transport.deliver(HTTPArrival(content: Data(count: wanted)))
+        }
+        #expect(delivered <= 64 << 10)
+        handle.setReading(true)
+        #expect(transport.wanted != nil)
+    }
+
     @Test("Events arrive in order, and the second request reuses the connection")
     func order() throws {
         _ = try start(.data(Data("abc".utf8)), method: "PUT")

@@ -37,7 +37,7 @@ struct BehaviourTests {
         #expect(isReset && isFlushed)
     }
 
-    @Test("§3: while a task waits for connectivity, only the resource timeout runs")
+    @Test("§3: sending restarts the idle timeout; while a task waits for connectivity, only the resource timeout runs")
     func waiting() async throws {
         let recorder = WaitingRecorder()
         let session = MockProtocol.session("waiting.mock", delegate: recorder) { _ in }
@@ -46,7 +46,10 @@ struct BehaviourTests {
         while MockProtocol.starts.withLock({ $0["waiting.mock"] }) == nil { await Task.yield() }
         let core = try #require(task.core)
         let attempt = try #require(core.state.withLock { $0.load.attempt })
-        #expect(core.state.withLock { $0.clock.deadline != $0.clock.resourceDeadline })
+        let first = try #require(core.state.withLock { $0.clock.deadline })
+        #expect(core.state.withLock { $0.clock.resourceDeadline } != first)
+        core.receive(.sent(1), from: attempt)
+        #expect(try #require(core.state.withLock { $0.clock.deadline }) > first)
         core.receive(.waiting, from: attempt)
         while recorder.count.withLock({ $0 }) == 0 { await Task.yield() }
         #expect(core.state.withLock { $0.clock.deadline == $0.clock.resourceDeadline })
