@@ -25,7 +25,9 @@ final class HTTPEngineCore: Sendable {
         var isClosed = false
         /// The time of the earliest pending timer.
         var timer: Duration?
-        var line = ActionLine<Action>()
+        var line = ActionLine<Action>(keepsStorage: true)
+        /// The actions of the current transition. Keeps its storage.
+        var actions: [Action] = []
     }
 
     private let dialer: any HTTPDialer
@@ -128,12 +130,17 @@ final class HTTPEngineCore: Sendable {
 
     func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
         let (mustPerform, deadline) = state.withLock { state -> (Bool, Duration?) in
-            let actions = body(&state).map { action -> Action in
-                if case .fail(let request, _) = action, let error { .fail(request, error) } else { .pool(action) }
+            for action in body(&state) {
+                if case .fail(let request, _) = action, let error {
+                    state.actions.append(.fail(request, error))
+                } else {
+                    state.actions.append(.pool(action))
+                }
             }
             let deadline = state.pool.deadline
             let needsTimer = deadline.map { due in state.timer.map { due < $0 } ?? true } ?? false
-            return (state.line.add(actions), needsTimer ? deadline : nil)
+            let mustPerform = !state.actions.isEmpty && state.line.move(&state.actions)
+            return (mustPerform, needsTimer ? deadline : nil)
         }
         if mustPerform { performActions() }
         if let deadline { setTimer(deadline, at: clock.now) }

@@ -4,14 +4,18 @@
 /// it serves, it would interrupt them often, each time for a small amount of work. After a yield, more events have arrived, and the loop
 /// handles them together. If each thread has its own processor, a yield costs one system call without effect.
 package struct YieldPolicy {
-    /// Minimum number of events after which a yield is worth the system call. After a smaller batch, few further events are expected.
-    private static let minimumEvents = 4
+    /// Minimum number of events after which a yield is worth the system call. A single event is usually the only one: a program that waits
+    /// for each answer.
+    private static let minimumEvents = 2
     /// Maximum time that the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor back later
-    /// than that, unrelated threads have used the processor, and the loop does not yield again until `pause` has passed.
-    private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(20))
-    private static let pause = Duration.seconds(1)
+    /// than that, unrelated threads have used the processor, and the loop does not yield again until a pause has passed.
+    private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(50))
+    /// Range of the pause. It doubles with each late return and halves with each other one, so that a single disturbance ends soon, and a
+    /// busy neighbour costs little.
+    private static let pauses = Duration.milliseconds(4)...Duration.seconds(1)
 
     private var nextTime = Duration.zero
+    private var pause = Self.pauses.lowerBound
 
     package init() {}
 
@@ -22,6 +26,11 @@ package struct YieldPolicy {
 
     /// Records how long the loop waited for the processor after a yield: from `began` to `end`.
     package mutating func note(eventCount: Int, from began: Duration, to end: Duration) {
-        if end - began > Self.patience.atAll + Self.patience.anEvent * eventCount { nextTime = end + Self.pause }
+        guard end - began > Self.patience.atAll + Self.patience.anEvent * eventCount else {
+            pause = max(pause / 2, Self.pauses.lowerBound)
+            return
+        }
+        nextTime = end + pause
+        pause = min(pause * 2, Self.pauses.upperBound)
     }
 }

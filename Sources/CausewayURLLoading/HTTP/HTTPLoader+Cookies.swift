@@ -4,10 +4,10 @@ internal import Foundation
 
 extension HTTPLoader {
     /// Adds the stored cookies, unless the program has set the field.
-    func addCookies(to value: inout HTTPRequestValue, _ values: RequestValues) {
-        let settings = network.settings
-        guard settings.http.setsCookies, values.options[.handlesCookies], let storage = settings.stores.cookies,
-            !storage.isKnownToBeEmpty, let url = values.url, !value.fields.contains("Cookie")
+    func addCookies(to value: inout HTTPRequestValue) {
+        guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
+            let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty, let url = request.values.url,
+            !value.fields.contains("Cookie")
         else { return }
         guard let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
         for (name, text) in HTTPCookie.requestHeaderFields(with: cookies) { value.fields.append(name, text) }

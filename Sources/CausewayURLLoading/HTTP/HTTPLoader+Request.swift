@@ -6,22 +6,26 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// Returns the request for the engine, with the fields that the session adds.
+    /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
+    /// §4.2.1).
     func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
-        let values = request.values
-        guard let text = values.url?.absoluteString,
-            var value = HTTPRequestValue(method: values.method, uri: text, fields: values.fields),
+        guard let text = request.values.url?.absoluteString,
+            var value = HTTPRequestValue(method: request.values.method, uri: text, fields: request.values.fields),
             value.origin.port != 0
         else { throw LoadFailure(.badURL) }
         do throws(NWError) {
-            _ = try network.proxies(for: value.origin.isSecure ? "https" : "http")
+            _ = try network.proxies(isSecure: value.origin.isSecure)
         } catch {
             throw LoadFailure(.connectionRefused, underlying: error)
         }
         // The engine frames the content and manages the connection.
-        for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { value.fields.removeAll(name) }
-        DefaultFields.add(to: &value, hasContent: hasContent, policy: values.cachePolicy)
-        addCookies(to: &value, values)
+        if !value.fields.isEmpty {
+            for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] {
+                value.fields.removeAll(name)
+            }
+        }
+        DefaultFields.add(to: &value, hasContent: hasContent, policy: request.values.cachePolicy)
+        addCookies(to: &value)
         addAuthorization(to: &value)
         value.priority = attempt.task.priority
         // The task has its own timeouts.
@@ -31,21 +35,25 @@ extension HTTPLoader {
     }
 
     /// Whether the request has content.
-    private var hasContent: Bool { request.values.body != .none }
+    private var hasContent: Bool {
+        if case .none = request.values.body { false } else { true }
+    }
 
     /// Returns the content for the engine.
     func makeBody() throws(LoadFailure) -> HTTPRequestBody {
-        let values = request.values
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
             return .stream(PausableSource(try FileBodyReader(url, count: size), for: attempt), length: Int(size))
         }
-        switch values.body {
+        switch request.values.body {
         case .none:
             // Without a length, a server cannot know that these methods have no content (RFC 9110 §8.6).
-            return ["POST", "PUT", "PATCH"].contains(values.method) ? .data(Data()) : .none
+            switch request.values.method {
+            case "POST", "PUT", "PATCH": return .data(Data())
+            default: return .none
+            }
         case .data(let data):
-            guard values.method != "GET" || data.isEmpty else { throw LoadFailure(.tooLarge) }
+            guard request.values.method != "GET" || data.isEmpty else { throw LoadFailure(.tooLarge) }
             return .data(data)
         case .stream(let stream): return makeBody(stream)
         }

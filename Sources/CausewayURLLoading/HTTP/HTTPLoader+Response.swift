@@ -285,7 +285,15 @@ extension HTTPLoader: HTTPResponseObserver {
 
     private func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
         HTTPURLResponse(
-            url: request.url, statusCode: head.status, version: "HTTP/\(head.version.major).\(head.version.minor)",
+            url: request.url, statusCode: head.status, version: Self.name(of: head.version),
             fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
+    }
+
+    private static func name(of version: HTTPVersion) -> String {
+        switch version {
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2.0"
+        default: "HTTP/\(version.major).\(version.minor)"
+        }
     }
 }

@@ -15,7 +15,7 @@ extension HTTPNetwork {
         parameters.requiresDNSSECValidation = options[.requiresDNSSECValidation]
         parameters.serviceClass = Self.serviceClass(settings.access.networkServiceType)
         parameters.multipathServiceType = Self.multipath(settings.access.multipathServiceType)
-        if let context = try? proxies(for: origin.isSecure ? "https" : "http") { parameters.setPrivacyContext(context) }
+        if let context = try? proxies(isSecure: origin.isSecure) { parameters.setPrivacyContext(context) }
         guard origin.isSecure,
             let tls = parameters.defaultProtocolStack.applicationProtocols.lazy
                 .compactMap({ $0 as? NWProtocolTLS.Options }).first

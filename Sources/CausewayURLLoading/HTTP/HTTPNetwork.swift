@@ -16,10 +16,17 @@ final class HTTPNetwork: Sendable {
     ]
 
     private struct State {
-        var engines: [RequestOptions: HTTPEngine] = [:]
+        /// A session has one engine, or a few. A search costs less than a hash value.
+        var engines: [(options: RequestOptions, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        var proxies: [String: NWParameters.PrivacyContext?] = [:]
+        /// The proxies for plain and for secure connections; `nil` before the settings are first read.
+        var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
+
+        func engine(for options: RequestOptions) -> HTTPEngine? {
+            for entry in engines where entry.options == options { return entry.engine }
+            return nil
+        }
     }
 
     private let box: Unchecked<SessionSettings>
@@ -37,7 +44,7 @@ final class HTTPNetwork: Sendable {
     /// Closes the connections later: the last reference to a session can disappear while a connection holds its lock.
     deinit {
         let engines = state.withLock { state in
-            defer { state.engines = [:] }
+            defer { state.engines = [] }
             return state.engines
         }
         if !engines.isEmpty { queue.async { withExtendedLifetime(engines) {} } }
@@ -52,16 +59,16 @@ final class HTTPNetwork: Sendable {
         let key = options.intersection(Self.restrictions)
         if let (known, isClosed) = state.withLock({ state -> (HTTPEngine?, Bool)? in
             if state.isClosed { return (nil, true) }
-            return state.engines[key].map { ($0, false) }
+            return state.engine(for: key).map { ($0, false) }
         }) {
             return isClosed ? nil : known
         }
         let made = makeEngine(key)
         return state.withLock { state in
             guard !state.isClosed else { return nil }
-            let engine = state.engines[key] ?? made
-            state.engines[key] = engine
-            return engine
+            if let known = state.engine(for: key) { return known }
+            state.engines.append((key, made))
+            return made
         }
     }
 
@@ -77,7 +84,7 @@ final class HTTPNetwork: Sendable {
     /// Makes new requests use new connections. Running requests keep theirs.
     func renewConnections() {
         let old = state.withLock { state in
-            defer { state.engines = [:] }
+            defer { state.engines = [] }
             return state.engines
         }
         withExtendedLifetime(old) {}
@@ -90,10 +97,10 @@ final class HTTPNetwork: Sendable {
     func close() {
         let engines = state.withLock { state in
             state.isClosed = true
-            defer { state.engines = [:] }
-            return state.engines.values
+            defer { state.engines = [] }
+            return state.engines
         }
-        for engine in engines { engine.shutDown() }
+        for entry in engines { entry.engine.shutDown() }
     }
 
     // MARK: Credentials
@@ -107,12 +114,13 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
-    /// Returns the context with the proxies for a scheme; `nil` if there are none.
+    /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
     ///
     /// - Throws: The error of a proxy setting that cannot be used. Ignoring it would bypass the proxy.
-    func proxies(for scheme: String) throws(NWError) -> NWParameters.PrivacyContext? {
-        if let known = state.withLock({ state in state.proxies[scheme] }) { return known }
-        let proxies = try ProxySettings(settings.transport).proxies(for: scheme)
+    func proxies(isSecure: Bool) throws(NWError) -> NWParameters.PrivacyContext? {
+        let known = state.withLock { state in isSecure ? state.proxies.secure : state.proxies.plain }
+        if let known { return known }
+        let proxies = try ProxySettings(settings.transport).proxies(for: isSecure ? "https" : "http")
         var made: NWParameters.PrivacyContext?
         if !proxies.isEmpty {
             let context = NWParameters.PrivacyContext(description: "URLSession")
@@ -121,8 +129,8 @@ final class HTTPNetwork: Sendable {
         }
         let context = made
         return state.withLock { state in
-            if let known = state.proxies[scheme] { return known }
-            state.proxies[scheme] = .some(context)
+            if let known = isSecure ? state.proxies.secure : state.proxies.plain { return known }
+            if isSecure { state.proxies.secure = .some(context) } else { state.proxies.plain = .some(context) }
             return context
         }
     }

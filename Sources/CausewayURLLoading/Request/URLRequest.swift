@@ -39,7 +39,8 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     init(values: RequestValues) { box = RequestBox(values) }
 
-    var values: RequestValues { box.values }
+    /// The values, without a copy of all of them for each access to one.
+    var values: RequestValues { _read { yield box.values } }
 
     /// Changes the values in place if no other structure shares them.
     mutating func change(_ body: (inout RequestValues) -> Void) {

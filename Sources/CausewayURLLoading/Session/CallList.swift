@@ -39,7 +39,10 @@ final class CallBatch: Sendable {
         if schedules { schedule() }
     }
 
-    private func schedule() { queue.addOperation { [self] in run() } }
+    /// Adds an operation. A loop does so after its batch of events, which then shares the operation.
+    private func schedule() {
+        HTTPEngine.resumeTask { [self] in queue.addOperation { [self] in run() } }
+    }
 
     private func run() {
         for _ in 0..<Self.callsPerOperation {

@@ -5,8 +5,8 @@ extension SessionCore {
     /// Returns a request with the session's header fields and policies applied. The request's values take precedence unless the session is
     /// stricter.
     func completed(_ request: URLRequest) -> URLRequest {
+        guard changes(request) else { return request }
         let settings = settings
-        guard changes(request.values, settings) else { return request }
         var request = request
         request.change { values in
             for (name, value) in settings.http.additionalFields ?? [:] {
@@ -26,10 +26,11 @@ extension SessionCore {
     }
 
     /// Returns whether the session changes a request, which most sessions do not.
-    private func changes(_ values: RequestValues, _ settings: SessionSettings) -> Bool {
+    private func changes(_ request: URLRequest) -> Bool {
         settings.http.additionalFields?.isEmpty == false || settings.cachePolicy != .useProtocolCachePolicy
             || settings.access.networkServiceType != .default || settings.access.options[.requiresDNSSECValidation]
-            || !values.options.intersection(HTTPNetwork.restrictions).subtracting(settings.access.options).isEmpty
+            || !request.values.options.intersection(HTTPNetwork.restrictions).subtracting(settings.access.options)
+                .isEmpty
     }
 
     /// Returns the class that loads a task, or `nil` if there is none. The shared session tries registered classes first. Then come the

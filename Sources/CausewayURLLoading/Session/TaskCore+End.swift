@@ -7,6 +7,7 @@ extension TaskCore {
         guard !state.withLock({ $0.outcome.hasEnded }) else { return }
         leaveLoader()
         if case .file(let handler) = plan.outlet { return finishDownload(handler) }
+        guard state.withLock({ $0.content.forCache != nil }) else { return finish(nil) }
         storeInCache { [self] in finish(nil) }
     }
 
@@ -103,6 +104,7 @@ extension TaskCore {
     }
 
     private func reportMetrics(of task: URLSessionTask) {
+        guard hasDelegate else { return }
         let candidates = delegates.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
         guard !candidates.isEmpty else { return }
         let (records, redirects) = state.withLock { ($0.measuredTransactions, $0.load.redirectCount) }

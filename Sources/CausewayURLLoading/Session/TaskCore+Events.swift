@@ -72,12 +72,10 @@ extension TaskCore {
     // MARK: Content
 
     private func received(_ data: Data) {
-        let now = MonotonicTime.now
-        let limit = session.core.maximumCachedSize
         let (total, expected, file) = state.withLock { state in
             state.counts.received += Int64(data.count)
-            state.clock.noteActivity(at: now)
             if let stored = state.content.forCache, !data.isEmpty {
+                let limit = session.core.maximumCachedSize
                 state.content.forCache = stored.count + data.count <= limit ? stored + data : nil
             }
             return (state.counts.received, state.counts.expectedToReceive, state.content.file)

@@ -113,10 +113,7 @@ extension TaskCore {
         case "data":
             guard let loader = DataLoader(dataURL: url, for: attempt) else { throw LoadFailure(.badURL) }
             return loader
-        case "http", "https":
-            // `http:` without slashes and an empty host are not valid (RFC 9110 §4.2.1).
-            guard url.host?.isEmpty == false else { throw LoadFailure(.badURL) }
-            return HTTPLoader(session.core.network, for: attempt)
+        case "http", "https": return HTTPLoader(session.core.network, for: attempt)
         case "file": return FileLoader(url: url, for: attempt)
         default: throw LoadFailure(.unsupportedURL)
         }

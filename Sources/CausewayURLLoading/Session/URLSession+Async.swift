@@ -151,7 +151,8 @@ extension URLSession {
     ) async throws -> (Content, URLResponse) {
         let cancellation = TaskCancellation()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            // A task calls its handler once, so a check would only cost time.
+            try await withUnsafeThrowingContinuation { continuation in
                 let task = make { content, response, error in
                     if let content, let response, error == nil {
                         return continuation.resume(returning: (content, response))

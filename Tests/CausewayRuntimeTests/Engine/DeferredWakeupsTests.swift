@@ -45,21 +45,40 @@ extension Runtime {
             let yieldPolicy = YieldPolicy()
             #expect(!yieldPolicy.isDue(eventCount: 0, at: .seconds(5)))
             #expect(!yieldPolicy.isDue(eventCount: 1, at: .seconds(5)))
-            #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(5)))
+            #expect(yieldPolicy.isDue(eventCount: 2, at: .seconds(5)))
             #expect(yieldPolicy.isDue(eventCount: 256, at: .seconds(5)))
         }
 
-        @Test("After a task has kept the processor longer than its work explains, the loop does not yield for a second")
+        @Test("After a task has kept the processor longer than its work explains, the loop does not yield for a while")
         func patience() {
             var yieldPolicy = YieldPolicy()
-            yieldPolicy.note(eventCount: 4, from: .seconds(5), to: .seconds(5) + .microseconds(1_080))
+            yieldPolicy.note(eventCount: 4, from: .seconds(5), to: .seconds(5) + .microseconds(1_200))
             #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(6)))
-            yieldPolicy.note(eventCount: 256, from: .seconds(6), to: .seconds(6) + .milliseconds(5))
+            yieldPolicy.note(eventCount: 256, from: .seconds(6), to: .seconds(6) + .milliseconds(13))
             #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(7)))
-            let end = Duration.seconds(7) + .microseconds(1_081)
+            let end = Duration.seconds(7) + .microseconds(1_201)
             yieldPolicy.note(eventCount: 4, from: .seconds(7), to: end)
-            #expect(!yieldPolicy.isDue(eventCount: 256, at: end + .milliseconds(999)))
-            #expect(yieldPolicy.isDue(eventCount: 4, at: end + .seconds(1)))
+            #expect(!yieldPolicy.isDue(eventCount: 256, at: end + .microseconds(3_999)))
+            #expect(yieldPolicy.isDue(eventCount: 4, at: end + .milliseconds(4)))
+        }
+
+        @Test("The pause grows to one second beside a busy thread, and shrinks after it")
+        func pause() {
+            var yieldPolicy = YieldPolicy()
+            var now = Duration.seconds(1)
+            func pauses(_ count: Int, wait: Duration) -> [Duration] {
+                (0..<count).map { _ in
+                    yieldPolicy.note(eventCount: 4, from: now, to: now + wait)
+                    now += wait
+                    let end = now
+                    while !yieldPolicy.isDue(eventCount: 4, at: now) { now += .milliseconds(4) }
+                    return now - end
+                }
+            }
+            let late = pauses(10, wait: .milliseconds(3))
+            #expect(late == [4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_000].map { Duration.milliseconds($0) })
+            #expect(pauses(6, wait: .microseconds(10)) == Array(repeating: .zero, count: 6))
+            #expect(pauses(1, wait: .milliseconds(3)) == [.milliseconds(16)])
         }
     }
 }
