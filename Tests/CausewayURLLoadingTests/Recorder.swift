@@ -97,6 +97,13 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        note("resumed \(fileOffset) of \(expectedTotalBytes)")
+    }
+
+    func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         note("finished") { $0.file = try? Data(contentsOf: location) }

@@ -18,6 +18,23 @@ final class FileSink: Sendable {
         }
     }
 
+    /// Opens the file of an earlier download, and removes what follows the first `offset` bytes. Returns `nil` if they are not there.
+    init?(continuing url: URL, at offset: Int64) {
+        guard Self.holds(offset, at: url), let file = try? FileHandle(forWritingTo: url),
+            (try? file.truncate(atOffset: UInt64(offset))) != nil
+        else { return nil }
+        self.url = url
+        handle = LockedValue(file)
+    }
+
+    /// Returns whether a regular file has at least this many bytes.
+    static func holds(_ count: Int64, at url: URL) -> Bool {
+        guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path),
+            facts[.type] as? FileAttributeType == .typeRegular, let size = facts[.size] as? NSNumber
+        else { return false }
+        return size.int64Value >= count
+    }
+
     /// Returns the URL of a new file in the temporary directory.
     static func newURL() -> URL {
         let name = UUID().uuidString.prefix(8)

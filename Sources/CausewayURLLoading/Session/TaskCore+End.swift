@@ -14,20 +14,27 @@ extension TaskCore {
     /// Completes the task with a failure.
     func finish(_ failure: LoadFailure) {
         let url = state.withLock { $0.currentRequest?.url ?? nil }
+        var failure = failure
+        if let data = keepForResuming(failure) { failure.details[NSURLSessionDownloadTaskResumeData] = data }
         finish(failure.urlError(for: url ?? originalRequest?.url))
     }
 
     /// Completes the task: stops the loader and schedules the last callback. Only the first call has an effect.
     func finish(_ error: (any Error)?) {
         if let failure = error as? LoadFailure { return finish(failure) }
-        let isFirst = state.withLock { state in
-            defer { state.outcome.hasEnded = true }
+        let (isFirst, handlers, abandoned) = state.withLock { state in
+            defer {
+                state.outcome.hasEnded = true
+                state.outcome.resumeHandlers = []
+            }
             state.clock.end()
-            return !state.outcome.hasEnded
+            let abandoned = error != nil && !state.content.keepsFile ? state.content.file : nil
+            return (!state.outcome.hasEnded, state.outcome.resumeHandlers, abandoned)
         }
         guard isFirst else { return }
         leaveLoader()
-        if error != nil { state.withLock { $0.content.file }?.remove() }
+        abandoned?.remove()
+        answer(handlers, error)
         calls.add { [self] in complete(error) }
     }
 
@@ -120,14 +127,14 @@ extension TaskCore {
     }
 
     private func callHandler(_ error: (any Error)?, _ task: URLSessionTask) {
-        let (response, data, file) = state.withLock {
-            ($0.content.response, $0.content.collected, $0.content.file)
+        let (response, data, file, keepsFile) = state.withLock {
+            ($0.content.response, $0.content.collected, $0.content.file, $0.content.keepsFile)
         }
         switch plan.outlet {
         case .handler(let handler): handler(error == nil ? data : nil, response, error)
         case .file(let handler?):
             handler(error == nil ? file?.url : nil, response, error)
-            file?.remove()
+            if !keepsFile { file?.remove() }
         case .bytes(let channel): channel.finish(error)
         case .delegate, .file(nil):
             for delegate in delegates.compactMap(\.task) {

@@ -55,17 +55,8 @@ extension TaskCore {
         switch plan.outlet {
         case .delegate: askForDisposition(response)
         case .bytes(let channel): channel.respond(response)
-        case .file: if isFirst { openFile() }
+        case .file: if isFirst { openFile(for: response) }
         case .handler: if !isFirst { state.withLock { $0.content.collected = Data() } }
-        }
-    }
-
-    private func openFile() {
-        do throws(LoadFailure) {
-            let file = try FileSink()
-            state.withLock { $0.content.file = file }
-        } catch {
-            finish(error)
         }
     }
 

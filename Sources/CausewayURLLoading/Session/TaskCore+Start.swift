@@ -15,7 +15,7 @@ extension TaskCore {
         session.core.watch(self)
         if let failure = plan.failure { return finish(failure) }
         guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
-        attachBody(to: session.core.completed(request))
+        attachBody(to: askingForRest(session.core.completed(request)))
     }
 
     /// Sets the body of an upload request. A body that the request already has is ignored for uploads.

@@ -34,6 +34,8 @@ struct TaskPlan: Sendable {
     var outlet = Outlet.delegate
     /// The reason why the task cannot start; `nil` if it can start.
     var failure: LoadFailure?
+    /// The earlier download that the task continues.
+    var resumption: Resumption?
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         if case .file = outlet { return false }

@@ -43,6 +43,8 @@ struct TaskState: Sendable {
         var attempt: LoadAttempt?
         var loader: (any Loader)?
         var redirectCount = 0
+        /// Whether the request asks for the rest of an earlier download, and no response has arrived.
+        var isResuming = false
         var transactions: [TransactionRecord] = []
     }
 
@@ -51,6 +53,8 @@ struct TaskState: Sendable {
         var response: URLResponse?
         var collected = Data()
         var file: FileSink?
+        /// Whether the file stays after a failure, because the resume data refers to it.
+        var keepsFile = false
         /// The content for the cache; `nil` if the response is not stored.
         var forCache: Data?
         var cachePolicy = URLCache.StoragePolicy.notAllowed
@@ -60,6 +64,8 @@ struct TaskState: Sendable {
     struct Outcome: Sendable {
         var hasEnded = false
         var error: (any Error)?
+        /// The handlers that receive the resume data.
+        var resumeHandlers: [@Sendable (Data?) -> Void] = []
     }
 
     var life = TaskLife()

@@ -22,7 +22,11 @@ extension URLSession {
     }
 
     func makeDownloadTask(resuming data: Data, _ handler: FileHandler?) -> URLSessionDownloadTask {
-        makeDownloadTask(ResumeData(data)?.request, handler)
+        guard let resume = ResumeData(data), let request = resume.request else {
+            return makeDownloadTask(nil, handler)
+        }
+        let plan = TaskPlan(outlet: .file(handler), resumption: Resumption(resume, data: data))
+        return announced(URLSessionDownloadTask(core: core.makeCore(self, request, plan)))
     }
 
     func makeStreamTask() -> URLSessionStreamTask {
@@ -42,19 +46,5 @@ extension URLSession {
             _ = DelegateProbe.call(delegate, .createdTask) { delegate.urlSession(self, didCreateTask: task) }
         }
         return task
-    }
-}
-
-/// The resume data of a download: a property list with the same keys as Apple's.
-struct ResumeData {
-    /// The request to send again.
-    var request: URLRequest
-
-    /// Reads resume data. Returns `nil` for data without a URL.
-    init?(_ data: Data) {
-        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let text = list["NSURLSessionDownloadURL"] as? String, let url = URL(string: text), url.scheme != nil
-        else { return nil }
-        request = URLRequest(url: url)
     }
 }

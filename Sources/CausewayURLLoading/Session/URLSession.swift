@@ -193,8 +193,9 @@ public import Foundation
     /// Creates a task that downloads the content of a URL to a file.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownloadTask(URLRequest(url: url), nil) }
 
-    /// Creates a task that resumes a download. The download restarts from the beginning if the loader cannot resume it. If the resume data
-    /// is invalid, the task fails.
+    /// Creates a task that resumes a download. It asks for the rest of the content with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2),
+    /// and starts over if the content has changed, the server sends no ranges, or the file of the earlier download is gone. If the resume
+    /// data is invalid, the task fails with `URLError.cannotOpenFile`.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
     }

@@ -34,8 +34,14 @@ public import Foundation
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// Cancels the download and passes resume data to a completion handler on the delegate queue; `nil` if the download cannot be resumed.
+    ///
+    /// A download can be resumed if its request is a GET over HTTP without `Range`, and the response has a strong `ETag` or a
+    /// `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The error of the task contains the same data,
+    /// as does the error of a download that the network broke. The content so far stays in the temporary directory; the resumed download
+    /// uses this file. If you do not resume, the file stays until the system cleans the directory.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
-        cancelWithoutResumeData(completionHandler)
+        guard let core else { return cancelWithoutResumeData(completionHandler) }
+        core.cancel(producing: completionHandler)
     }
 
     /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.

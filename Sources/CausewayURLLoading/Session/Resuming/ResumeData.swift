@@ -1,0 +1,117 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+/// The resume data of a download: a property list with the same keys as Apple's, because some programs read or repair it. The requests are
+/// nested property lists.
+struct ResumeData: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case version = "NSURLSessionResumeInfoVersion"
+        case url = "NSURLSessionDownloadURL"
+        case received = "NSURLSessionResumeBytesReceived"
+        case original = "NSURLSessionResumeOriginalRequest"
+        case current = "NSURLSessionResumeCurrentRequest"
+        case entityTag = "NSURLSessionResumeEntityTag"
+        case lastModified = "NSURLSessionResumeServerDownloadDate"
+        case fileName = "NSURLSessionResumeInfoTempFileName"
+    }
+
+    private let version: Int
+    private let url: String
+    /// The number of bytes in the file.
+    let received: Int64
+    private let original: ArchivedRequest?
+    private let current: ArchivedRequest?
+    private let entityTag: String?
+    private let lastModified: String?
+    private let fileName: String?
+
+    /// Returns `nil` if the download cannot be resumed: only a GET request over HTTP can, whose response has a strong validator and no
+    /// content coding, from a server that does not refuse ranges (RFC 9110 §14.3).
+    init?(_ original: URLRequest, _ current: URLRequest?, _ response: HTTPURLResponse, received: Int64, file: URL) {
+        guard received > 0, original.httpMethod == "GET", let url = original.url,
+            ["http", "https"].contains(url.scheme?.lowercased()), original.value(forHTTPHeaderField: "Range") == nil,
+            [200, 206].contains(response.statusCode), !response.fields.contains("Content-Encoding"),
+            response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
+        else { return nil }
+        version = 2
+        self.url = url.absoluteString
+        self.received = received
+        self.original = ArchivedRequest(original.values)
+        self.current = current.map { ArchivedRequest($0.values) }
+        entityTag = Self.strongTag(of: response.fields)
+        lastModified = Self.strongDate(of: response.fields)
+        fileName = file.lastPathComponent
+        guard validator != nil else { return nil }
+    }
+
+    /// Reads resume data. Returns `nil` for data without the URL of a download.
+    init?(_ data: Data) {
+        guard let read = try? PropertyListDecoder().decode(Self.self, from: data),
+            let url = URL(string: read.url), url.scheme != nil
+        else { return nil }
+        self = read
+    }
+
+    /// Reads what is there: other implementations archive requests in other forms.
+    init(from decoder: any Decoder) throws {
+        let list = try decoder.container(keyedBy: CodingKeys.self)
+        url = try list.decode(String.self, forKey: .url)
+        version = (try? list.decode(Int.self, forKey: .version)) ?? 1
+        received = (try? list.decode(Int64.self, forKey: .received)) ?? 0
+        original = try? list.decode(ArchivedRequest.self, forKey: .original)
+        current = try? list.decode(ArchivedRequest.self, forKey: .current)
+        entityTag = try? list.decode(String.self, forKey: .entityTag)
+        lastModified = try? list.decode(String.self, forKey: .lastModified)
+        fileName = try? list.decode(String.self, forKey: .fileName)
+    }
+
+    /// The property list; `nil` if it cannot be encoded.
+    var encoded: Data? {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        return try? encoder.encode(self)
+    }
+
+    /// The request to send again. Its URL is the one of the list, which a program may have replaced.
+    var request: URLRequest? {
+        guard let url = URL(string: url) else { return nil }
+        guard let original else { return URLRequest(url: url) }
+        var request = URLRequest(values: original.values)
+        request.url = url
+        return request
+    }
+
+    /// The value of `If-Range` (RFC 9110 §13.1.5); `nil` if the server gave no strong validator.
+    var validator: String? { entityTag ?? lastModified }
+
+    /// The file with the first part of the content. The list contains only its name, so that it cannot lead out of the temporary
+    /// directory.
+    var file: URL? {
+        guard let fileName, !fileName.isEmpty, !fileName.contains("/"), fileName != "..", fileName != "." else {
+            return nil
+        }
+        return FileManager.default.temporaryDirectory.appendingPathComponent(fileName)
+    }
+
+    // MARK: Validators
+
+    /// Returns the entity tag of a response if it is strong (RFC 9110 §8.8.3).
+    static func strongTag(of fields: FieldSection) -> String? {
+        guard let text = fields.onlyValue(of: "ETag"), let tag = EntityTag(parsing: Array(text.utf8)[...]), !tag.isWeak
+        else { return nil }
+        return tag.text
+    }
+
+    /// Returns the modification date of a response if it is a strong validator: at least one second before the response (RFC 9110
+    /// §8.8.2.2).
+    static func strongDate(of fields: FieldSection) -> String? {
+        let now = Int(Date().timeIntervalSince1970)
+        guard let text = fields.onlyValue(of: "Last-Modified"), let date = fields.onlyValue(of: "Date"),
+            let modified = HTTPDate.seconds(parsing: text, now: now),
+            let made = HTTPDate.seconds(parsing: date, now: now),
+            modified < made
+        else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,62 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+/// A download that continues an earlier one.
+struct Resumption: Sendable {
+    /// What the response to a request for the rest of the content means.
+    enum Answer: Equatable, Sendable {
+        /// The rest follows, of a content with this many bytes.
+        case rest(total: Int64)
+        /// The whole content follows, or that of an error.
+        case whole
+        /// The response is of no use. The download starts over with a request for the whole content.
+        case useless
+    }
+
+    /// The number of bytes that the file contains.
+    let offset: Int64
+    /// The value of `If-Range`.
+    let validator: String
+    let file: URL
+    /// The resume data of the earlier download, which stays valid until a response arrives.
+    let data: Data
+
+    /// Returns `nil` if the download must start over, because the file or the validator is missing.
+    init?(_ resume: ResumeData, data: Data) {
+        guard resume.received > 0, let validator = resume.validator, let file = resume.file,
+            FileSink.holds(resume.received, at: file)
+        else { return nil }
+        offset = resume.received
+        self.validator = validator
+        self.file = file
+        self.data = data
+    }
+
+    /// Adds the fields that ask for the rest of the content (RFC 9110 §13.1.5, §14.2). A content coding would make it another content.
+    func apply(to request: inout URLRequest) {
+        request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
+        request.setValue(validator, forHTTPHeaderField: "If-Range")
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    }
+
+    /// Judges the response.
+    func judge(_ response: HTTPURLResponse) -> Answer {
+        switch response.statusCode {
+        case 206:
+            guard let text = response.fields.onlyValue(of: "Content-Range"), let range = ContentRange(parsing: text),
+                let positions = range.positions, let length = range.length, Int64(positions.lowerBound) == offset,
+                positions.upperBound == length, !response.fields.contains("Content-Encoding"), hasSameTag(response)
+            else { return .useless }
+            return .rest(total: Int64(length))
+        case 416: return .useless
+        default: return .whole
+        }
+    }
+
+    /// Whether the response has the entity tag that was asked for, if both are known.
+    private func hasSameTag(_ response: HTTPURLResponse) -> Bool {
+        guard validator.hasPrefix("\""), let text = response.fields.onlyValue(of: "ETag") else { return true }
+        return text == validator
+    }
+}

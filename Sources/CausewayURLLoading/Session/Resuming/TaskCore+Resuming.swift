@@ -1,0 +1,126 @@
+internal import Causeway
+internal import Foundation
+
+extension TaskCore {
+    // MARK: Producing resume data
+
+    /// Cancels a download and passes its resume data to a handler, on the delegate queue.
+    func cancel(producing handler: @escaping @Sendable (Data?) -> Void) {
+        let isTooLate = state.withLock { state in
+            guard !state.outcome.hasEnded else { return true }
+            state.outcome.resumeHandlers.append(handler)
+            return false
+        }
+        if isTooLate { return calls.add { handler(nil) } }
+        end(early: LoadFailure(.cancelled))
+    }
+
+    /// Passes the resume data of an ended task to the handlers that wait for it.
+    func answer(_ handlers: [@Sendable (Data?) -> Void], _ error: (any Error)?) {
+        let data = (error as? URLError)?.downloadTaskResumeData
+        for handler in handlers { calls.add { handler(data) } }
+    }
+
+    /// Keeps the file of a download that ends with a failure, and returns the data to resume it; `nil` if that is impossible or not wanted.
+    func keepForResuming(_ failure: LoadFailure) -> Data? {
+        guard case .file = plan.outlet, let originalRequest, failure.permitsResuming else { return nil }
+        let (content, counts, current, isWanted, isPending) = state.withLock { state in
+            let isWanted = failure.cause != .cancelled || !state.outcome.resumeHandlers.isEmpty
+            return (
+                state.content, state.counts, state.currentRequest, isWanted && !state.outcome.hasEnded,
+                state.load.isResuming
+            )
+        }
+        guard isWanted else { return nil }
+        if isPending { return plan.resumption?.data }
+        guard let file = content.file, let response = content.response as? HTTPURLResponse,
+            let data = ResumeData(originalRequest, current, response, received: counts.received, file: file.url)?
+                .encoded,
+            (try? file.close()) != nil
+        else { return nil }
+        state.withLock { $0.content.keepsFile = true }
+        return data
+    }
+
+    // MARK: Resuming
+
+    /// Returns a request for the rest of the content, if the task resumes a download.
+    func askingForRest(_ request: URLRequest) -> URLRequest {
+        guard let resumption = plan.resumption else { return request }
+        state.withLock { $0.load.isResuming = true }
+        var request = request
+        resumption.apply(to: &request)
+        return request
+    }
+
+    /// Opens the file of a download for a response: the earlier file if the response contains the rest of it.
+    func openFile(for response: URLResponse) {
+        let isResuming = state.withLock { state in
+            defer { state.load.isResuming = false }
+            return state.load.isResuming
+        }
+        guard isResuming, let resumption = plan.resumption else { return openNewFile() }
+        switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole {
+        case .rest(let total): append(resumption, total)
+        case .whole:
+            try? FileManager.default.removeItem(at: resumption.file)
+            openNewFile()
+        case .useless: startOver(resumption)
+        }
+    }
+
+    private func append(_ resumption: Resumption, _ total: Int64) {
+        guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else {
+            return startOver(resumption)
+        }
+        state.withLock { state in
+            state.content.file = file
+            state.counts.received = resumption.offset
+            state.counts.expectedToReceive = total
+        }
+        noteProgress()
+        notifyOfResuming(at: resumption.offset, total)
+    }
+
+    /// Requests the whole content, because the server cannot send the rest.
+    private func startOver(_ resumption: Resumption) {
+        guard let originalRequest else { return }
+        leaveLoader()
+        try? FileManager.default.removeItem(at: resumption.file)
+        state.withLock { $0.content.response = nil }
+        load(session.core.completed(originalRequest))
+    }
+
+    private func openNewFile() {
+        do throws(LoadFailure) {
+            let file = try FileSink()
+            state.withLock { $0.content.file = file }
+        } catch {
+            finish(error)
+        }
+    }
+
+    private func notifyOfResuming(at offset: Int64, _ total: Int64) {
+        guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return }
+        let candidates = delegates.compactMap(\.download)
+        calls.add { [session] in
+            for delegate in candidates {
+                let isTaken = DelegateProbe.call(delegate, .resumed) {
+                    delegate.urlSession(
+                        session, downloadTask: task, didResumeAtOffset: offset, expectedTotalBytes: total)
+                }
+                if isTaken { return }
+            }
+        }
+    }
+}
+
+extension LoadFailure {
+    /// Whether the content so far is good, so that a download can continue later.
+    fileprivate var permitsResuming: Bool {
+        switch cause {
+        case .cancelled, .timedOut, .connectionLost, .connectionRefused, .hostNotFound, .notConnected: true
+        default: false
+        }
+    }
+}
