@@ -20,6 +20,7 @@ let package = Package(
         // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
         + [
             "FuzzWebSocket", "FuzzUpgradeHead", "FuzzHTTPHead", "FuzzHTTPChunks", "FuzzHTTP1", "FuzzHTTP2",
+            "FuzzHTTP1Calls", "FuzzHTTP2Calls",
             "FuzzFramer",
             "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus", "FuzzChallenges", "FuzzCookies", "FuzzReferences",
             "FuzzCodings",

@@ -120,6 +120,17 @@ struct ExerciseTests {
         #expect(headCount > 0 && bodyCount > 0 && eventCount > 200)
     }
 
+    @Test("HTTP connections with any order of calls", arguments: 0..<20)
+    func httpCalls(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        var eventCount = 0
+        for _ in 0..<20 {
+            eventCount += Exercise.http1Calls(random.bytes(random.integer(in: 0...300)))
+            eventCount += Exercise.http2Calls(random.bytes(random.integer(in: 0...300)))
+        }
+        #expect(eventCount > 0)
+    }
+
     @Test("Framers with any order of calls", arguments: 0..<200)
     func framers(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
