@@ -60,7 +60,7 @@ struct HTTP2Calls: CalledConnection, ClockedLife {
         case 2, 3: send(&choices)
         case 4: sendTrailers(&choices)
         case 5, 6: take(&choices)
-        case 7: connection.reset(id(&choices), .cancel)
+        case 7: close(choices.next())
         case 8:
             connection.setPriority(
                 id(&choices), HTTPPriority(urgency: choices.next() & 7, isIncremental: choices.next() & 1 == 0))
@@ -71,7 +71,13 @@ struct HTTP2Calls: CalledConnection, ClockedLife {
         default: receive(frames.next(&choices))
         }
         read()
+        connection.settle(at: now)
         precondition(!hadEnded || connection.nextEvent() == nil)
+    }
+
+    private mutating func close(_ choice: UInt8) {
+        let id = HTTP2StreamID(choice % 16) * 2 + 1
+        if choice < 128 { connection.reset(id, .cancel) } else { connection.discardRequest(id) }
     }
 
     private func id(_ choices: inout Exercise.Choices) -> HTTP2StreamID { HTTP2StreamID(choices.next() % 16) * 2 + 1 }

@@ -9,6 +9,8 @@ package struct HTTP2Configuration: Sendable {
     /// The time within which the peer must acknowledge settings (RFC 9113 §6.5.3). A graceful shutdown waits for the same time for requests
     /// in flight.
     package var settingsTimeout: Duration = .seconds(10)
+    /// The time between a response that is complete before its request, and the reset of the stream.
+    package var drainTime: Duration = .milliseconds(500)
     /// The maximum number of fields in a message.
     package var maximumFieldCount = 1000
     /// The number of resets, or of frames without effect, that a peer may send in one burst.

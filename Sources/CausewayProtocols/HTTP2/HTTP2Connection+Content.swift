@@ -36,6 +36,10 @@ extension HTTP2Connection {
 
     /// Handles a DATA frame on a closed stream (RFC 9113 §5.1).
     private mutating func receivedLate(_ piece: HTTP2DataPiece, at now: Duration) throws(HTTP2Violation) {
+        if streams.draining.contains(piece.streamID) {
+            if piece.endsStream { completeDraining(piece.streamID) }
+            return
+        }
         switch streams.closing(of: piece.streamID) {
         // The peer may not have received this side's reset yet.
         case .byReset: break
@@ -68,7 +72,7 @@ extension HTTP2Connection {
     }
 
     private mutating func creditConnection(_ count: Int) {
-        guard let increment = receiveWindow.credit(count) else { return }
+        guard phase != .ended, let increment = receiveWindow.credit(count) else { return }
         output.append(.windowUpdate(UInt32(clamping: increment)))
     }
 }

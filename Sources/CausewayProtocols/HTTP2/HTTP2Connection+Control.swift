@@ -7,6 +7,7 @@ extension HTTP2Connection {
         _ id: HTTP2StreamID, _ code: HTTP2ErrorCode, at now: Duration
     ) throws(HTTP2Violation) {
         guard !isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
+        if endDraining(id) { return }
         // Resets are harmless to a client, because all of its streams were requested by its own program.
         if role == .server || !streams.contains(id) { try chargeReset(at: now) }
         guard let stream = streams[id] else { return }

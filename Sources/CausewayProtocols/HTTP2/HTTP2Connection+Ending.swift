@@ -4,10 +4,10 @@ extension HTTP2Connection {
     /// The next time at which ``advance(to:)`` has work to do.
     package var deadline: Duration? {
         guard phase != .ended else { return nil }
-        guard let settings = own.settingsDeadline, let shutdown = own.shutdownDeadline else {
-            return own.settingsDeadline ?? own.shutdownDeadline
-        }
-        return min(settings, shutdown)
+        var next = streams.draining.deadline
+        if let settings = own.settingsDeadline { next = min(next ?? settings, settings) }
+        if let shutdown = own.shutdownDeadline { next = min(next ?? shutdown, shutdown) }
+        return next
     }
 
     /// Handles expired timeouts. Calling early, late or twice is harmless.
@@ -16,6 +16,7 @@ extension HTTP2Connection {
         if let deadline = own.settingsDeadline, now >= deadline {
             return fail(HTTP2Violation(.settingsTimeout, "settings without an acknowledgment"))
         }
+        resetDrained(at: now)
         if let deadline = own.shutdownDeadline, now >= deadline { finishShutdown() }
     }
 
@@ -118,7 +119,7 @@ extension HTTP2Connection {
 
     /// Ends the connection if it is shutting down and its last stream has closed.
     mutating func endIfDone() {
-        guard phase != .ended, streams.isEmpty, own.shutdownDeadline == nil else { return }
+        guard phase != .ended, streams.isEmpty, streams.draining.isEmpty, own.shutdownDeadline == nil else { return }
         if own.goAway != nil { return end(nil) }
         guard let goAway = peer.goAway else { return }
         output.append(.goAway(lastStreamID: peer.lastStreamID, .noError))
@@ -136,6 +137,7 @@ extension HTTP2Connection {
             streams.close(id, .byReset)
             events.append(.closed(id, .connectionEnded))
         }
+        streams.draining.removeAll()
         schedule.removeAll()
         assembly = nil
         reader = HTTP2FrameReader()

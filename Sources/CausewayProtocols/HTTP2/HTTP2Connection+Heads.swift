@@ -31,7 +31,7 @@ extension HTTP2Connection {
 
     /// Checks that a HEADERS frame may occur on a stream at all (RFC 9113 §5.1, §5.1.1).
     private func checkOrder(_ id: HTTP2StreamID) throws(HTTP2Violation) {
-        guard !streams.contains(id) || isIdle(id) else { return }
+        guard !streams.contains(id) && !streams.draining.contains(id) || isIdle(id) else { return }
         guard isIdle(id) else {
             switch streams.closing(of: id) {
             case .byReset: return
@@ -57,7 +57,10 @@ extension HTTP2Connection {
         if let stream = streams[id] {
             return try receivedBlock(block, on: stream, endsStream: endsStream, at: now)
         }
-        guard role == .server, id > peer.lastStreamID else { return }
+        guard role == .server, id > peer.lastStreamID else {
+            if endsStream { completeDraining(id) }
+            return
+        }
         try openStream(id, block, endsStream: endsStream, at: now)
     }
 
@@ -128,7 +131,7 @@ extension HTTP2Connection {
         // Requests above the last stream identifier of GOAWAY are ignored. The client can send them again on another connection
         // (RFC 9113 §6.8).
         if let last = own.goAway, id > last { return streams.remember(id, .byReset) }
-        guard streams.count < configuration.settings.maxConcurrentStreams ?? .max else {
+        guard streams.count + streams.draining.count < configuration.settings.maxConcurrentStreams ?? .max else {
             return try refuse(id, .refusedStream, at: now)
         }
         guard !block.exceedsLimit else { return try answerTooLarge(id, endsStream: endsStream, at: now) }
@@ -177,7 +180,7 @@ extension HTTP2Connection {
         output.appendBlock(on: id, endsStream: true) { encoder, bytes in
             HTTP2ResponseHead(status: 431).encode(with: &encoder, to: &bytes)
         }
-        if !endsStream { output.append(.resetStream(.noError), on: id) }
+        if !endsStream { streams.draining.append(id) }
         streams.remember(id, endsStream ? .byPeer : .byReset)
     }
 

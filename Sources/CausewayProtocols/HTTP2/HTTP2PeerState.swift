@@ -35,6 +35,8 @@ struct HTTP2PeerState: Sendable {
 struct HTTP2OwnState: Sendable {
     /// The opaque data of the PING frame whose acknowledgment shows that all requests in flight have arrived (RFC 9113 §6.8).
     static let shutdownPing: UInt64 = 0x4341_5553_4557_4159
+    /// The opaque data of the PING frame that follows the end of a discarded request.
+    static let drainPing: UInt64 = 0x4452_4149_4E45_4421
     /// The maximum number of pings that are not acknowledged.
     static let maximumPingCount = 64
 

@@ -19,6 +19,8 @@ struct HTTP2StreamTable: Sendable {
 
     private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
     private(set) var count = 0
+    /// Closed streams whose request is still being discarded.
+    var draining = HTTP2DrainingStreams()
     private var closed: Deque<(id: HTTP2StreamID, closing: Closing)> = []
 
     var isEmpty: Bool { count == 0 }

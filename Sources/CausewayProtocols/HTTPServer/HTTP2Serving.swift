@@ -80,10 +80,10 @@ struct HTTP2Serving: Sendable {
         if request.hasQueuedContent { queuedCount += step }
     }
 
-    /// Resets the streams whose response was sent before their request was complete (RFC 9113 §8.1).
+    /// Closes the streams whose response was sent before their request was complete (RFC 9113 §8.1).
     mutating func closeFinished() {
         guard !finished.isEmpty else { return }
-        for id in finished where machine.queuedByteCount(of: id) == 0 { machine.reset(id, .noError) }
+        for id in finished where machine.queuedByteCount(of: id) == 0 { machine.discardRequest(id) }
         finished.removeAll { machine.queuedByteCount(of: $0) == 0 }
     }
 }
@@ -140,7 +140,7 @@ extension HTTPServerConnection {
         modifyHTTP2 { serving in
             _ = serving.remove(id)
             try? serving.machine.respond(id, HTTP2ResponseHead(status: status), endsStream: true)
-            if !endsStream { serving.machine.reset(id, .noError) }
+            if !endsStream { serving.machine.discardRequest(id) }
         }
     }
 

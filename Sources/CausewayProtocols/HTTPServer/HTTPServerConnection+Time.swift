@@ -76,6 +76,7 @@ extension HTTPServerConnection {
             times.input.setWaiting(http1?.awaitsContent == true, at: now)
             times.output.setWaiting(isSending, at: now)
         } else if let isIdle = http2?.requests.isEmpty {
+            http2?.machine.settle(at: now)
             times.enter(isIdle ? .idle : .busy, at: now)
             times.input.setWaiting(http2?.awaitsContent == true, at: now)
             times.output.setWaiting(isSending || http2?.hasQueuedContent == true, at: now)

@@ -105,7 +105,7 @@ struct HTTPServerHTTP2Tests {
             ])
     }
 
-    @Test("A response before the end of the request resets the stream without an error (RFC 9113 §8.1)")
+    @Test("A stream is reset a while after a response that is complete before its request (RFC 9113 §8.1)")
     func earlyResponse() throws {
         var pair = Pair()
         let id = try pair.request("POST", endsStream: false)
@@ -118,6 +118,24 @@ struct HTTPServerHTTP2Tests {
         #expect(events == [.closed(id, isComplete: true)])
         #expect(pair.responses == [403])
         #expect(pair.clientEvents.contains { if case .content(id, _, endsStream: true) = $0 { true } else { false } })
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 100_000)))
+        #expect(pair.exchange().isEmpty && pair.client.queuedByteCount(of: id) == 0)
+        _ = pair.served.advance(by: .milliseconds(500) - .nanoseconds(1))
+        #expect(pair.exchange().isEmpty && pair.client.streamCount == 1)
+        _ = pair.served.advance(by: .nanoseconds(1))
+        #expect(pair.exchange().isEmpty && pair.clientEvents.last == .closed(id, nil))
+    }
+
+    @Test("A refused request is discarded until its end, and the connection shuts down after that")
+    func discarded() throws {
+        var pair = Pair { $0.targetByteCount = 2 }
+        let id = try pair.request("POST", "/long", endsStream: false)
+        #expect(pair.exchange().isEmpty && pair.responses == [414])
+        pair.served.machine.shutDown(at: .zero)
+        #expect(pair.exchange().isEmpty && pair.client.streamCount == 1)
+        try pair.client.send(id, ByteChain([1, 2, 3]), endsStream: true)
+        #expect(pair.exchange() == [.ended(isInterrupted: false)])
+        #expect(pair.clientEvents.contains(.closed(id, nil)))
     }
 
     @Test("HEAD has the fields of GET and no content")
