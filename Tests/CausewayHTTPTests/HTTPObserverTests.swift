@@ -87,6 +87,17 @@ struct HTTPObserverTests {
         #expect(engine.core.exchangeCount == 0)
     }
 
+    @Test("Content that the server refuses instead of sending status 100 is not reported as sent")
+    func refusedContent() throws {
+        var request = try #require(HTTPRequestValue(method: "PUT", uri: "http://a.test/"))
+        request.fields.append("Expect", "100-continue")
+        _ = engine.start(request, body: .data(Data("abc".utf8)), observer: recorder)
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        transport.deliver("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+        #expect(recorder.events == ["responded 417 http/1.1 false", "ended"])
+    }
+
     @Test("A cancellation within an event is reported after this event, once")
     func cancelWithin() throws {
         let handle = try start()

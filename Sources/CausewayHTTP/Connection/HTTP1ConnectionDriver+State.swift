@@ -40,7 +40,7 @@ extension HTTP1ConnectionDriver.State {
         pendingCount -= count
         if let failure { error = error ?? failure }
         if let exchange {
-            let count = content.advance(unsent: pendingCount + machine.outputCount)
+            let count = machine.dropsBody ? 0 : content.advance(unsent: pendingCount + machine.outputCount)
             if count > 0 { actions.append(.reportSent(exchange, count)) } else { exchange.progressed(at: now) }
         }
         if isOpen { pump() }
@@ -156,7 +156,7 @@ extension HTTP1ConnectionDriver.State {
 
     /// Reports the content that the transport has, before an event of the response: the report of the transport can be later.
     private mutating func noteSent() {
-        guard let exchange else { return }
+        guard let exchange, !machine.dropsBody else { return }
         let count = content.advance(unsent: machine.outputCount)
         if count > 0 { actions.append(.reportSent(exchange, count)) }
     }

@@ -92,6 +92,8 @@ package struct HTTP1Client: Sendable {
     package var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !exchange.dropsBody }
     /// Whether the body waits for status 100. New content is accepted, but is not yet added to the output.
     package var isBodyHeld: Bool { exchange.holdDeadline != nil }
+    /// Whether the body was not sent, because the server responded without waiting for it.
+    package var dropsBody: Bool { exchange.dropsBody }
     /// The time at which to call ``advance(to:)``; `nil` if there is none.
     package var deadline: Duration? { exchange.holdDeadline }
     /// The number of bytes that the machine accepts now.
