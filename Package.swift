@@ -249,7 +249,11 @@ let package = Package(
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
         .testTarget(name: "CausewayLinesTests", dependencies: ["CausewayLines"], swiftSettings: house),
         .testTarget(
-            name: "CausewayURLLoadingTests", dependencies: ["CausewayURLLoading", "CausewayWire"], swiftSettings: house),
+            name: "CausewayURLLoadingTests",
+            dependencies: [
+                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewaySystem", "CausewayURLLoading", "CausewayWire",
+            ],
+            swiftSettings: house),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),
         .testTarget(

@@ -176,7 +176,7 @@ extension HTTP1ConnectionDriver.State {
         case .finished(let trailers, let reuse):
             noteSent()
             finish(trailers, reuse)
-        case .upgraded: end(.unexpectedUpgrade)
+        case .upgraded(let head): handOver(head)
         case .ended(let failure): end(failure)
         }
     }
@@ -192,6 +192,15 @@ extension HTTP1ConnectionDriver.State {
         case .refused: break
         }
         actions.append(.finish(ended, trailers))
+    }
+
+    /// Leaves the pool, and passes the transport to the observer of the request.
+    private mutating func handOver(_ head: HTTPResponseHead) {
+        guard let ended = exchange.take() else { return }
+        stopSource()
+        isOpen = false
+        actions.append(.reportClosed)
+        actions.append(.handOver(ended, head, Data(machine.takeRemainingInput().bytes)))
     }
 
     private mutating func end(_ failure: HTTP1Failure?) {

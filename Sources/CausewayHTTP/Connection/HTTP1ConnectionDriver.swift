@@ -22,6 +22,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
+        /// Hand over the transport with the bytes that followed the head.
+        case handOver(HTTPExchange, HTTPResponseHead, Data)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
         case failExchange(HTTPExchange, HTTPFailure)
         case schedule(Duration)
@@ -134,6 +136,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case .finish(let exchange, let trailers):
             observer.completed(exchange)
             exchange.finished(trailers)
+        case .handOver(let exchange, let head, let rest):
+            observer.completed(exchange)
+            exchange.upgraded(head, details, HTTPUpgradedStream(transport, rest))
         case .interrupt(let exchange, let occasion, let failure): observer.interrupted(exchange, occasion, failure)
         case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
         case .schedule(let delay):

@@ -170,6 +170,19 @@ final class HTTPExchange: Sendable {
         observer?.ended(.success(trailers))
     }
 
+    /// Ends the exchange with a switch of the protocol. If the request has already ended, the stream is released, which closes it.
+    func upgraded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, _ stream: HTTPUpgradedStream) {
+        let (observer, attempt) = state.withLock { state -> ((any HTTPResponseObserver)?, Attempt?) in
+            guard state.phase == .waiting else { return (nil, nil) }
+            state.phase = .ended
+            defer { state.attempt.connection = nil }
+            return (state.observer.take(), state.attempt)
+        }
+        guard let observer, let attempt else { return }
+        let information = HTTPConnectionInformation(isReused: attempt.isReused, began: attempt.began, details: details)
+        observer.upgraded(head, information, stream)
+    }
+
     /// Ends the exchange with a failure. Returns the connection that must abandon the exchange; `nil` if there is none or the exchange had
     /// already ended.
     @discardableResult

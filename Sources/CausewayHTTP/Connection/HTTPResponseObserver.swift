@@ -18,7 +18,10 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)
     /// Reports the next piece of the content, which is not empty.
     func received(_ content: Data)
-    /// Reports the end of the request, with the trailer fields of the response. Called exactly once.
+    /// Reports that the server switched the protocol (status 101), and hands over the connection. No other event follows. Called only for
+    /// requests with ``HTTPRequestValue/isUpgrade``.
+    func upgraded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream)
+    /// Reports the end of the request, with the trailer fields of the response. Called exactly once, unless the protocol was switched.
     func ended(_ result: Result<FieldSection, HTTPFailure>)
 }
 
@@ -26,4 +29,8 @@ extension HTTPResponseObserver {
     package func waits(_ reason: NWError) {}
     package func informed(_ head: HTTPResponseHead) {}
     package func sent(_ count: Int) {}
+    /// Default implementation: closes the connection, because nothing retains the stream.
+    package func upgraded(
+        _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
+    ) {}
 }

@@ -1,5 +1,5 @@
-internal import CausewayTypes
-internal import FoundationEssentials
+package import CausewayTypes
+package import FoundationEssentials
 
 /// The byte stream that carries a connection. Callbacks may run on any thread, even before the method that they were passed to returns.
 protocol HTTPTransport: Sendable {
@@ -31,9 +31,15 @@ struct HTTPTransportFacts: Sendable {
 }
 
 /// The result of one receive.
-struct HTTPArrival: Sendable {
-    var content: Data?
+package struct HTTPArrival: Sendable {
+    package var content: Data?
     /// Whether the peer ended the stream.
-    var isEnd = false
-    var error: NWError?
+    package var isEnd = false
+    package var error: NWError?
+
+    package init(content: Data? = nil, isEnd: Bool = false, error: NWError? = nil) {
+        self.content = content
+        self.isEnd = isEnd
+        self.error = error
+    }
 }

@@ -89,10 +89,10 @@ package final class HTTPEngine: Sendable {
         let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
         let handle = HTTPRequestHandle(exchange: exchange, core: core)
         prepare(handle)
-        // CONNECT and Upgrade turn the connection into a tunnel or switch its protocol. This interface cannot hand over such a connection.
+        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the observer expects is possible.
         if request.method == "CONNECT" {
             exchange.fail(.invalidRequest(.misuse("method CONNECT")))
-        } else if request.fields.contains("Upgrade") {
+        } else if request.fields.contains("Upgrade"), !request.isUpgrade {
             exchange.fail(.invalidRequest(.misuse("field Upgrade")))
         } else {
             core.start(exchange)

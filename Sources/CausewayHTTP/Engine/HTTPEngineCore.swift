@@ -170,7 +170,7 @@ final class HTTPEngineCore: Sendable {
 
     private func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
         let transport = dialer.makeTransport(
-            to: key, offersHTTP2: offersHTTP2 && self.offersHTTP2 && key.origin.isSecure)
+            to: key, offersHTTP2: offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade)
         let attempt = HTTPConnectionAttempt(
             id, to: key, transport, offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options,
             clock: clock,
@@ -239,7 +239,9 @@ final class HTTPEngineCore: Sendable {
     /// Returns the key of the connections that can carry an exchange.
     func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
-        return PoolKey(origin, hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin))
+        return PoolKey(
+            origin, hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin),
+            isUpgrade: exchange.request.isUpgrade)
     }
 
     /// Returns the pool request for an exchange, with the restrictions that apply to a retry.

@@ -11,6 +11,9 @@ package struct HTTPRequestValue: Sendable {
     package var target: String
     /// The fields. The engine adds `Host` if it is missing, and `Content-Length` or `Transfer-Encoding`.
     package var fields: FieldSection
+    /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
+    /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
+    package var isUpgrade = false
     /// The priority from 0 to 1. It applies while the request waits for a connection.
     package var priority: Float = 0.5
     /// Whether the request waits while there is no usable path. Otherwise it fails at once.

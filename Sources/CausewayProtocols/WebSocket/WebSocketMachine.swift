@@ -140,6 +140,9 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
+    /// Changes the maximum length of a received message in bytes; 0 for no limit. It applies from the next frame on.
+    package mutating func limitMessages(to size: Int) { decoder.maximumMessageSize = max(0, size) }
+
     /// Adds received bytes. Take the resulting events afterwards.
     package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose, !inputHasEnded else { return }

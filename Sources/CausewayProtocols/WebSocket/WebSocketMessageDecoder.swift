@@ -22,7 +22,7 @@ struct WebSocketMessageDecoder: Sendable {
 
     let expectsMask: Bool
     /// The maximum length of a message in bytes; 0 if the length is not limited.
-    let maximumMessageSize: Int
+    var maximumMessageSize: Int
     private var frame: Frame?
     private var message: Message?
 

@@ -15,7 +15,7 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     /// Reports that the load no longer waits for a path.
-    private func endWaiting() {
+    func endWaiting() {
         let wasWaiting = state.withLock { state in
             defer { state.isWaitingForPath = false }
             return state.isWaitingForPath
@@ -49,6 +49,7 @@ extension HTTPLoader: HTTPResponseObserver {
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if head.status != 401 { credentialAccepted(head.fields) }
         guard !isHeld else { return }
+        guard !isWebSocket else { return refused(response) }
         attempt.report(.response(response, .allowed))
         if !attempt.wantsBytes { updateReading() }
     }
@@ -193,6 +194,7 @@ extension HTTPLoader: HTTPResponseObserver {
         else {
             return
         }
+        guard !isWebSocket else { return refused(response) }
         attempt.report(.response(response, .allowed))
         // Further content may arrive meanwhile. It must not overtake the held content.
         while let pieces = takeHeldPieces() {
@@ -283,7 +285,7 @@ extension HTTPLoader: HTTPResponseObserver {
         fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
     }
 
-    private func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
+    func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
         HTTPURLResponse(
             url: request.url, statusCode: head.status, version: Self.name(of: head.version),
             fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))

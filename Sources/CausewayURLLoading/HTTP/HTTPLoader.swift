@@ -53,6 +53,8 @@ final class HTTPLoader: Loader {
         var target = ""
         var origin = HTTPOrigin(isSecure: false, host: "")
         var response: HTTPURLResponse?
+        /// The key of a WebSocket handshake.
+        var upgradeKey = ""
     }
 
     /// The content of a response that another request may follow.
@@ -78,11 +80,14 @@ final class HTTPLoader: Loader {
 
     let attempt: LoadAttempt
     let network: HTTPNetwork
+    /// Whether the request opens a WebSocket.
+    let isWebSocket: Bool
     let state: LockedValue<State>
 
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
+        isWebSocket = attempt.task.webSocket != nil
         state = LockedValue(State(record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil))
     }
 
@@ -115,6 +120,7 @@ final class HTTPLoader: Loader {
             state.isReading = true
             state.exchange = Exchange(engine: engine, target: value.target, origin: value.origin)
             if case .stream(let source, _) = body { state.exchange.body = source }
+            if value.isUpgrade { state.exchange.upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }
             return true
         }
         guard isWanted else { return }
@@ -171,7 +177,7 @@ final class HTTPLoader: Loader {
     }
 
     /// Ends the load and returns the measurements: an inner `nil` if no delegate receives them, `nil` if the load had already ended.
-    private func finishRecord() -> TransactionRecord?? {
+    func finishRecord() -> TransactionRecord?? {
         let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }
             state.phase = .ended

@@ -46,6 +46,8 @@ enum LoadEvent: Sendable {
     indirect case measured(TransactionRecord)
     /// The request is sent again, which begins another transaction.
     indirect case begins(TransactionRecord)
+    /// The server switched to the WebSocket protocol. The load has ended.
+    case upgraded(WebSocketOpening)
     /// The content is complete.
     case finished
     case failed(any Error)

@@ -50,6 +50,9 @@ struct TaskClock: Sendable {
         noteActivity(at: now)
     }
 
+    /// Stops the idle timeout for ever.
+    mutating func endIdle() { lastActivity = nil }
+
     /// Stops both timeouts.
     mutating func end() {
         lastActivity = nil

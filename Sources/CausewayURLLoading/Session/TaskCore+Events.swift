@@ -28,6 +28,7 @@ extension TaskCore {
         case .needsStream(let offset, let answer): askForStream(from: offset) { answer($0) }
         case .measured(let record): measured(record)
         case .begins(let record): state.withLock { $0.load.transactions.append(record) }
+        case .upgraded(let opening): upgraded(opening)
         case .finished: loaderFinished()
         case .failed(let error): finish(error)
         }
@@ -57,6 +58,7 @@ extension TaskCore {
         case .bytes(let channel): channel.respond(response)
         case .file: if isFirst { openFile(for: response) }
         case .handler: if !isFirst { state.withLock { $0.content.collected = Data() } }
+        case .webSocket: break
         }
     }
 
@@ -84,6 +86,7 @@ extension TaskCore {
             }
             took(data.count)
         case .bytes(let channel): channel.append(data)
+        case .webSocket: took(data.count)
         case .file:
             do throws(LoadFailure) {
                 try file?.write(data)

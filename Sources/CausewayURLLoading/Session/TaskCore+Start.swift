@@ -15,7 +15,7 @@ extension TaskCore {
         session.core.watch(self)
         if let failure = plan.failure { return finish(failure) }
         guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
-        attachBody(to: askingForRest(session.core.completed(request)))
+        attachBody(to: askingForRest(prepared(session.core.completed(request))))
     }
 
     /// Sets the body of an upload request. A body that the request already has is ignored for uploads.
@@ -69,7 +69,8 @@ extension TaskCore {
 
     private func startLoader(_ request: URLRequest, cached: CachedURLResponse?) {
         guard let task else { return finish(LoadFailure(.cancelled)) }
-        let type = session.core.protocolClass(for: task, request)
+        // Classes of the program load responses, not connections.
+        let type = webSocket == nil ? session.core.protocolClass(for: task, request) : nil
         let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
         let attempt = LoadAttempt(request: canonical, task: self)
@@ -109,6 +110,7 @@ extension TaskCore {
             return ProtocolLoader(type, task: task, cachedResponse: stored, for: attempt)
         }
         guard let url = attempt.request.url else { throw LoadFailure(.badURL) }
+        if webSocket != nil { return try webSocketLoader(for: url, attempt) }
         switch url.scheme?.lowercased() {
         case "data":
             guard let loader = DataLoader(dataURL: url, for: attempt) else { throw LoadFailure(.badURL) }

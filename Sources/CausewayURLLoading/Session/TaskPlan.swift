@@ -28,6 +28,8 @@ struct TaskPlan: Sendable {
         case file(FileHandler?)
         /// To an asynchronous sequence of bytes.
         case bytes(ByteChannel)
+        /// Messages of a WebSocket.
+        case webSocket(WebSocketChannel)
     }
 
     var source = Source.request
@@ -38,7 +40,9 @@ struct TaskPlan: Sendable {
     var resumption: Resumption?
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
-        if case .file = outlet { return false }
-        return true
+        switch outlet {
+        case .file, .webSocket: false
+        case .delegate, .handler, .bytes: true
+        }
     }
 }

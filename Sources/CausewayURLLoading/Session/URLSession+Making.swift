@@ -35,8 +35,10 @@ extension URLSession {
     }
 
     func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {
-        let plan = TaskPlan(failure: LoadFailure(.unsupportedURL))
-        return announced(URLSessionWebSocketTask(core: core.makeCore(self, request, plan)))
+        let channel = WebSocketChannel()
+        let core = core.makeCore(self, request, TaskPlan(outlet: .webSocket(channel)))
+        channel.attach(core)
+        return announced(URLSessionWebSocketTask(core: core))
     }
 
     /// Adds a task to the session and notifies the delegate, before the task is returned to the program.

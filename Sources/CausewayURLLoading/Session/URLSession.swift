@@ -4,7 +4,8 @@ public import Foundation
 /// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
 ///
 /// A session retains its delegate until the session becomes invalid, so call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. A
-/// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles. Other URLs
+/// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles; WebSocket tasks
+/// load `ws:` and `wss:` URLs. Other URLs
 /// fail with `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
@@ -230,21 +231,24 @@ public import Foundation
     /// Counterpart: macOS 10.11, iOS 9.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask { makeStreamTask() }
 
-    /// Creates a task for a WebSocket. Not supported: the task fails.
+    /// Creates a task for a WebSocket. The URL has the scheme `ws` or `wss`.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { makeWebSocketTask(URLRequest(url: url)) }
 
-    /// Creates a task for a WebSocket with subprotocols. Not supported: the task fails.
+    /// Creates a task for a WebSocket that offers subprotocols, the preferred one first.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
-        request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        if !protocols.isEmpty {
+            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
         return makeWebSocketTask(request)
     }
 
-    /// Creates a task for a WebSocket. Not supported: the task fails.
+    /// Creates a task for a WebSocket. The fields of the request are sent with the handshake; `Sec-WebSocket-Protocol` offers subprotocols.
+    /// The method is always GET.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { makeWebSocketTask(request) }

@@ -31,11 +31,11 @@ struct PoolGroup: Sendable {
     init(key: PoolKey, slot: Int) {
         self.key = key
         self.slot = slot
-        version = key.hasPriorKnowledge ? .http2 : key.origin.isSecure ? .unknown : .http1
+        version = key.hasPriorKnowledge ? .http2 : key.mayUseHTTP2 ? .unknown : .http1
     }
 
     /// Whether the server may speak HTTP/2.
-    private var mayUseHTTP2: Bool { key.origin.isSecure || key.hasPriorKnowledge }
+    private var mayUseHTTP2: Bool { key.mayUseHTTP2 }
     /// Whether no request waits.
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
     var isEmpty: Bool { connections.isEmpty && isServed }

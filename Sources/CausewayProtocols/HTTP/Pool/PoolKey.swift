@@ -7,13 +7,22 @@ package struct PoolKey: Hashable, Sendable {
     package var identity: String
     /// Whether a connection without TLS uses HTTP/2 without negotiation (RFC 9113 §3.3).
     package var hasPriorKnowledge: Bool
+    /// Whether the requests switch the protocol of their connection, which only HTTP/1.1 permits (RFC 9113 §8.6).
+    package var isUpgrade: Bool
 
-    package init(_ origin: HTTPOrigin, route: String = "", identity: String = "", hasPriorKnowledge: Bool = false) {
+    package init(
+        _ origin: HTTPOrigin, route: String = "", identity: String = "", hasPriorKnowledge: Bool = false,
+        isUpgrade: Bool = false
+    ) {
         self.origin = origin
         self.route = route
         self.identity = identity
-        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure
+        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure && !isUpgrade
+        self.isUpgrade = isUpgrade
     }
+
+    /// Whether the server may choose HTTP/2 for the connections.
+    var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !isUpgrade }
 }
 
 /// The identifier of a connection in a pool. Identifiers are never reused.

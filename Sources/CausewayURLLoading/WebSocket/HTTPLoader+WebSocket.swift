@@ -1,0 +1,59 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// The fields of the handshake that the loader sets. Values of the program are removed.
+    private static let handshakeFields = [
+        "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Accept",
+        "Sec-WebSocket-Extensions",
+    ]
+
+    /// Turns the request into one that opens a WebSocket (RFC 6455 §4.1). A program offers subprotocols with the field
+    /// `Sec-WebSocket-Protocol`.
+    func addHandshake(to value: inout HTTPRequestValue) {
+        for name in Self.handshakeFields { value.fields.removeAll(name) }
+        var random = SystemRandomNumberGenerator()
+        value.fields.append("Upgrade", "websocket")
+        value.fields.append("Connection", "Upgrade")
+        value.fields.append("Sec-WebSocket-Key", WebSocketAccept.key(using: &random))
+        value.fields.append("Sec-WebSocket-Version", "13")
+        value.isUpgrade = true
+    }
+
+    func upgraded(
+        _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
+    ) {
+        let response = makeResponse(head)
+        endWaiting()
+        let exchange = state.withLock { state -> Exchange? in
+            guard state.phase == .waiting else { return nil }
+            state.record?.note(head, response, connection, target: state.exchange.target)
+            return state.exchange
+        }
+        guard let exchange else { return }
+        if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
+        credentialAccepted(head.fields)
+        do throws(UpgradeError) {
+            let offered = request.values.fields.elements(of: "Sec-WebSocket-Protocol")
+            let upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)
+            let answer = try UpgradeResponse(head, for: upgrade)
+            guard let record = finishRecord() else { return }
+            if let record = record { attempt.report(.measured(record)) }
+            attempt.report(.upgraded(WebSocketOpening(response, subprotocol: answer.subprotocol, stream)))
+        } catch {
+            refused(response, "invalid response to the handshake: \(error)")
+        }
+    }
+
+    /// Delivers a response that opens no WebSocket, and fails.
+    func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
+        attempt.report(.response(response, .notAllowed))
+        let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"
+        fail(
+            LoadFailure(
+                .protocolViolation, underlying: NWError.posix(.EPROTO), details: [LoadFailure.reasonKey: reason]))
+    }
+}

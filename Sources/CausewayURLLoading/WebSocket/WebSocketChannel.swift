@@ -1,0 +1,113 @@
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The WebSocket of a task: runs a ``WebSocketConversation`` over the connection that the handshake opened.
+///
+/// It exists from the creation of the task. After the handshake it takes the place of the loader. State changes happen under one lock. The
+/// resulting actions are performed in order, by one thread at a time, without the lock.
+final class WebSocketChannel: Loader {
+    private struct State {
+        var conversation = WebSocketConversation()
+        var line = ActionLine<WebSocketConversation.Action>(keepsStorage: true)
+        var stream: HTTPUpgradedStream?
+        /// The task; `nil` after its end.
+        var core: TaskCore?
+        var calls: CallList?
+    }
+
+    private let state = LockedValue(State())
+
+    /// Sets the task.
+    func attach(_ core: TaskCore) {
+        state.withLock { state in
+            state.core = core
+            state.calls = core.calls
+        }
+    }
+
+    /// Sets the connection. Call ``start()`` afterwards.
+    func attach(_ stream: HTTPUpgradedStream) { state.withLock { state in state.stream = stream } }
+
+    // MARK: Calls of the program
+
+    func send(
+        _ message: URLSessionWebSocketTask.Message, _ handler: @escaping WebSocketConversation.SendHandler
+    ) {
+        apply { $0.send(message, handler) }
+    }
+
+    func receive(_ handler: @escaping WebSocketConversation.MessageHandler) { apply { $0.receive(handler) } }
+
+    func ping(_ handler: @escaping WebSocketConversation.SendHandler) { apply { $0.ping(handler) } }
+
+    func limitMessages(to size: Int) { apply { $0.limitMessages(to: size) } }
+
+    /// Starts to close the WebSocket. Returns `false` if none is open, so that the caller must end the task.
+    func close(_ report: WebSocketCloseReport) -> Bool { apply { $0.close(report) } }
+
+    /// The close code and reason; `nil` if the WebSocket is not closed.
+    var closing: WebSocketCloseReport? { state.withLock { state in state.conversation.closing } }
+
+    // MARK: Loader
+
+    func start() { apply { $0.opened() } }
+
+    func demandChanged() {
+        guard let core = state.withLock({ state in state.core }) else { return }
+        apply { $0.setPaused(!core.isRunning) }
+    }
+
+    func stop() { apply { $0.stop() } }
+
+    /// Ends all operations with the error of the task.
+    func end(_ error: (any Error)?) {
+        apply { $0.end(error) }
+        let core = state.withLock { state in state.core.take() }
+        withExtendedLifetime(core) {}
+    }
+
+    // MARK: Actions
+
+    private func apply<Result: Sendable>(_ body: (inout WebSocketConversation) -> Result) -> Result {
+        let (result, mustPerform) = state.withLock { state in
+            let result = body(&state.conversation)
+            return (result, state.line.move(&state.conversation.actions))
+        }
+        if mustPerform { performActions() }
+        return result
+    }
+
+    private func performActions() {
+        while let (action, context) = state.withLock({ state in
+            state.line.next().map { ($0, (stream: state.stream, core: state.core, calls: state.calls)) }
+        }) {
+            switch action {
+            case .send(let content): send(content, over: context.stream)
+            case .receive(let limit):
+                context.stream?.receive(atMost: limit) { [self] arrival in apply { $0.arrived(arrival) } }
+            case .call(let body): context.calls?.add(body)
+            case .reportClosed(let report): context.core?.webSocketClosed(report)
+            case .end(let error): context.core?.webSocketEnded(error)
+            case .limitClosing: limitClosing()
+            case .disconnect(let isInterrupted):
+                let stream = state.withLock { state in state.stream.take() }
+                stream?.close(isInterrupted: isInterrupted)
+            }
+        }
+    }
+
+    private func send(_ content: Data, over stream: HTTPUpgradedStream?) {
+        let count = content.count
+        stream?.send(content) { [self] error in apply { $0.sent(count, error) } }
+    }
+
+    private func limitClosing() {
+        let seconds = Int(WebSocketConversation.closingTime.components.seconds)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+            self?.apply { $0.closingTimedOut() }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewayWire
+internal import DequeModule
+internal import Foundation
+
+/// The messages of a WebSocket task and its connection (RFC 6455), as a value: calls of the program and received bytes come in, actions go
+/// out.
+///
+/// The task ends with ``Action/end(_:)``, or for other reasons. In both cases its owner calls ``stop()`` and ``end(_:)``. The connection can
+/// live a little longer, until the close frames are exchanged.
+struct WebSocketConversation: Sendable {
+    typealias Message = URLSessionWebSocketTask.Message
+    /// A completion handler of ``URLSessionWebSocketTask/send(_:)`` or of a ping.
+    typealias SendHandler = @Sendable ((any Error)?) -> Void
+    /// A completion handler of ``URLSessionWebSocketTask/receive()``.
+    typealias MessageHandler = @Sendable (Result<Message, any Error>) -> Void
+
+    enum Action: Sendable {
+        /// Send bytes, and report the result with ``sent(_:_:)``.
+        case send(Data)
+        /// Receive at most this number of bytes, and report the result with ``arrived(_:)``.
+        case receive(Int)
+        /// Call a completion handler of the program.
+        case call(@Sendable () -> Void)
+        /// The peer sent a close frame.
+        case reportClosed(WebSocketCloseReport)
+        /// The task ends.
+        case end((any Error)?)
+        /// Call ``closingTimedOut()`` after ``closingTime``.
+        case limitClosing
+        /// Close the connection, or abort it.
+        case disconnect(isInterrupted: Bool)
+    }
+
+    enum Phase: Sendable {
+        /// The handshake is not complete.
+        case connecting
+        case open
+        /// The program closes the WebSocket. The task ends after the peer's close frame.
+        case closing
+        /// The task has ended or is about to end.
+        case ended
+    }
+
+    /// The connection.
+    struct Link: Sendable {
+        var isUp = false
+        var isReceiving = false
+        /// Whether the task is suspended.
+        var isPaused = false
+        var error: NWError?
+    }
+
+    /// The maximum size of a received message in bytes, unless the program sets another.
+    static let defaultMessageLimit = 1 << 20
+    /// The number of received bytes that wait for the program before the connection is no longer read.
+    static let unreadLimit = 64 << 10
+    /// The number of bytes passed to the network before the next frame waits.
+    static let outputLimit = 128 << 10
+    /// The maximum size of one piece that is received or sent, in bytes.
+    static let pieceSize = 64 << 10
+    /// The memory that a message needs besides its content. It also counts, so that empty messages cannot fill the memory.
+    static let messageCost = 64
+    /// The time within which the peer must answer a close frame.
+    static let closingTime = Duration.seconds(5)
+
+    var phase = Phase.connecting
+    var machine: WebSocketMachine
+    var link = Link()
+    var sending = Sending()
+    var receiving = Receiving()
+    /// The close code and reason; `nil` if the WebSocket is not closed.
+    private(set) var closing: WebSocketCloseReport?
+    /// The error for operations after the end of the task; `nil` before the end.
+    private var refusal: (any Error)?
+    var actions: [Action] = []
+
+    /// - Parameter random: The source of masking keys. It must be unpredictable (RFC 6455 §5.3), except in tests.
+    init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.skipsHandshake = true
+        configuration.repliesToPings = true
+        configuration.maximumMessageSize = Self.defaultMessageLimit
+        machine = WebSocketMachine(
+            .client(UpgradeRequest(authority: "")), configuration: configuration, random: random)
+    }
+
+    // MARK: Calls of the program
+
+    mutating func send(_ message: Message, _ handler: @escaping SendHandler) {
+        guard !refuses({ handler($0) }) else { return }
+        sending.waiting.append(Sending.Entry(item: .message(message), handler: handler))
+        pump()
+    }
+
+    mutating func ping(_ handler: @escaping SendHandler) {
+        guard !refuses({ handler($0) }) else { return }
+        sending.lastPing += 1
+        sending.pings[sending.lastPing] = handler
+        sending.waiting.append(Sending.Entry(item: .ping(sending.lastPing), handler: nil))
+        pump()
+    }
+
+    mutating func receive(_ handler: @escaping MessageHandler) {
+        if let message = receiving.takeMessage() {
+            actions.append(.call { handler(.success(message)) })
+        } else if !refuses({ handler(.failure($0)) }) {
+            receiving.handlers.append(handler)
+        }
+        pump()
+    }
+
+    mutating func limitMessages(to size: Int) { machine.limitMessages(to: size) }
+
+    /// Starts to close the WebSocket after earlier messages. Returns `false` if there is no open WebSocket, so that the caller must end the task.
+    mutating func close(_ report: WebSocketCloseReport) -> Bool {
+        if closing == nil, phase != .ended { closing = report }
+        guard phase == .open else { return phase == .closing }
+        phase = .closing
+        sending.waiting.append(Sending.Entry(item: .close(report.frame), handler: nil))
+        actions.append(.limitClosing)
+        pump()
+        return true
+    }
+
+    /// Returns whether the task has ended. Then passes the error to the program.
+    private mutating func refuses(_ body: @escaping @Sendable (any Error) -> Void) -> Bool {
+        guard let refusal else { return false }
+        actions.append(.call { body(refusal) })
+        return true
+    }
+
+    // MARK: The task
+
+    /// Starts to exchange messages: the handshake is complete.
+    mutating func opened() {
+        guard phase == .connecting else { return actions.append(.disconnect(isInterrupted: true)) }
+        phase = .open
+        link.isUp = true
+        machine.started()
+        pump()
+    }
+
+    /// Stops to send and receive while the task is suspended.
+    mutating func setPaused(_ isPaused: Bool) {
+        link.isPaused = isPaused
+        pump()
+    }
+
+    /// Closes the connection: the task ends. If the WebSocket is open, the peer gets a close frame without a code.
+    mutating func stop() {
+        guard phase != .ended else { return }
+        leaveOpen()
+        receiving.removeMessages()
+        machine.close(WebSocketClosing())
+        pump()
+    }
+
+    /// Fails all operations and later ones with the error of the task. Messages that have arrived are still received.
+    mutating func end(_ error: (any Error)?) {
+        guard refusal == nil else { return }
+        let error = error ?? POSIXError(.ENOTCONN)
+        refusal = error
+        if phase == .connecting { phase = .ended }
+        for handler in sending.takeHandlers() { actions.append(.call { handler(error) }) }
+        for handler in receiving.takeHandlers() { actions.append(.call { handler(.failure(error)) }) }
+    }
+
+    /// Aborts the connection: the peer has not answered the close frame in time.
+    mutating func closingTimedOut() {
+        guard phase != .open, link.isUp else { return }
+        link.isUp = false
+        actions.append(.disconnect(isInterrupted: true))
+        endTask(LoadFailure(.cancelled))
+    }
+
+    // MARK: Ends
+
+    /// Ends the task, unless it is ending.
+    mutating func endTask(_ error: (any Error)?) {
+        guard phase != .ended else { return }
+        let error = phase == .closing ? LoadFailure(.cancelled) : error
+        leaveOpen()
+        actions.append(.end(error))
+    }
+
+    private mutating func leaveOpen() {
+        if phase == .open { actions.append(.limitClosing) }
+        phase = .ended
+    }
+
+    /// Handles the close frame of the peer.
+    mutating func peerClosed(_ frame: WebSocketClosing) {
+        guard phase != .ended else { return }
+        let report = WebSocketCloseReport(frame)
+        closing = closing ?? report
+        actions.append(.reportClosed(report))
+        endTask(nil)
+    }
+
+    /// Handles the end of the connection without a close handshake.
+    mutating func failed(_ failure: WebSocketMachine.Failure) {
+        guard phase != .ended else { return }
+        switch failure {
+        case .messageTooBig: endTask(POSIXError(.EMSGSIZE))
+        case .protocolError(let text):
+            endTask(POSIXError(.EPROTO, userInfo: [LoadFailure.reasonKey: "invalid frame: \(text)"]))
+        case .invalidText:
+            endTask(POSIXError(.EPROTO, userInfo: [LoadFailure.reasonKey: "a text message is not UTF-8"]))
+        case .endedEarly, .endedUnclosed, .handshake, .aborted:
+            closing = closing ?? WebSocketCloseReport(.abnormalClosure)
+            endTask(LoadFailure(.connectionLost, underlying: link.error ?? NWError.posix(.ECONNRESET)))
+        }
+    }
+}
