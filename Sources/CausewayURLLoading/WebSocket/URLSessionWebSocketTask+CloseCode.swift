@@ -14,7 +14,7 @@ extension URLSessionWebSocketTask {
         case goingAway
         /// A protocol error occurred.
         case protocolError
-        /// The kind of data is not supported.
+        /// The endpoint does not accept the kind of data.
         case unsupportedData
         /// The close frame contained no status code.
         case noStatusReceived

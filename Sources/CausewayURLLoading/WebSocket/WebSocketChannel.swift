@@ -57,7 +57,12 @@ final class WebSocketChannel: Loader {
 
     func demandChanged() {
         guard let core = state.withLock({ state in state.core }) else { return }
-        apply { $0.setPaused(!core.isRunning) }
+        var isRunning: Bool
+        repeat {
+            isRunning = core.isRunning
+            apply { $0.setPaused(!isRunning) }
+            // Another thread may have suspended or resumed the task meanwhile.
+        } while core.isRunning != isRunning
     }
 
     func stop() { apply { $0.stop() } }
