@@ -141,6 +141,23 @@ struct ResumeTests {
         try FileManager.default.removeItem(at: try #require(ResumeData(data)?.file))
     }
 
+    @Test("After an error status the same resume data can be used again")
+    func error() async throws {
+        let data = try await #require(begin("error.mock").data)
+        let answers = Mutex([503, 206])
+        let session = MockProtocol.session("error.mock") { mock in
+            let status = answers.withLock { $0.removeFirst() }
+            mock.respond(status, status == 206 ? ["Content-Range": "bytes 5-9/10"] : [:])
+            mock.load(status == 206 ? "world" : "error")
+            mock.finish()
+        }
+        for expected in ["error", "helloworld"] {
+            let (file, _) = try await session.download(resumeFrom: data)
+            #expect(try Data(contentsOf: file) == Data(expected.utf8))
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
     @Test("The file also stays if the task has a completion handler")
     func handler() async throws {
         let session = MockProtocol.session("handler.mock") { mock in

@@ -9,7 +9,7 @@ struct Resumption: Sendable {
         /// The rest follows, of a content with this many bytes.
         case rest(total: Int64)
         /// The whole content follows, or that of an error.
-        case whole
+        case whole(isContent: Bool)
         /// The response is of no use. The download starts over with a request for the whole content.
         case useless
     }
@@ -50,7 +50,7 @@ struct Resumption: Sendable {
             else { return .useless }
             return .rest(total: Int64(length))
         case 416: return .useless
-        default: return .whole
+        default: return .whole(isContent: (200..<300).contains(response.statusCode))
         }
     }
 

@@ -60,10 +60,11 @@ extension TaskCore {
             return state.load.isResuming
         }
         guard isResuming, let resumption = plan.resumption else { return openNewFile() }
-        switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole {
+        switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole(isContent: true) {
         case .rest(let total): append(resumption, total)
-        case .whole:
-            try? FileManager.default.removeItem(at: resumption.file)
+        case .whole(let isContent):
+            // After an error such as 503, the program can try again with the same resume data.
+            if isContent { try? FileManager.default.removeItem(at: resumption.file) }
             openNewFile()
         case .useless: startOver(resumption)
         }
