@@ -31,17 +31,6 @@ final class HTTPExchange: Sendable {
         var retries = RetryCounts()
     }
 
-    /// The back-pressure of the observer.
-    fileprivate struct Reading {
-        var isEnabled = true
-        /// Number of content bytes that the reader has not yet taken, if the observer counts them.
-        var unread = 0
-        /// Whether the connection stopped reading because there was no room.
-        var isStarved = false
-
-        var room: Int { isEnabled ? max(0, HTTPExchange.unreadLimit - unread) : 0 }
-    }
-
     fileprivate struct State {
         var phase = Phase.waiting
         /// `nil` after the observer received the end.
@@ -50,7 +39,7 @@ final class HTTPExchange: Sendable {
         /// The end, if it came while an event was being delivered.
         var failure: HTTPFailure?
         var attempt = Attempt()
-        var reading = Reading()
+        var reading = ResponseReading()
         var lastProgress: Duration
     }
 
@@ -160,27 +149,25 @@ final class HTTPExchange: Sendable {
     }
 
     func finished(_ trailers: FieldSection) {
-        let (observer, attempt) = state.withLock { state -> ((any HTTPResponseObserver)?, Attempt?) in
-            guard state.phase == .body else { return (nil, nil) }
-            state.phase = .ended
-            defer { state.attempt.connection = nil }
-            return (state.observer.take(), state.attempt)
-        }
-        withExtendedLifetime(attempt) {}
-        observer?.ended(.success(trailers))
+        let ended = end(in: .body)
+        ended?.observer.ended(.success(trailers))
     }
 
     /// Ends the exchange with a switch of the protocol. If the request has already ended, the stream is released, which closes it.
     func upgraded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, _ stream: HTTPUpgradedStream) {
-        let (observer, attempt) = state.withLock { state -> ((any HTTPResponseObserver)?, Attempt?) in
-            guard state.phase == .waiting else { return (nil, nil) }
-            state.phase = .ended
-            defer { state.attempt.connection = nil }
-            return (state.observer.take(), state.attempt)
-        }
-        guard let observer, let attempt else { return }
+        guard let (observer, attempt) = end(in: .waiting) else { return }
         let information = HTTPConnectionInformation(isReused: attempt.isReused, began: attempt.began, details: details)
         observer.upgraded(head, information, stream)
+    }
+
+    /// Ends the exchange if it is in this phase. The caller releases the connection, because the lock must not be held then.
+    private func end(in phase: Phase) -> (observer: any HTTPResponseObserver, attempt: Attempt)? {
+        state.withLock { state in
+            guard state.phase == phase, let observer = state.observer.take() else { return nil }
+            state.phase = .ended
+            defer { state.attempt.connection = nil }
+            return (observer, state.attempt)
+        }
     }
 
     /// Ends the exchange with a failure. Returns the connection that must abandon the exchange; `nil` if there is none or the exchange had
@@ -243,7 +230,7 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    private func resume(at now: Duration, _ change: (inout Reading) -> Bool) {
+    private func resume(at now: Duration, _ change: (inout ResponseReading) -> Bool) {
         let connection = state.withLock { state -> (any HTTPConnection)? in
             guard change(&state.reading), state.reading.isStarved, state.reading.room > 0 else { return nil }
             state.reading.isStarved = false

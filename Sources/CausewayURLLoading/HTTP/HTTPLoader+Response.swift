@@ -284,18 +284,4 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
     }
-
-    func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
-        HTTPURLResponse(
-            url: request.url, statusCode: head.status, version: Self.name(of: head.version),
-            fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
-    }
-
-    private static func name(of version: HTTPVersion) -> String {
-        switch version {
-        case .http11: "HTTP/1.1"
-        case .http2: "HTTP/2.0"
-        default: "HTTP/\(version.major).\(version.minor)"
-        }
-    }
 }

@@ -1,0 +1,19 @@
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// Returns the response with a head that the server sent.
+    func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
+        HTTPURLResponse(
+            url: request.url, statusCode: head.status, version: Self.name(of: head.version),
+            fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
+    }
+
+    private static func name(of version: HTTPVersion) -> String {
+        switch version {
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2.0"
+        default: "HTTP/\(version.major).\(version.minor)"
+        }
+    }
+}
