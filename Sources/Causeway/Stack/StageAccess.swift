@@ -9,11 +9,26 @@ protocol StageAccess: Sendable {
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
+    /// Calls `body` with the stage. If `isAnswer` is `true`, the program answered a question, and the peer has the full time limit again.
+    @discardableResult
+    func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result?
+
     /// Inserts another protocol above the stage. Returns `false` if the stage is already ready or the connection attempt has ended.
     func insert(_ layer: StackLayer) -> Bool
 
     /// Calls `body` on the connection's queue, after the blocks that are already queued.
     func onQueue(_ body: @escaping @Sendable () -> Void)
+}
+
+extension StageAccess {
+    @discardableResult
+    func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result? {
+        withStage(as: type, body)
+    }
 }
 
 extension StagePlace: StageAccess {

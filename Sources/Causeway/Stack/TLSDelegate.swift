@@ -31,6 +31,11 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
 
     package func stageReported(_ event: any StageEvent, from place: StagePlace) {
         guard let event = event as? TLSEvent else { return }
+        handle(event, at: place)
+    }
+
+    /// Handles an event of the stage.
+    func handle(_ event: TLSEvent, at place: any StageAccess) {
         switch event {
         case .step(let step):
             WorkerThreads.shared.run {
@@ -49,7 +54,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
 
     // MARK: Blocks of the program
 
-    private func evaluate(_ trust: PeerTrust, _ place: StagePlace) {
+    private func evaluate(_ trust: PeerTrust, _ place: any StageAccess) {
         guard let verify = values.verify else {
             WorkerThreads.shared.run {
                 let isTrusted = (try? trust.evaluate()) != nil
@@ -66,7 +71,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         verify.queue.async { verify.block.value(metadata, object) { answer.give($0) } }
     }
 
-    private func choose(_ request: TLSChallenge, _ place: StagePlace) {
+    private func choose(_ request: TLSChallenge, _ place: any StageAccess) {
         let answer = SingleAnswer<TLSIdentity?> { identity in
             place.withStage(as: TLSStage.self) { $0.identityChosen(identity) }
         }
@@ -84,7 +89,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
 
     // MARK: Result of the handshake
 
-    private func keep(_ negotiation: TLSNegotiation, _ place: StagePlace) {
+    private func keep(_ negotiation: TLSNegotiation, _ place: any StageAccess) {
         securityMetadata.update { metadata in
             metadata.applicationProtocol = negotiation.applicationProtocol
             metadata.serverName = negotiation.serverName

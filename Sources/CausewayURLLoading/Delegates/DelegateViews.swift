@@ -7,6 +7,7 @@ struct DelegateViews: Sendable {
     let data: (any URLSessionDataDelegate)?
     let download: (any URLSessionDownloadDelegate)?
     let webSocket: (any URLSessionWebSocketDelegate)?
+    let stream: (any URLSessionStreamDelegate)?
 
     init?(_ delegate: (any URLSessionDelegate)?) {
         guard let delegate else { return nil }
@@ -15,5 +16,6 @@ struct DelegateViews: Sendable {
         data = delegate as? any URLSessionDataDelegate
         download = delegate as? any URLSessionDownloadDelegate
         webSocket = delegate as? any URLSessionWebSocketDelegate
+        stream = delegate as? any URLSessionStreamDelegate
     }
 }

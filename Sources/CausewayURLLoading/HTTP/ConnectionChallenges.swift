@@ -69,17 +69,7 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: trust, distinguishedNames: nil)
         ask(space, origin) { [self] disposition, credential in
-            if disposition == .useCredential, credential?.trust === trust { return complete(true) }
-            var failure: NWError?
-            switch disposition {
-            case .useCredential, .performDefaultHandling:
-                var error: CFError?
-                if SecTrustEvaluateWithError(trust, &error) { return complete(true) }
-                failure = error?.underlyingError
-            case .cancelAuthenticationChallenge, .rejectProtectionSpace: failure = nil
-            }
-            let rejection = TrustRejection(
-                trust: trust, failure: failure, lacksKnownRoot: failure != nil && trust.lacksKnownRoot)
+            guard let rejection = TrustRejection(of: trust, disposition, credential) else { return complete(true) }
             state.withLock { state in state.rejections[origin] = rejection }
             complete(false)
         }
@@ -91,8 +81,7 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
         ask(space, origin) { disposition, credential in
-            guard disposition == .useCredential, let identity = credential?.identity else { return complete(nil) }
-            complete(sec_identity_create_with_certificates(identity, credential?.certificates ?? []))
+            complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
     }
 
@@ -112,6 +101,27 @@ struct TrustRejection: Sendable {
     var failure: NWError?
     /// Whether the chain leads to no trusted authority.
     var lacksKnownRoot = false
+
+    /// Evaluates a certificate chain according to the answer to a challenge. Returns `nil` if the chain is accepted.
+    init?(of trust: SecTrust, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        if disposition == .useCredential, credential?.trust === trust { return nil }
+        self.trust = trust
+        switch disposition {
+        case .useCredential, .performDefaultHandling:
+            var error: CFError?
+            if SecTrustEvaluateWithError(trust, &error) { return nil }
+            failure = error?.underlyingError
+        case .cancelAuthenticationChallenge, .rejectProtectionSpace: failure = nil
+        }
+        lacksKnownRoot = failure != nil && trust.lacksKnownRoot
+    }
+}
+
+extension URLCredential {
+    /// The identity for TLS; `nil` if the credential has none.
+    var securityIdentity: sec_identity_t? {
+        identity.flatMap { sec_identity_create_with_certificates($0, certificates) }
+    }
 }
 
 /// Forwards the first answer to a challenge.

@@ -7,6 +7,18 @@ extension HTTPNetwork {
     /// Returns the parameters of a connection to an origin, with the settings of the session and the restrictions of the request.
     func makeParameters(for origin: HTTPOrigin, _ options: RequestOptions) -> NWParameters {
         let parameters = HTTPEngine.defaultParameters(for: origin)
+        limit(parameters, isSecure: origin.isSecure, options)
+        guard origin.isSecure,
+            let tls = parameters.defaultProtocolStack.applicationProtocols.lazy
+                .compactMap({ $0 as? NWProtocolTLS.Options }).first
+        else { return parameters }
+        limit(tls)
+        challenges.install(in: tls.securityProtocolOptions, for: origin)
+        return parameters
+    }
+
+    /// Applies the settings of the session to the parameters of a connection.
+    func limit(_ parameters: NWParameters, isSecure: Bool, _ options: RequestOptions) {
         let settings = settings
         parameters.prohibitExpensivePaths = !options[.allowsExpensiveAccess]
         parameters.prohibitConstrainedPaths = !options[.allowsConstrainedAccess]
@@ -15,16 +27,14 @@ extension HTTPNetwork {
         parameters.requiresDNSSECValidation = options[.requiresDNSSECValidation]
         parameters.serviceClass = Self.serviceClass(settings.access.networkServiceType)
         parameters.multipathServiceType = Self.multipath(settings.access.multipathServiceType)
-        if let context = try? proxies(isSecure: origin.isSecure) { parameters.setPrivacyContext(context) }
-        guard origin.isSecure,
-            let tls = parameters.defaultProtocolStack.applicationProtocols.lazy
-                .compactMap({ $0 as? NWProtocolTLS.Options }).first
-        else { return parameters }
-        let security = tls.securityProtocolOptions
-        sec_protocol_options_set_min_tls_protocol_version(security, settings.transport.minimumTLSVersion)
-        sec_protocol_options_set_max_tls_protocol_version(security, settings.transport.maximumTLSVersion)
-        challenges.install(in: security, for: origin)
-        return parameters
+        if let context = try? proxies(isSecure: isSecure) { parameters.setPrivacyContext(context) }
+    }
+
+    /// Applies the TLS versions of the session.
+    func limit(_ tls: NWProtocolTLS.Options) {
+        let (security, transport) = (tls.securityProtocolOptions, settings.transport)
+        sec_protocol_options_set_min_tls_protocol_version(security, transport.minimumTLSVersion)
+        sec_protocol_options_set_max_tls_protocol_version(security, transport.maximumTLSVersion)
     }
 
     private static func serviceClass(_ type: NSURLRequest.NetworkServiceType) -> NWParameters.ServiceClass {

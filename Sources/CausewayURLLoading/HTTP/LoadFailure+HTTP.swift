@@ -9,7 +9,7 @@ extension LoadFailure {
     /// - Parameter rejection: The certificate chain of the server that was rejected, if any.
     init(_ failure: HTTPFailure, rejection: TrustRejection?, _ request: URLRequest) {
         switch failure {
-        case .cannotConnect(let error): self.init(connecting: error, rejection, request)
+        case .cannotConnect(let error): self.init(connecting: error, rejection, request.values.options)
         case .connectionLost(_, _, let error), .noResponse(let error):
             if case .tls(let status) = error, let cause = Self.clientCertificate(status) {
                 self.init(cause, underlying: error)
@@ -51,12 +51,13 @@ extension LoadFailure {
     /// The key of the user info with the reason as text.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
-    private init(connecting error: NWError, _ rejection: TrustRejection?, _ request: URLRequest) {
+    /// Creates the failure of a connection that cannot be established.
+    init(connecting error: NWError, _ rejection: TrustRejection?, _ options: RequestOptions) {
         switch error {
         case .posix(.ETIMEDOUT): self.init(.timedOut, underlying: error)
         case .posix(.ENETDOWN), .posix(.ENETUNREACH), .posix(.EADDRNOTAVAIL):
             self.init(.notConnected, underlying: error)
-            noteForbiddenPath(request.values.options)
+            noteForbiddenPath(options)
         case .posix: self.init(.connectionRefused, underlying: error)
         case .dns(let code) where Int(code) == kDNSServiceErr_Timeout: self.init(.timedOut, underlying: error)
         case .dns: self.init(.hostNotFound, underlying: error)

@@ -34,6 +34,7 @@ extension TaskCore {
         guard isFirst else { return }
         leaveLoader()
         webSocket?.end(error)
+        stream?.end(error)
         abandoned?.remove()
         answer(handlers, error)
         calls.add { [self] in complete(error) }
@@ -137,7 +138,7 @@ extension TaskCore {
             handler(error == nil ? file?.url : nil, response, error)
             if !keepsFile { file?.remove() }
         case .bytes(let channel): channel.finish(error)
-        case .delegate, .file(nil), .webSocket:
+        case .delegate, .file(nil), .webSocket, .stream:
             for delegate in delegates.compactMap(\.task) {
                 let isTaken = DelegateProbe.call(delegate, .completed) {
                     delegate.urlSession(session, task: task, didCompleteWithError: error)

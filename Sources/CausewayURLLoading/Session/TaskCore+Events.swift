@@ -58,7 +58,7 @@ extension TaskCore {
         case .bytes(let channel): channel.respond(response)
         case .file: if isFirst { openFile(for: response) }
         case .handler: if !isFirst { state.withLock { $0.content.collected = Data() } }
-        case .webSocket: break
+        case .webSocket, .stream: break
         }
     }
 
@@ -86,7 +86,7 @@ extension TaskCore {
             }
             took(data.count)
         case .bytes(let channel): channel.append(data)
-        case .webSocket: took(data.count)
+        case .webSocket, .stream: took(data.count)
         case .file:
             do throws(LoadFailure) {
                 try file?.write(data)

@@ -14,6 +14,7 @@ extension TaskCore {
         guard begins else { return }
         session.core.watch(self)
         if let failure = plan.failure { return finish(failure) }
+        if let stream { return startStream(stream) }
         guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
         attachBody(to: askingForRest(prepared(session.core.completed(request))))
     }

@@ -32,7 +32,7 @@ final class TaskCore: Sendable {
         initial.currentRequest = request
         initial.counts.expectedToSend = Self.expectedToSend(request, plan)
         switch plan.outlet {
-        case .delegate, .bytes, .webSocket: break
+        case .delegate, .bytes, .webSocket, .stream: break
         case .handler, .file: initial.options.prefersIncrementalDelivery = false
         }
         state = LockedValue(initial)

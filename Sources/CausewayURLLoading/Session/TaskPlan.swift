@@ -30,6 +30,8 @@ struct TaskPlan: Sendable {
         case bytes(ByteChannel)
         /// Messages of a WebSocket.
         case webSocket(WebSocketChannel)
+        /// Bytes of a connection.
+        case stream(StreamChannel)
     }
 
     var source = Source.request
@@ -41,7 +43,7 @@ struct TaskPlan: Sendable {
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         switch outlet {
-        case .file, .webSocket: false
+        case .file, .webSocket, .stream: false
         case .delegate, .handler, .bytes: true
         }
     }

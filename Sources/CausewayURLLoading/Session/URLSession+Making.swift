@@ -29,9 +29,13 @@ extension URLSession {
         return announced(URLSessionDownloadTask(core: core.makeCore(self, request, plan)))
     }
 
-    func makeStreamTask() -> URLSessionStreamTask {
-        let plan = TaskPlan(failure: LoadFailure(.unsupportedURL))
-        return announced(URLSessionStreamTask(core: core.makeCore(self, nil, plan)))
+    func makeStreamTask(_ host: String, _ port: Int) -> URLSessionStreamTask {
+        let number = UInt16(exactly: port) ?? 0
+        let channel = StreamChannel(.host(host, number), core.network)
+        let failure = host.isEmpty || number == 0 ? LoadFailure(.badURL) : nil
+        let core = core.makeCore(self, nil, TaskPlan(outlet: .stream(channel), failure: failure))
+        channel.attach(core)
+        return announced(URLSessionStreamTask(core: core))
     }
 
     func makeWebSocketTask(_ request: URLRequest) -> URLSessionWebSocketTask {

@@ -226,10 +226,16 @@ public import Foundation
 
     // MARK: Stream and WebSocket tasks
 
-    /// Creates a task for a TCP connection. Not supported: the task fails.
+    /// Creates a task for a TCP connection to a host. Resuming the task connects. The proxies and the restrictions of the session apply.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
-    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask { makeStreamTask() }
+    ///
+    /// - Parameters:
+    ///   - hostname: A name or an address, without brackets.
+    ///   - port: 1 to 65,535. With other values the task fails with `URLError.badURL`.
+    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        makeStreamTask(hostname, port)
+    }
 
     /// Creates a task for a WebSocket. The URL has the scheme `ws` or `wss`.
     ///

@@ -1,19 +1,46 @@
 public import Foundation
 
-/// A task for a TCP connection. Not supported: its operations fail with `URLError.unsupportedURL`.
+/// A task for a TCP connection, which can start TLS later.
+///
+/// Operations wait in the order of the calls until the connection is established. Reads run one after the other, and so do writes; a read
+/// and a write can run at the same time. ``startSecureConnection()`` and ``captureStreams()`` wait for all earlier operations, and later
+/// operations wait for them.
+///
+/// ```swift
+/// let task = session.streamTask(withHostName: "mail.example", port: 25)
+/// task.resume()
+/// let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 512, timeout: 30)
+/// ```
+///
+/// The time limit of an operation runs from its turn on, and stops while the task is suspended. After an error, further operations in the
+/// same direction fail with the same error. Bytes that the peer sends wait: the connection is not read while 64 KiB wait for a read. The
+/// task completes without an error when both directions are closed and the end was read; with an error when the connection breaks.
+/// ``URLSessionTask/cancel()`` fails all operations with `URLError.cancelled` and resets the connection.
 ///
 /// Counterpart: macOS 10.11, iOS 9.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
-    /// Reads bytes and passes them to a completion handler.
+    private var channel: StreamChannel? { core?.stream }
+
+    /// Reads bytes and passes them to a completion handler on the delegate queue.
+    ///
+    /// - Parameters:
+    ///   - minBytes: The number of bytes to wait for. At the end of the stream there can be fewer.
+    ///   - maxBytes: The maximum number of bytes.
+    ///   - timeout: The time limit in seconds; 0 for none.
+    ///   - completionHandler: Receives the bytes, or `nil` if there are none, and whether the peer has ended its sending side and all bytes
+    ///     were read.
     open func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
     ) {
-        callUnsupported { completionHandler(nil, true, $0) }
+        guard let channel else { return callUnsupported { completionHandler(nil, true, $0) } }
+        channel.read(minBytes, maxBytes, timeout, completionHandler)
     }
 
-    /// Reads bytes. Returns the bytes and whether the peer has closed its sending side.
+    /// Reads bytes. Returns the bytes, or `nil` if there are none, and whether the peer has ended its sending side and all bytes were read.
+    ///
+    /// Cancellation: has no effect; cancel the URL task.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func readData(
@@ -26,14 +53,20 @@ public import Foundation
         }
     }
 
-    /// Writes bytes to the connection.
+    /// Writes bytes to the connection. The completion handler is called on the delegate queue when the system has taken all bytes, which
+    /// does not mean that the peer has received them.
+    ///
+    /// - Parameter timeout: The time limit in seconds; 0 for none.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        callUnsupported(completionHandler)
+        guard let channel else { return callUnsupported(completionHandler) }
+        channel.write(data, timeout, completionHandler)
     }
 
-    /// Writes bytes to the connection.
+    /// Writes bytes to the connection. Returns when the system has taken all bytes.
+    ///
+    /// Cancellation: has no effect; cancel the URL task.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func write(_ data: Data, timeout: TimeInterval) async throws {
@@ -44,19 +77,24 @@ public import Foundation
         }
     }
 
-    /// Converts the task to a pair of streams after all earlier operations.
-    open func captureStreams() {}
+    /// Converts the task to a pair of streams after all earlier operations. The delegate receives the streams, unopened, and no further
+    /// calls for the task, which is then complete. Without a delegate the connection is closed.
+    open func captureStreams() { channel?.change(.capture) }
 
-    /// Closes the sending side after all earlier writes.
-    open func closeWrite() {}
+    /// Closes the sending side after all earlier writes. The peer can still send.
+    open func closeWrite() { channel?.closeWrite() }
 
-    /// Closes the receiving side.
-    open func closeRead() {}
+    /// Closes the receiving side after all earlier reads. Later reads report the end. Bytes that arrive are not read.
+    open func closeRead() { channel?.closeRead() }
 
-    /// Starts a TLS handshake after all earlier operations.
-    open func startSecureConnection() {}
+    /// Starts a TLS handshake after all earlier operations. The host name of the task is sent to the server and authenticated. The delegate
+    /// receives challenges as for https. If the handshake fails, or is not complete within the timeout for requests of the session, the task
+    /// fails.
+    ///
+    /// Bytes that arrived before the handshake and were not read are part of the handshake, so that an attacker cannot insert plain bytes.
+    open func startSecureConnection() { channel?.change(.secure) }
 
-    /// Ends TLS on the connection.
+    /// Has no effect: the connection stays encrypted.
     @available(*, deprecated, message: "TLS cannot be ended on a connection that goes on.")
     open func stopSecureConnection() {}
 }

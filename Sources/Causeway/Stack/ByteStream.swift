@@ -1,0 +1,32 @@
+package import CausewayTypes
+package import FoundationEssentials
+
+/// An open stream of bytes in both directions, such as an established connection.
+///
+/// Completions may run on any thread, even before the method that they were passed to returns. They must not wait.
+package protocol ByteStream: Sendable {
+    /// Receives at least one byte, unless the stream ends. Only one receive at a time.
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void)
+
+    /// Sends bytes, and calls the completion when the stream has processed them. Only one send at a time.
+    ///
+    /// - Parameter isFinal: Whether to end the sending direction after the content. Content with `isFinal` must be empty.
+    func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void)
+
+    /// Closes the stream. Aborts it if `isInterrupted` is `true`.
+    func close(isInterrupted: Bool)
+}
+
+/// The result of one receive.
+package struct ByteArrival: Sendable {
+    package var content: Data
+    /// Whether the peer ended the stream.
+    package var isEnd: Bool
+    package var error: NWError?
+
+    package init(_ content: Data = Data(), isEnd: Bool = false, error: NWError? = nil) {
+        self.content = content
+        self.isEnd = isEnd
+        self.error = error
+    }
+}

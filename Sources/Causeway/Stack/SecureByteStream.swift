@@ -1,0 +1,121 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTLS
+package import CausewayTypes
+internal import Dispatch
+package import FoundationEssentials
+
+/// TLS over a byte stream that is already open, for protocols with a command such as STARTTLS (RFC 3207).
+///
+/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
+package final class SecureByteStream: ByteStream {
+    private struct State {
+        var machine: SecureMachine
+        var line = ActionLine<SecureMachine.Action>()
+        var opened: (@Sendable (NWError?) -> Void)?
+    }
+
+    /// The maximum time in seconds to send the closing message.
+    private static let closingLimit = 5
+
+    private let base: any ByteStream
+    private let delegate: TLSDelegate
+    private let state: LockedValue<State>
+
+    /// Creates the client side of TLS. The stream belongs to the new object.
+    ///
+    /// - Parameters:
+    ///   - options: The settings and the blocks that verify the server and choose an identity.
+    ///   - host: The name that the server must authenticate; the name in the options has precedence.
+    /// - Throws: The errors of ``TLSConfiguration``.
+    package init(
+        over base: any ByteStream, _ options: NWProtocolTLS.Options, host: NWEndpoint.Host, port: UInt16
+    ) throws(NWError) {
+        let layer = try makeTLSLayer(options, isServer: false, isDatagram: false, host: host, port: port)
+        guard let stage = layer.stage as? TLSStage, let delegate = layer.delegate as? TLSDelegate else {
+            throw .posix(.ENOTSUP)
+        }
+        self.base = base
+        self.delegate = delegate
+        state = LockedValue(State(machine: SecureMachine(stage)))
+    }
+
+    /// The human-readable reason for a failure of TLS.
+    package var failureReason: String? { delegate.failureReason }
+
+    /// Starts the handshake. Bytes can be sent and received after the completion was called without an error.
+    package func start(_ completion: @escaping @Sendable (NWError?) -> Void) {
+        state.withLock { state in state.opened = completion }
+        apply { machine, now in machine.start(at: now) }
+    }
+
+    package func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void) {
+        apply { machine, _ in machine.receive(atMost: limit, completion) }
+    }
+
+    package func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        apply { machine, now in machine.send(content, isFinal: isFinal, completion, at: now) }
+    }
+
+    package func close(isInterrupted: Bool) {
+        apply { machine, now in machine.close(isInterrupted: isInterrupted, at: now) }
+        guard !isInterrupted else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.closingLimit)) { [weak self] in
+            self?.apply { machine, _ in machine.closingTimedOut() }
+        }
+    }
+
+    // MARK: Actions
+
+    private func apply<Result: Sendable>(_ body: (inout SecureMachine, Duration) -> Result) -> Result {
+        let now = System.now
+        let (result, mustPerform) = state.withLock { state in
+            let result = body(&state.machine, now)
+            return (result, state.line.add(state.machine.takeActions()))
+        }
+        if mustPerform { performActions() }
+        return result
+    }
+
+    private func performActions() {
+        while let action = state.withLock({ state in state.line.next() }) {
+            switch action {
+            case .attend(let event): delegate.handle(event, at: self)
+            case .receive(let limit):
+                base.receive(atMost: limit) { [self] arrival in
+                    apply { machine, now in machine.arrived(arrival, at: now) }
+                }
+            case .send(let content, let isFinal):
+                base.send(content, isFinal: isFinal) { [self] error in
+                    apply { machine, now in machine.sent(error, at: now) }
+                }
+            case .opened(let error):
+                let opened = state.withLock { state in state.opened.take() }
+                opened?(error)
+            case .deliver(let completion, let arrival): completion(arrival)
+            case .written(let completion, let error): completion(error)
+            case .close(let isInterrupted): base.close(isInterrupted: isInterrupted)
+            }
+        }
+    }
+}
+
+extension SecureByteStream: StageAccess {
+    @discardableResult
+    func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result? {
+        apply { machine, _ in
+            machine.withStage { stage -> Result? in
+                guard var wanted = stage as? Stage else { return nil }
+                // The copy shares the engine and the state.
+                return body(&wanted)
+            }
+        }
+    }
+
+    func insert(_ layer: StackLayer) -> Bool { false }
+
+    func onQueue(_ body: @escaping @Sendable () -> Void) { body() }
+}

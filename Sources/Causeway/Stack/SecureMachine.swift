@@ -1,0 +1,199 @@
+internal import CausewayProtocols
+internal import CausewayTLS
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// TLS between a receiver and a sender above, and a byte stream below, as a state machine. Calls and results come in, actions go out.
+struct SecureMachine: Sendable {
+    typealias Reader = @Sendable (ByteArrival) -> Void
+    typealias Writer = @Sendable (NWError?) -> Void
+
+    enum Action: Sendable {
+        /// Pass an event of the stage to its delegate.
+        case attend(TLSEvent)
+        /// Receive at most this number of bytes from the stream below, and report the result with ``SecureMachine/arrived(_:at:)``.
+        case receive(Int)
+        /// Send bytes to the stream below, and report the result with ``SecureMachine/sent(_:at:)``.
+        case send(Data, isFinal: Bool)
+        /// The handshake has ended.
+        case opened(NWError?)
+        case deliver(Reader, ByteArrival)
+        case written(Writer, NWError?)
+        /// Close the stream below.
+        case close(isInterrupted: Bool)
+    }
+
+    private enum Phase {
+        case idle, opening, open, closing, closed
+    }
+
+    /// The maximum size of one piece that is received or sent, in bytes.
+    private static let pieceSize = 64 << 10
+
+    private var stage: TLSStage
+    private var phase = Phase.idle
+    private var isReceiving = false
+    private var isSending = false
+    private var hasInputEnded = false
+    private var reader: (limit: Int, completion: Reader)?
+    private var writer: Writer?
+    /// The failure of the stream below. It takes precedence over the failure of TLS that it causes.
+    private var transportError: NWError?
+    private(set) var actions: [Action] = []
+
+    init(_ stage: TLSStage) { self.stage = stage }
+
+    /// Removes and returns the actions to perform.
+    mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: Calls from above
+
+    mutating func start(at now: Duration) {
+        guard phase == .idle else { return }
+        phase = .opening
+        stage.start(at: now)
+        pump()
+    }
+
+    mutating func receive(atMost limit: Int, _ completion: @escaping Reader) {
+        guard phase == .open, reader == nil else {
+            return actions.append(.deliver(completion, ByteArrival(error: failure ?? .posix(.ENOTCONN))))
+        }
+        reader = (max(1, limit), completion)
+        pump()
+    }
+
+    mutating func send(_ content: Data, isFinal: Bool, _ completion: @escaping Writer, at now: Duration) {
+        guard phase == .open, writer == nil else {
+            return actions.append(.written(completion, failure ?? .posix(.ENOTCONN)))
+        }
+        writer = completion
+        let chunk = MessageChunk([UInt8](content), endsMessage: isFinal, isFinal: isFinal)
+        guard stage.send(chunk, at: now) else { return endWriting(failure ?? .posix(.EPIPE)) }
+        pump()
+    }
+
+    /// Sends the closing message of TLS and closes the stream below, or aborts it.
+    mutating func close(isInterrupted: Bool, at now: Duration) {
+        guard phase != .closed, phase != .closing else { return }
+        let wasOpen = phase == .open
+        phase = .closing
+        reader = nil
+        guard wasOpen, !isInterrupted, failure == nil else { return finishClosing(isInterrupted: isInterrupted) }
+        stage.close(at: now)
+        pump()
+    }
+
+    /// Closes the stream below although the closing message was not sent, because the peer does not read.
+    mutating func closingTimedOut() {
+        if phase == .closing { finishClosing(isInterrupted: true) }
+    }
+
+    /// Passes an answer of the program, or the result of a step of the handshake, to the stage.
+    mutating func withStage<Result>(_ body: (inout TLSStage) -> Result) -> Result {
+        let result = body(&stage)
+        pump()
+        return result
+    }
+
+    // MARK: Results from below
+
+    mutating func arrived(_ arrival: ByteArrival, at now: Duration) {
+        isReceiving = false
+        if !arrival.content.isEmpty {
+            stage.receive(MessageChunk([UInt8](arrival.content), endsMessage: false), at: now)
+        }
+        if let error = arrival.error { transportError = transportError ?? error }
+        if arrival.isEnd || arrival.error != nil, !hasInputEnded {
+            hasInputEnded = true
+            stage.receive(.end, at: now)
+        }
+        pump()
+    }
+
+    mutating func sent(_ error: NWError?, at now: Duration) {
+        isSending = false
+        if let error {
+            transportError = transportError ?? error
+            endWriting(error)
+            // A pending receive reports the end after the bytes that arrived before it.
+            if !isReceiving { stage.abort(.init(error)) }
+        }
+        pump()
+    }
+
+    // MARK: Progress
+
+    private var failure: NWError? {
+        let stage = stage
+        guard case .failed(let failure) = stage.status else { return nil }
+        return transportError ?? failure.networkError
+    }
+
+    private mutating func pump() {
+        guard phase != .idle, phase != .closed else { return }
+        handleEvents()
+        flush()
+        deliver()
+        if let failure { fail(failure) }
+        receiveMore()
+        if phase == .closing, !isSending { finishClosing(isInterrupted: false) }
+    }
+
+    private mutating func handleEvents() {
+        while let event = stage.nextEvent() as? TLSEvent {
+            actions.append(.attend(event))
+            guard case .established = event, phase == .opening else { continue }
+            phase = .open
+            actions.append(.opened(nil))
+        }
+    }
+
+    private mutating func flush() {
+        guard !isSending else { return }
+        if transportError == nil, let chunk = stage.nextOutbound(atMost: Self.pieceSize) {
+            isSending = true
+            // The end of the direction is a chunk without bytes.
+            return actions.append(.send(Data(chunk.bytes.bytes), isFinal: chunk.isFinal))
+        }
+        if phase != .opening { endWriting(nil) }
+    }
+
+    private mutating func endWriting(_ error: NWError?) {
+        if let writer = writer.take() { actions.append(.written(writer, error)) }
+    }
+
+    private mutating func deliver() {
+        guard phase == .open, let (limit, completion) = reader, let chunk = stage.nextInbound(atMost: limit) else {
+            return
+        }
+        reader = nil
+        actions.append(.deliver(completion, ByteArrival(Data(chunk.bytes.bytes), isEnd: chunk.isFinal)))
+    }
+
+    private mutating func fail(_ error: NWError) {
+        if phase == .opening {
+            phase = .open
+            actions.append(.opened(error))
+        }
+        if let (_, completion) = reader.take() { actions.append(.deliver(completion, ByteArrival(error: error))) }
+        endWriting(error)
+    }
+
+    private mutating func receiveMore() {
+        guard phase == .opening || phase == .open, !isReceiving, !hasInputEnded, failure == nil else { return }
+        let room = stage.inboundRoom
+        guard room > 0 else { return }
+        isReceiving = true
+        actions.append(.receive(min(room, Self.pieceSize)))
+    }
+
+    private mutating func finishClosing(isInterrupted: Bool) {
+        phase = .closed
+        endWriting(.posix(.ECANCELED))
+        actions.append(.close(isInterrupted: isInterrupted))
+    }
+}

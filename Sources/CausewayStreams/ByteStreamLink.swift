@@ -1,0 +1,155 @@
+package import Causeway
+internal import CausewaySystem
+package import Foundation
+
+/// Connects a pair of streams to an open ``ByteStream``: receives into the inbound pipe while that pipe has room, and sends the content of
+/// the outbound pipe.
+final class ByteStreamLink: StreamLink {
+    private struct State: Sendable {
+        var isOpen = false
+        var isReading = false
+        var isWriting = false
+        var hasSentEnd = false
+        var whenEnded: [@Sendable () -> Void] = []
+        var openCount = 2
+        var isClosed = false
+    }
+
+    /// Maximum number of bytes that each pipe holds. Data in flight is not counted.
+    static let bufferSize = 64 << 10
+    /// Maximum time in seconds to send written content after both streams are closed.
+    private static let patience = 30
+
+    let inbound = BytePipe(capacity: bufferSize)
+    let outbound = BytePipe(capacity: bufferSize)
+    private let stream: any ByteStream
+    private let state = LockedValue(State())
+
+    init(_ stream: any ByteStream) {
+        self.stream = stream
+        inbound.observe { [weak self] in self?.pumpIn() }
+        outbound.observe { [weak self] in self?.pumpOut() }
+    }
+
+    /// Closes the connection of streams that were released without being opened.
+    deinit { close(isInterrupted: true) }
+
+    func open(_ core: StreamCore) {
+        state.withLock { $0.isOpen = true }
+        core.opened()
+        pumpIn()
+        pumpOut()
+    }
+
+    func closed(_ direction: StreamCore.Direction) {
+        let isAlone = state.withLock { state in
+            state.openCount -= 1
+            return state.openCount == 0
+        }
+        switch direction {
+        case .input: inbound.abandon()
+        case .output:
+            // The end is sent even if the streams were never opened.
+            state.withLock { $0.isOpen = true }
+            outbound.finish()
+        }
+        guard isAlone else { return }
+        guard outbound.failure == nil else { return close(isInterrupted: true) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in
+            self?.close(isInterrupted: true)
+        }
+        endWhenSent()
+    }
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenEnded.append(body) }
+        reportEnd()
+    }
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? { nil }
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool { false }
+
+    // MARK: Content
+
+    private func pumpIn() {
+        let room = state.withLock { state -> Int in
+            let room = inbound.room
+            guard state.isOpen, !state.isReading, room > 0 else { return 0 }
+            state.isReading = true
+            return room
+        }
+        guard room > 0 else { return }
+        stream.receive(atMost: room) { [self] arrival in
+            arrival.content.withUnsafeBytes { _ = inbound.write($0) }
+            if let error = arrival.error {
+                inbound.fail(error)
+                outbound.fail(error)
+                reportEnd()
+            } else if arrival.isEnd {
+                inbound.finish()
+            }
+            state.withLock { $0.isReading = false }
+            pumpIn()
+        }
+    }
+
+    private func pumpOut() {
+        let isFinished = outbound.hasFinished
+        let mustWrite = state.withLock { state in
+            guard state.isOpen, !state.isWriting, !state.hasSentEnd, isFinished || outbound.count > 0 else {
+                return false
+            }
+            state.isWriting = true
+            return true
+        }
+        guard mustWrite else { return }
+        var content = Data(count: Self.bufferSize)
+        let count = content.withUnsafeMutableBytes { outbound.read(into: $0) }
+        let isEnd = isFinished && count == 0
+        if isEnd { state.withLock { $0.hasSentEnd = true } }
+        stream.send(content.prefix(count), isFinal: isEnd) { [self] error in
+            state.withLock { $0.isWriting = false }
+            if let error { outbound.fail(error) } else { pumpOut() }
+            reportEnd()
+            endWhenSent()
+        }
+    }
+
+    private func endWhenSent() {
+        let isOver = state.withLock { $0.openCount == 0 && $0.hasSentEnd && !$0.isWriting }
+        if isOver || state.withLock({ $0.openCount == 0 }) && outbound.failure != nil {
+            close(isInterrupted: outbound.failure != nil)
+        }
+    }
+
+    /// Closes the byte stream. Only the first call has an effect, because a later one could abort an orderly end.
+    private func close(isInterrupted: Bool) {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        if isFirst { stream.close(isInterrupted: isInterrupted) }
+    }
+
+    /// Calls the closures of ``whenEnded(_:)`` if all written content was sent or can no longer be sent.
+    private func reportEnd() {
+        let hasFailed = outbound.failure != nil
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            guard hasFailed || state.hasSentEnd && !state.isWriting else { return [] }
+            defer { state.whenEnded = [] }
+            return state.whenEnded
+        }
+        for body in waiting { body() }
+    }
+}
+
+extension Stream {
+    /// Creates a pair of streams over an open byte stream, which then belongs to the pair.
+    package class func streams(overBytes stream: any ByteStream) -> (input: InputStream, output: OutputStream) {
+        let link = ByteStreamLink(stream)
+        return (
+            PipedInputStream(StreamCore(.input, link.inbound, link)),
+            PipedOutputStream(StreamCore(.output, link.outbound, link))
+        )
+    }
+}

@@ -1,0 +1,75 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Foundation
+
+/// A byte stream whose pending receive can be recalled, and that takes back bytes. No byte is lost or reordered when another object takes
+/// over the stream.
+final class RecallableStream: ByteStream {
+    typealias Reader = @Sendable (ByteArrival) -> Void
+
+    private struct State {
+        /// What arrived and was not delivered: bytes, then the end or an error.
+        var unread = ByteArrival()
+        var isReceiving = false
+        var reader: Reader?
+
+        var hasUnread: Bool { !unread.content.isEmpty || unread.isEnd || unread.error != nil }
+
+        /// Removes and returns what waits. The end and the error stay for later receives.
+        mutating func take(atMost limit: Int) -> ByteArrival {
+            guard unread.content.count > limit else {
+                defer { unread.content = Data() }
+                return unread
+            }
+            defer { unread.content = unread.content.dropFirst(limit) }
+            return ByteArrival(Data(unread.content.prefix(limit)))
+        }
+    }
+
+    private let base: any ByteStream
+    private let state: LockedValue<State>
+
+    init(_ base: any ByteStream, unread: Data = Data()) {
+        self.base = base
+        state = LockedValue(State(unread: ByteArrival(unread)))
+    }
+
+    func receive(atMost limit: Int, _ completion: @escaping Reader) {
+        let (waiting, mustReceive) = state.withLock { state -> (ByteArrival?, Bool) in
+            if state.hasUnread { return (state.take(atMost: limit), false) }
+            state.reader = completion
+            defer { state.isReceiving = true }
+            return (nil, !state.isReceiving)
+        }
+        if let waiting { return completion(waiting) }
+        guard mustReceive else { return }
+        base.receive(atMost: limit) { [self] arrival in
+            let reader = state.withLock { state -> Reader? in
+                state.isReceiving = false
+                if let reader = state.reader.take() { return reader }
+                state.unread.content.append(arrival.content)
+                (state.unread.isEnd, state.unread.error) = (arrival.isEnd, arrival.error)
+                return nil
+            }
+            reader?(arrival)
+        }
+    }
+
+    /// Withdraws the pending receive: the bytes stay for the next receive. Returns `false` if the completion was or is being called.
+    func recall() -> Bool { state.withLock { state in state.reader.take() != nil } }
+
+    /// Takes back bytes that were received. Call it while no receive is pending.
+    func unread(_ content: Data) {
+        guard !content.isEmpty else { return }
+        state.withLock { state in state.unread.content = content + state.unread.content }
+    }
+
+    /// Takes back the end of the stream.
+    func unreadEnd() { state.withLock { state in state.unread.isEnd = true } }
+
+    func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        base.send(content, isFinal: isFinal, completion)
+    }
+
+    func close(isInterrupted: Bool) { base.close(isInterrupted: isInterrupted) }
+}

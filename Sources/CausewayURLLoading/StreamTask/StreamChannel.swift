@@ -1,0 +1,274 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The connection of a stream task: runs a ``StreamConversation`` over it.
+///
+/// It exists from the creation of the task and is the task's loader. State changes happen under one lock. The resulting actions are
+/// performed in order, by one thread at a time, without the lock.
+final class StreamChannel: Loader {
+    /// Where the bytes come from.
+    enum Origin: Sendable {
+        /// A host and a port to connect to.
+        case host(String, UInt16)
+        /// The connection of a response.
+        case response(any ByteStream, unread: Data)
+    }
+
+    private struct State {
+        var conversation: StreamConversation
+        var line = ActionLine<StreamConversation.Action>(keepsStorage: true)
+        var stream: RecallableStream?
+        var connection: NWConnection?
+        var isWaiting = false
+        var rejection: TrustRejection?
+        /// The task; `nil` after its end.
+        var core: TaskCore?
+        var calls: CallList?
+    }
+
+    let origin: Origin
+    private let network: HTTPNetwork
+    private let state: LockedValue<State>
+
+    init(_ origin: Origin, _ network: HTTPNetwork) {
+        self.origin = origin
+        self.network = network
+        let limit = network.settings.timeouts.request
+        state = LockedValue(State(conversation: StreamConversation(handshakeLimit: limit > 0 ? limit : 60)))
+    }
+
+    /// Sets the task.
+    func attach(_ core: TaskCore) {
+        state.withLock { state in
+            state.core = core
+            state.calls = core.calls
+        }
+    }
+
+    // MARK: Calls of the program
+
+    func read(_ minimum: Int, _ maximum: Int, _ timeout: TimeInterval, _ handler: @escaping StreamRead.Handler) {
+        apply { $0.read(minimum, maximum, timeout: timeout, handler, at: $1) }
+    }
+
+    func write(_ content: Data, _ timeout: TimeInterval, _ handler: @escaping StreamWrite.Handler) {
+        apply { $0.write(content, timeout: timeout, handler, at: $1) }
+    }
+
+    func closeRead() { apply { $0.closeRead(at: $1) } }
+
+    func closeWrite() { apply { $0.closeWrite(at: $1) } }
+
+    func change(_ change: StreamBatch.Change) { apply { $0.change(change, at: $1) } }
+
+    // MARK: Loader
+
+    func start() {
+        switch origin {
+        case .response(let stream, let unread): opened(RecallableStream(stream, unread: unread))
+        case .host(let host, let port): connect(to: host, port)
+        }
+    }
+
+    func demandChanged() {
+        guard let core = state.withLock({ state in state.core }) else { return }
+        var isRunning: Bool
+        repeat {
+            isRunning = core.isRunning
+            apply { $0.setPaused(!isRunning, at: $1) }
+            // Another thread may have suspended or resumed the task meanwhile.
+        } while core.isRunning != isRunning
+    }
+
+    func stop() {}
+
+    /// Ends all operations with the error of the task, and the connection.
+    func end(_ error: (any Error)?) {
+        apply { conversation, _ in conversation.end(error) }
+        release()
+    }
+
+    /// Releases the task.
+    func release() {
+        let core = state.withLock { state in state.core.take() }
+        withExtendedLifetime(core) {}
+    }
+
+    // MARK: The connection
+
+    private func connect(to host: String, _ port: UInt16) {
+        guard let port = NWEndpoint.Port(rawValue: port) else { return fail(LoadFailure(.badURL)) }
+        do throws(NWError) {
+            // Proxies for https are those that relay any connection.
+            _ = try network.proxies(isSecure: true)
+        } catch {
+            return fail(LoadFailure(.connectionRefused, underlying: error))
+        }
+        let tcp = NWProtocolTCP.Options()
+        tcp.noDelay = true
+        let parameters = NWParameters(tls: nil, tcp: tcp)
+        network.limit(parameters, isSecure: true, network.settings.access.options)
+        let connection = NWConnection(host: NWEndpoint.Host(host), port: port, using: parameters)
+        state.withLock { state in state.connection = connection }
+        connection.stateUpdateHandler = { [weak self] state in self?.connectionChanged(to: state) }
+        connection.betterPathUpdateHandler = { [weak self] isBetter in
+            guard isBetter, let core = self?.state.withLock({ state in state.core }) else { return }
+            core.notifyStream(.betterRoute) { $0.urlSession($1, betterRouteDiscoveredFor: $2) }
+        }
+        connection.start(queue: DispatchQueue(label: "causeway.stream-task", target: .global()))
+    }
+
+    private func connectionChanged(to change: NWConnection.State) {
+        switch change {
+        case .ready:
+            let (connection, core, wasWaiting) = state.withLock { state in
+                defer { state.isWaiting = false }
+                return (state.connection, state.core, state.isWaiting)
+            }
+            if wasWaiting { core?.perform { $0.handle(.continues) } }
+            if let connection { opened(RecallableStream(ConnectionByteStream(connection))) }
+        case .waiting(let error):
+            let (connection, core, isFirst) = state.withLock { state in
+                defer { state.isWaiting = true }
+                return (state.connection, state.core, !state.isWaiting)
+            }
+            // A path can appear later. Other reasons for waiting, such as a refused connection, are failures.
+            let canWait = network.settings.access.waitsForConnectivity && connection?.currentPath?.status != .satisfied
+            guard canWait else { return failConnecting(error) }
+            if isFirst { core?.perform { $0.handle(.waiting) } }
+        case .failed(let error): failConnecting(error)
+        case .setup, .preparing, .cancelled: break
+        }
+    }
+
+    private func opened(_ stream: RecallableStream) {
+        let core = state.withLock { state -> TaskCore? in
+            guard state.stream == nil else { return nil }
+            state.stream = stream
+            return state.core
+        }
+        guard let core else { return }
+        core.perform { $0.streamOpened() }
+        apply { $0.opened(at: $1) }
+    }
+
+    /// Fails the task, if the connection is not established. Later failures are results of reads and writes.
+    private func failConnecting(_ error: NWError) {
+        guard state.withLock({ state in state.stream == nil }) else { return }
+        fail(LoadFailure(connecting: error, nil, network.settings.access.options))
+    }
+
+    private func fail(_ failure: LoadFailure) { apply { conversation, _ in conversation.endTask(failure) } }
+
+    // MARK: TLS
+
+    private func secure(_ unread: Data, isAtEnd: Bool) {
+        let (stream, core) = state.withLock { state in (state.stream, state.core) }
+        guard let stream, let core else { return }
+        stream.unread(unread)
+        if isAtEnd { stream.unreadEnd() }
+        let options = NWProtocolTLS.Options()
+        network.limit(options)
+        let (host, port) = core.streamHost
+        StreamChallenges(core, host, port) { [self] rejection in state.withLock { $0.rejection = rejection } }
+            .install(in: options.securityProtocolOptions)
+        do throws(NWError) {
+            let secured = try SecureByteStream(over: stream, options, host: NWEndpoint.Host(host), port: port)
+            secured.start { [self] error in
+                if error == nil { state.withLock { $0.stream = RecallableStream(secured) } }
+                let failure = error.map { handshakeFailure($0, secured.failureReason) }
+                apply { $0.secured(failure, at: $1) }
+            }
+        } catch {
+            apply { $0.secured(LoadFailure(.handshakeFailed, underlying: error), at: $1) }
+        }
+    }
+
+    private func handshakeFailure(_ error: NWError, _ reason: String?) -> LoadFailure {
+        let rejection = state.withLock { state in state.rejection.take() }
+        guard case .tls = error else { return LoadFailure(.connectionLost, underlying: error) }
+        var failure = LoadFailure(connecting: error, rejection, network.settings.access.options)
+        if let reason { failure.details[LoadFailure.reasonKey] = reason }
+        return failure
+    }
+
+    // MARK: Actions
+
+    private func apply(_ body: (inout StreamConversation, Duration) -> Void) {
+        let now = MonotonicTime.now
+        let mustPerform = state.withLock { state in
+            body(&state.conversation, now)
+            return state.line.move(&state.conversation.actions)
+        }
+        if mustPerform { performActions() }
+    }
+
+    private func performActions() {
+        while let (action, stream, core, calls) = state.withLock({ state in
+            state.line.next().map { ($0, state.stream, state.core, state.calls) }
+        }) {
+            switch action {
+            case .receive(let limit): receive(limit, stream, core)
+            case .recall:
+                let isRecalled = stream?.recall() ?? false
+                apply { $0.recalled(isRecalled, at: $1) }
+            case .send(let content, let isFinal):
+                stream?.send(content, isFinal: isFinal) { [self] error in
+                    if error == nil { core?.noteStream(sent: content.count) }
+                    apply { $0.sent(content.count, error, at: $1) }
+                }
+            case .secure(let unread, let isAtEnd): secure(unread, isAtEnd: isAtEnd)
+            case .capture(let unread, let isAtEnd): capture(unread, isAtEnd: isAtEnd)
+            case .call(let body): calls?.add(body)
+            case .reportReadClosed:
+                core?.notifyStream(.readClosed) { $0.urlSession($1, readClosedFor: $2) }
+            case .reportWriteClosed:
+                core?.notifyStream(.writeClosed) { $0.urlSession($1, writeClosedFor: $2) }
+            case .wake(let time): wake(at: time)
+            case .end(let error): core?.perform { $0.finish(error) }
+            case .disconnect(let isInterrupted): disconnect(isInterrupted: isInterrupted)
+            }
+        }
+    }
+
+    private func receive(_ limit: Int, _ stream: RecallableStream?, _ core: TaskCore?) {
+        stream?.receive(atMost: limit) { [self] arrival in
+            core?.noteStream(received: arrival.content.count)
+            apply { $0.arrived(arrival, at: $1) }
+        }
+    }
+
+    private func wake(at time: Duration) {
+        let (seconds, attoseconds) = max(time - MonotonicTime.now, .zero).components
+        let wait = min(Double(seconds) + Double(attoseconds) / 1e18, 1e8)
+        DispatchQueue.global().asyncAfter(deadline: .now() + wait) { [weak self] in
+            self?.apply { $0.advance(to: $1) }
+        }
+    }
+
+    private func capture(_ unread: Data, isAtEnd: Bool) {
+        let (stream, core) = state.withLock { state in
+            defer { state.connection = nil }
+            return (state.stream.take(), state.core)
+        }
+        guard let stream, let core else { return }
+        stream.unread(unread)
+        if isAtEnd { stream.unreadEnd() }
+        core.perform { $0.streamCaptured(stream) }
+    }
+
+    private func disconnect(isInterrupted: Bool) {
+        let (stream, connection) = state.withLock { state in
+            defer { (state.stream, state.connection) = (nil, nil) }
+            return (state.stream, state.connection)
+        }
+        if let stream { return stream.close(isInterrupted: isInterrupted) }
+        connection?.forceCancel()
+        if stream == nil, connection == nil, case .response(let stream, _) = origin {
+            stream.close(isInterrupted: true)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import Causeway
+internal import Foundation
+
+extension StreamConversation {
+    // MARK: Results of the connection
+
+    mutating func arrived(_ arrival: ByteArrival, at now: Duration) {
+        guard phase != .ended else { return }
+        input.isReceiving = false
+        if !input.isClosed { input.buffer.append(arrival.content) }
+        if let error = arrival.error {
+            input.failure = input.failure ?? LoadFailure(.connectionLost, underlying: error)
+        } else if arrival.isEnd {
+            input.isAtEnd = true
+            reportReadClosed()
+        }
+        resume(at: now)
+    }
+
+    mutating func recalled(_ isRecalled: Bool, at now: Duration) {
+        guard phase != .ended else { return }
+        // Otherwise the bytes arrive at once.
+        if isRecalled { input.isReceiving = false }
+        resume(at: now)
+    }
+
+    mutating func sent(_ count: Int, _ error: NWError?, at now: Duration) {
+        guard phase != .ended else { return }
+        output.isSending = false
+        if let error {
+            output.failure = output.failure ?? LoadFailure(.connectionLost, underlying: error)
+            output.isClosed = true
+            actions.append(.reportWriteClosed)
+            // A pending receive reports the end after the bytes that arrived before it.
+            if !input.isReceiving, !input.isAtEnd { input.failure = input.failure ?? output.failure }
+        } else if output.failure == nil, !batches[0].writes.isEmpty {
+            batches[0].writes[0].sent += count
+            if case .close = batches[0].writes[0].kind {
+                batches[0].writes.removeFirst()
+                output.isClosed = true
+                actions.append(.reportWriteClosed)
+            }
+        }
+        pump(at: now)
+    }
+
+    /// Handles the end of the TLS handshake.
+    mutating func secured(_ failure: LoadFailure?, at now: Duration) {
+        guard phase == .securing else { return }
+        if let failure { return endTask(failure) }
+        isSecure = true
+        phase = .open
+        batches.removeFirst()
+        pump(at: now)
+    }
+
+    private mutating func resume(at now: Duration) {
+        if phase == .recalling, !input.isReceiving { phase = .open }
+        pump(at: now)
+    }
+
+    private mutating func reportReadClosed() {
+        guard !input.wasClosureReported else { return }
+        input.wasClosureReported = true
+        actions.append(.reportReadClosed)
+    }
+
+    // MARK: Progress
+
+    /// Serves the operations as far as possible.
+    mutating func pump(at now: Duration) {
+        checkLimits(at: now)
+        if phase == .connecting {
+            if input.failure != nil { serveReads() }
+            if output.failure != nil { serveWrites() }
+        }
+        while phase == .open {
+            serveReads()
+            serveWrites()
+            guard !isPaused, changeConnection() else { break }
+        }
+        if phase == .open {
+            endIfClosed()
+            receiveMore()
+        }
+        checkLimits(at: now)
+        setAlarm()
+    }
+
+    private mutating func serveReads() {
+        while !isPaused, let read = batches[0].reads.first {
+            switch read.kind {
+            case .close:
+                input.isClosed = true
+                input.buffer = Data()
+                reportReadClosed()
+            case .bytes(let minimum, let maximum, let handler):
+                guard serve(minimum, maximum, handler) else { return }
+            }
+            batches[0].reads.removeFirst()
+        }
+    }
+
+    /// Completes a read if enough bytes are there. Returns `false` if it must wait.
+    private mutating func serve(_ minimum: Int, _ maximum: Int, _ handler: @escaping StreamRead.Handler) -> Bool {
+        let isLast = input.isAtEnd || input.isClosed
+        if input.failure?.cause == .timedOut || input.failure != nil && input.buffer.count < max(minimum, 1) {
+            input.buffer = Data()
+            call(handler, input.failure?.urlError(for: nil))
+            return true
+        }
+        guard input.buffer.count >= minimum || isLast else { return false }
+        let piece = Data(input.buffer.prefix(maximum))
+        input.buffer = input.buffer.dropFirst(piece.count)
+        if input.buffer.isEmpty { input.buffer = Data() }
+        let isAtEnd = isLast && input.buffer.isEmpty
+        if isAtEnd { input.wasEndRead = true }
+        actions.append(.call { handler(piece.isEmpty && maximum > 0 ? nil : piece, isAtEnd, nil) })
+        return true
+    }
+
+    private mutating func serveWrites() {
+        while !isPaused, let write = batches[0].writes.first {
+            if let failure = output.isClosed || output.failure != nil ? closedFailure : nil {
+                if case .bytes(_, let handler) = write.kind { call(handler, failure.urlError(for: nil)) }
+                batches[0].writes.removeFirst()
+                continue
+            }
+            guard !output.isSending else { return }
+            switch write.kind {
+            case .close:
+                output.isSending = true
+                actions.append(.send(Data(), isFinal: true))
+            case .bytes(let content, let handler):
+                guard write.sent < content.count else {
+                    actions.append(.call { handler(nil) })
+                    batches[0].writes.removeFirst()
+                    continue
+                }
+                output.isSending = true
+                let rest = content.dropFirst(write.sent)
+                actions.append(.send(Data(rest.prefix(Self.outputSize)), isFinal: false))
+            }
+        }
+    }
+
+    /// The error of writes after the end of the sending side.
+    private var closedFailure: LoadFailure {
+        output.failure ?? LoadFailure(.connectionLost, underlying: NWError.posix(.EPIPE))
+    }
+
+    /// Starts the change of the connection whose turn has come. Returns whether later operations can go on at once.
+    private mutating func changeConnection() -> Bool {
+        let batch = batches[0]
+        guard let change = batch.change, batch.reads.isEmpty, batch.writes.isEmpty, !output.isSending else {
+            return false
+        }
+        if let failure = input.failure ?? output.failure {
+            endTask(failure)
+            return false
+        }
+        if change == .secure, isSecure {
+            batches.removeFirst()
+            return true
+        }
+        if input.isReceiving {
+            phase = .recalling
+            actions.append(.recall)
+            return false
+        }
+        let (unread, isAtEnd) = (Data(input.buffer), input.isAtEnd)
+        input.buffer = Data()
+        switch change {
+        case .secure where input.isClosed || output.isClosed:
+            endTask(LoadFailure(.handshakeFailed, underlying: NWError.posix(.ENOTCONN)))
+        case .secure:
+            phase = .securing
+            actions.append(.secure(unread: unread, isAtEnd: isAtEnd))
+        case .capture:
+            phase = .ended
+            actions.append(.capture(unread: unread, isAtEnd: isAtEnd))
+        }
+        return false
+    }
+
+    /// Ends the task when both directions have ended, or the connection is broken and nothing waits for it.
+    private mutating func endIfClosed() {
+        guard batches.allSatisfy({ $0.reads.isEmpty && $0.writes.isEmpty && $0.change == nil }) else { return }
+        if let failure = input.failure, failure.cause != .timedOut, input.buffer.isEmpty { return endTask(failure) }
+        let hasInputEnded = input.isClosed || input.wasEndRead
+        if hasInputEnded, output.isClosed { endTask(output.failure) }
+    }
+
+    /// Receives as long as a small number of bytes waits, so that the end of the peer is noticed without a read.
+    private mutating func receiveMore() {
+        guard phase == .open, !isPaused, !input.isReceiving, !input.isAtEnd, !input.isClosed, input.failure == nil
+        else { return }
+        let wanted = max(Self.unreadLimit, batches[0].reads.first?.minimum ?? 0)
+        let room = min(wanted - input.buffer.count, Self.inputSize)
+        guard room > 0 else { return }
+        input.isReceiving = true
+        actions.append(.receive(room))
+    }
+}

@@ -1,0 +1,242 @@
+internal import Causeway
+internal import DequeModule
+internal import Foundation
+
+/// The operations of a stream task and its connection, as a value: calls of the program and results of the connection come in, actions go
+/// out.
+///
+/// Reads run in the order of the calls, and so do writes; a read and a write can run at the same time. The start of TLS and the conversion
+/// to streams wait for all earlier operations, and later operations wait for them. The task ends with ``Action/end(_:)``, or for other
+/// reasons. In both cases its owner calls ``end(_:)``.
+struct StreamConversation: Sendable {
+    enum Action: Sendable {
+        /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
+        case receive(Int)
+        /// Withdraw the pending receive, and report with ``recalled(_:at:)`` whether that succeeded.
+        case recall
+        /// Send bytes or the end of the direction, and report the result with ``sent(_:_:at:)``.
+        case send(Data, isFinal: Bool)
+        /// Start TLS, and report the end of the handshake with ``secured(_:at:)``. The bytes were received but not read.
+        case secure(unread: Data, isAtEnd: Bool)
+        /// Convert the connection to streams.
+        case capture(unread: Data, isAtEnd: Bool)
+        /// Call a completion handler of the program.
+        case call(@Sendable () -> Void)
+        case reportReadClosed
+        case reportWriteClosed
+        /// Call ``advance(to:)`` at this time.
+        case wake(at: Duration)
+        /// The task ends.
+        case end((any Error)?)
+        case disconnect(isInterrupted: Bool)
+    }
+
+    enum Phase: Sendable {
+        /// The connection is not established.
+        case connecting
+        case open
+        /// The pending receive is withdrawn before a change of the connection.
+        case recalling
+        /// The TLS handshake runs.
+        case securing
+        /// The task has ended or is about to end.
+        case ended
+    }
+
+    /// The receiving side.
+    struct Input: Sendable {
+        /// The bytes that no read has taken.
+        var buffer = Data()
+        var isReceiving = false
+        /// Whether the peer has ended its sending side.
+        var isAtEnd = false
+        /// Whether the program has closed the receiving side.
+        var isClosed = false
+        /// Whether the end was delivered to a read.
+        var wasEndRead = false
+        var wasClosureReported = false
+        /// The error of all further reads.
+        var failure: LoadFailure?
+    }
+
+    /// The sending side.
+    struct Output: Sendable {
+        var isSending = false
+        var isClosed = false
+        /// The error of all further writes.
+        var failure: LoadFailure?
+    }
+
+    /// The number of received bytes that wait for the program before the connection is no longer read.
+    static let unreadLimit = 64 << 10
+    /// The maximum size of one piece that is received, in bytes.
+    static let inputSize = 64 << 10
+    /// The maximum size of one piece that is sent, in bytes.
+    static let outputSize = 256 << 10
+
+    var phase = Phase.connecting
+    var input = Input()
+    var output = Output()
+    var batches: Deque<StreamBatch> = [StreamBatch()]
+    /// Whether the task is suspended.
+    var isPaused = true
+    var isSecure = false
+    private var lastNumber = 0
+    /// The limit of the TLS handshake.
+    private var handshake: OperationLimit
+    private var alarm: Duration?
+    /// The error of the task; set at its end.
+    private var error: (any Error)?
+    var actions: [Action] = []
+
+    /// - Parameter handshakeLimit: The maximum time of the TLS handshake in seconds; 0 for none.
+    init(handshakeLimit: TimeInterval = 0) { handshake = OperationLimit(handshakeLimit) }
+
+    // MARK: Calls of the program
+
+    mutating func read(
+        _ minimum: Int, _ maximum: Int, timeout: TimeInterval, _ handler: @escaping StreamRead.Handler, at now: Duration
+    ) {
+        guard phase != .ended else { return call(handler, error) }
+        let maximum = max(maximum, 0)
+        let kind = StreamRead.Kind.bytes(minimum: min(max(minimum, 1), maximum), maximum: maximum, handler)
+        append(StreamRead(number: nextNumber(), kind: kind, limit: OperationLimit(timeout)), at: now)
+    }
+
+    mutating func write(
+        _ content: Data, timeout: TimeInterval, _ handler: @escaping StreamWrite.Handler, at now: Duration
+    ) {
+        guard phase != .ended else { return call(handler, error) }
+        append(
+            StreamWrite(number: nextNumber(), kind: .bytes(content, handler), limit: OperationLimit(timeout)), at: now)
+    }
+
+    mutating func closeRead(at now: Duration) {
+        guard phase != .ended else { return }
+        append(StreamRead(number: nextNumber(), kind: .close, limit: OperationLimit(0)), at: now)
+    }
+
+    mutating func closeWrite(at now: Duration) {
+        guard phase != .ended else { return }
+        append(StreamWrite(number: nextNumber(), kind: .close, limit: OperationLimit(0)), at: now)
+    }
+
+    /// Changes the connection after all earlier operations.
+    mutating func change(_ change: StreamBatch.Change, at now: Duration) {
+        guard phase != .ended else { return }
+        batches[batches.count - 1].change = change
+        batches.append(StreamBatch())
+        pump(at: now)
+    }
+
+    private mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    private mutating func append(_ read: StreamRead, at now: Duration) {
+        batches[batches.count - 1].reads.append(read)
+        pump(at: now)
+    }
+
+    private mutating func append(_ write: StreamWrite, at now: Duration) {
+        batches[batches.count - 1].writes.append(write)
+        pump(at: now)
+    }
+
+    mutating func call(_ handler: @escaping StreamRead.Handler, _ error: (any Error)?) {
+        let error = error ?? LoadFailure(.cancelled).urlError(for: nil)
+        actions.append(.call { handler(nil, false, error) })
+    }
+
+    mutating func call(_ handler: @escaping StreamWrite.Handler, _ error: (any Error)?) {
+        let error = error ?? LoadFailure(.cancelled).urlError(for: nil)
+        actions.append(.call { handler(error) })
+    }
+
+    // MARK: The task
+
+    /// The connection is established.
+    mutating func opened(at now: Duration) {
+        guard phase == .connecting else { return }
+        phase = .open
+        pump(at: now)
+    }
+
+    mutating func setPaused(_ isPaused: Bool, at now: Duration) {
+        guard phase != .ended, self.isPaused != isPaused else { return }
+        self.isPaused = isPaused
+        if isPaused { forLimits { $0.pause(at: now) } }
+        pump(at: now)
+    }
+
+    /// Ends all operations in the order of the calls, and the connection. Called once, at the end of the task.
+    mutating func end(_ error: (any Error)?) {
+        let reason = error ?? LoadFailure(.connectionLost, underlying: NWError.posix(.ENOTCONN)).urlError(for: nil)
+        if self.error == nil { self.error = reason }
+        var calls: [(number: Int, action: Action)] = []
+        for batch in batches {
+            for read in batch.reads {
+                guard case .bytes(_, _, let handler) = read.kind else { continue }
+                calls.append((read.number, .call { handler(nil, false, reason) }))
+            }
+            for write in batch.writes {
+                guard case .bytes(_, let handler) = write.kind else { continue }
+                calls.append((write.number, .call { handler(reason) }))
+            }
+        }
+        batches = [StreamBatch()]
+        actions += calls.sorted { $0.number < $1.number }.map(\.action)
+        phase = .ended
+        actions.append(.disconnect(isInterrupted: error != nil))
+    }
+
+    /// Ends the task.
+    mutating func endTask(_ failure: LoadFailure?) {
+        guard phase != .ended else { return }
+        phase = .ended
+        error = failure?.urlError(for: nil)
+        actions.append(.end(failure))
+    }
+
+    // MARK: Time
+
+    /// Fails the operations whose time is over, and starts the limits of those whose turn has come.
+    mutating func advance(to now: Duration) {
+        if let alarm, alarm <= now { self.alarm = nil }
+        pump(at: now)
+    }
+
+    /// Applies a change to the limits of the operations whose turn has come.
+    private mutating func forLimits(_ body: (inout OperationLimit) -> Void) {
+        if phase == .securing { return body(&handshake) }
+        if !batches[0].reads.isEmpty { body(&batches[0].reads[0].limit) }
+        if !batches[0].writes.isEmpty { body(&batches[0].writes[0].limit) }
+    }
+
+    /// Starts the limits of the current operations. Fails a direction whose operation is over its limit: later bytes would otherwise be
+    /// taken for the answer to another operation.
+    mutating func checkLimits(at now: Duration) {
+        guard phase != .ended, !isPaused else { return }
+        forLimits { $0.run(at: now) }
+        if phase == .securing {
+            if handshake.isOver(at: now) { endTask(LoadFailure(.timedOut, underlying: NWError.posix(.ETIMEDOUT))) }
+            return
+        }
+        let failure = LoadFailure(.timedOut, underlying: NWError.posix(.ETIMEDOUT))
+        if batches[0].reads.first?.limit.isOver(at: now) == true { input.failure = input.failure ?? failure }
+        if batches[0].writes.first?.limit.isOver(at: now) == true { output.failure = output.failure ?? failure }
+    }
+
+    /// Requests a wake-up at the earliest deadline, unless an earlier one was requested.
+    mutating func setAlarm() {
+        guard phase != .ended else { return }
+        var earliest: Duration?
+        forLimits { limit in
+            if let deadline = limit.deadline { earliest = min(deadline, earliest ?? deadline) }
+        }
+        guard let earliest, alarm.map({ earliest < $0 }) ?? true else { return }
+        alarm = earliest
+        actions.append(.wake(at: earliest))
+    }
+}

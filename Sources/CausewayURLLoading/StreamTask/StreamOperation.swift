@@ -1,0 +1,75 @@
+internal import DequeModule
+internal import Foundation
+
+/// The time limit of one operation. It runs from the operation's turn on, and stops while the task is suspended.
+struct OperationLimit: Sendable {
+    private var rest: Duration?
+    private(set) var deadline: Duration?
+
+    /// - Parameter seconds: The limit in seconds; 0 for none.
+    init(_ seconds: TimeInterval) {
+        // Longer than any process runs, and small enough that sums do not overflow.
+        rest = seconds > 0 ? .seconds(min(seconds, 1e10)) : nil
+    }
+
+    /// Starts or continues the limit.
+    mutating func run(at now: Duration) {
+        guard deadline == nil, let rest else { return }
+        deadline = now + rest
+    }
+
+    mutating func pause(at now: Duration) {
+        guard let deadline else { return }
+        rest = max(deadline - now, .zero)
+        self.deadline = nil
+    }
+
+    func isOver(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }
+}
+
+/// An operation that waits in the order of the calls.
+struct StreamRead: Sendable {
+    typealias Handler = @Sendable (Data?, Bool, (any Error)?) -> Void
+
+    enum Kind: Sendable {
+        case bytes(minimum: Int, maximum: Int, Handler)
+        case close
+    }
+
+    var number: Int
+    var kind: Kind
+    var limit: OperationLimit
+
+    var minimum: Int {
+        if case .bytes(let minimum, _, _) = kind { minimum } else { 0 }
+    }
+}
+
+/// An operation that waits in the order of the calls.
+struct StreamWrite: Sendable {
+    typealias Handler = @Sendable ((any Error)?) -> Void
+
+    enum Kind: Sendable {
+        case bytes(Data, Handler)
+        case close
+    }
+
+    var number: Int
+    var kind: Kind
+    var limit: OperationLimit
+    /// The number of bytes that the connection has taken.
+    var sent = 0
+}
+
+/// The operations up to a change of the whole connection. Its reads and its writes run independently of each other.
+struct StreamBatch: Sendable {
+    /// A change of the whole connection, after all earlier operations.
+    enum Change: Sendable {
+        case secure
+        case capture
+    }
+
+    var reads: Deque<StreamRead> = []
+    var writes: Deque<StreamWrite> = []
+    var change: Change?
+}

@@ -1,0 +1,89 @@
+internal import Causeway
+internal import CausewayStreams
+internal import Foundation
+
+extension TaskCore {
+    /// The connection of a stream task; `nil` for other tasks.
+    var stream: StreamChannel? {
+        if case .stream(let channel) = plan.outlet { channel } else { nil }
+    }
+
+    /// The host that TLS authenticates, and its port.
+    var streamHost: (String, UInt16) {
+        switch stream?.origin {
+        case .host(let host, let port): return (host, port)
+        case .response, nil:
+            let url = state.withLock { $0.currentRequest?.url }
+            return (url?.host ?? "", UInt16(exactly: url?.port ?? 80) ?? 80)
+        }
+    }
+
+    /// Runs a closure in the order of the task's messages.
+    func perform(_ body: @escaping @Sendable (TaskCore) -> Void) {
+        let mustDrain = state.withLock { state in
+            guard !state.life.isOver else { return false }
+            return state.mailbox.post(.run { [self] in body(self) })
+        }
+        if mustDrain { drainLater() }
+    }
+
+    /// Connects the stream.
+    func startStream(_ channel: StreamChannel) {
+        let isWanted = state.withLock { state in
+            guard !state.life.isOver, !state.outcome.hasEnded else { return false }
+            state.load.loader = channel
+            return true
+        }
+        guard isWanted else { return }
+        channel.demandChanged()
+        channel.start()
+    }
+
+    /// Ends the idle timeout, because the connection is established. Operations have timeouts of their own.
+    func streamOpened() { state.withLock { state in state.clock.endIdle() } }
+
+    func noteStream(received: Int = 0, sent: Int = 0) {
+        state.withLock { state in
+            state.counts.received += Int64(received)
+            state.counts.sent += Int64(sent)
+        }
+    }
+
+    /// Completes the task without its last callback, and passes the streams to the delegate.
+    func streamCaptured(_ stream: any ByteStream) {
+        let (input, output) = Stream.streams(overBytes: stream)
+        let streams = Unchecked((input, output))
+        let isFirst = state.withLock { state in
+            guard !state.outcome.hasEnded else { return false }
+            state.outcome.hasEnded = true
+            state.clock.end()
+            state.load = TaskState.Load()
+            return state.life.complete()
+        }
+        guard isFirst, let task = task as? URLSessionStreamTask else { return }
+        notifyStream(.becameStreams) {
+            $0.urlSession($1, streamTask: $2, didBecome: streams.value.0, outputStream: streams.value.1)
+        }
+        calls.add { [self] in
+            // Releases the streams, and with them the connection, if the delegate has not kept them.
+            withExtendedLifetime(streams) {}
+            finishProgress()
+            self.stream?.release()
+            session.core.remove(task)
+        }
+    }
+
+    /// Calls a method on the first delegate that implements it.
+    func notifyStream(
+        _ method: DelegateMethod,
+        _ call: @escaping @Sendable (any URLSessionStreamDelegate, URLSession, URLSessionStreamTask) -> Void
+    ) {
+        let candidates = delegates.compactMap(\.stream)
+        guard !candidates.isEmpty, let task = task as? URLSessionStreamTask else { return }
+        calls.add { [session] in
+            for delegate in candidates where DelegateProbe.call(delegate, method, { call(delegate, session, task) }) {
+                return
+            }
+        }
+    }
+}
