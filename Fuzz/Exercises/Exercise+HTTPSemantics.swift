@@ -71,6 +71,45 @@ extension Exercise {
         return count
     }
 
+    /// Reads bytes as the file of a cookie store, as they are and as records with valid checksums. Checks that each record that is read can be
+    /// written and read again, and that no cookie could inject a field.
+    ///
+    /// - Returns: The number of cookies.
+    @discardableResult
+    public static func cookieFile(_ bytes: [UInt8]) -> Int {
+        let kind = "causeway cookies 1"
+        let records = bytes.split(separator: 0x0A).map { line in
+            line.split(separator: 0x09, maxSplits: RecordFile.maximumFieldCount - 1, omittingEmptySubsequences: false)
+                .map { Array($0) }
+        }
+        let file = RecordFile.encode(kind: kind, records)
+        precondition(RecordFile.decode(kind: kind, file) == Array(records.prefix(RecordFile.maximumCount)), "fields")
+        let found = CookieRecord.decode(bytes) + CookieRecord.decode(file)
+        precondition(CookieRecord.decode(CookieRecord.encode(found)).count == found.count, "records")
+        var store = CookieStore()
+        for record in found {
+            precondition(record.cookie.pair.allSatisfy(HTTPCharacters.isFieldValue), "characters")
+            store.insert(record.cookie, at: .seconds(1_700_000_000))
+        }
+        precondition(store.count <= CookieStore.Limits().total, "count")
+        return found.count
+    }
+
+    /// Parses bytes as a list of public suffixes. Checks that registrable domains are stable and end as the host.
+    ///
+    /// - Returns: The number of rules.
+    @discardableResult
+    public static func publicSuffixes(_ bytes: [UInt8]) -> Int {
+        let list = PublicSuffixList(parsing: bytes)
+        let hosts = bytes.split(separator: 0x0A).prefix(8).map { String(decoding: $0, as: UTF8.self) }
+        for host in hosts + ["www.a.example.co.uk", "192.0.2.1", ""] {
+            let domain = list.registrableDomain(of: host)
+            precondition(list.registrableDomain(of: domain).utf8.count <= domain.utf8.count, "not shorter")
+            _ = list.isPublicSuffix(host)
+        }
+        return list.count
+    }
+
     private static func checkSent(_ store: inout CookieStore, _ context: CookieContext, _ now: Duration) {
         let cookies = store.cookies(for: context, at: now)
         let lengths = cookies.map(\.path.utf8.count)

@@ -1,3 +1,4 @@
+import CausewaySystem
 import Foundation
 import Testing
 
@@ -147,4 +148,98 @@ struct CookieTests {
         ])
         #expect(sorted.map(\.name) == ["A", "C", "B"])
     }
+}
+
+@Suite("Cookies of responses (§10, RFC 6265bis)")
+struct ReceivedCookieTests {
+    let url = URL(string: "https://www.example.com./a%2Fb/c")!
+
+    func stored(_ fields: String...) -> [HTTPCookie] {
+        let storage = HTTPCookieStorage()
+        storage.setCookies(fields.compactMap { HTTPCookie(field: $0, for: url) }, for: url, mainDocumentURL: nil)
+        return storage.cookies ?? []
+    }
+
+    @Test(
+        "Fields that are ignored",
+        arguments: [
+            "value", "=value", "n=a\u{0}b", "n=a\nb", "n=" + String(repeating: "x", count: 4_096), "__Secure-n=v",
+            "__Host-n=v; Secure", "__Host-n=v; Secure; Path=/; Domain=www.example.com", "n=v; Domain=com",
+            "n=v; Domain=other.com", "n=v; Domain=x.www.example.com", "n=v; Max-Age=0",
+        ])
+    func ignored(field: String) { #expect(stored(field).isEmpty) }
+
+    @Test("A comma in the value of a single field separates nothing")
+    func comma() {
+        #expect(stored("a=b, c=d").map(\.value) == ["b, c=d"])
+        let combined = HTTPCookie.cookies(
+            withResponseHeaderFields: ["Set-Cookie": "a=b; Expires=Wed, 01 Jan 2070 12:30:00 GMT, c=d"], for: url)
+        #expect(combined.map(\.name) == ["a", "c"] && combined[0].expiresDate != nil)
+    }
+
+    @Test("The default domain and path; a final dot of the host is ignored")
+    func defaults() {
+        let cookie = stored("a=b").first
+        #expect(cookie?.domain == "www.example.com" && cookie?.path == "/a%2Fb")
+        #expect(stored("__Host-a=b; Secure; Path=/").count == 1)
+    }
+
+    @Test("A replaced cookie keeps its place, and an insecure response replaces no secure cookie")
+    func replaced() {
+        let storage = HTTPCookieStorage()
+        let plain = URL(string: "http://www.example.com/")!
+        func receive(_ field: String, _ url: URL) {
+            storage.setCookies([HTTPCookie(field: field, for: url)].compactMap { $0 }, for: url, mainDocumentURL: nil)
+        }
+        let secure = URL(string: "https://www.example.com/")!
+        for field in ["a=1", "s=1; Secure", "a=2"] { receive(field, secure) }
+        receive("s=2", plain)
+        receive("s=3; Secure", plain)
+        let fields = HTTPCookie.requestHeaderFields(with: storage.cookies(for: secure) ?? [])
+        #expect(fields["Cookie"] == "a=2; s=1")
+        #expect(storage.cookies(for: plain)?.map(\.name) == ["a"])
+    }
+
+    @Test("Main documents of other sites")
+    func mainDocuments() {
+        let storage = HTTPCookieStorage()
+        let here = URL(string: "https://a.example.co.uk/")!
+        let cookies = [HTTPCookie(field: "n=v", for: here)].compactMap { $0 }
+        for other in ["https://b.co.uk", "https://co.uk", "https://example.com"] {
+            storage.setCookies(cookies, for: here, mainDocumentURL: URL(string: other))
+            #expect(storage.cookies?.isEmpty == true)
+        }
+        storage.setCookies(cookies, for: here, mainDocumentURL: URL(string: "https://www.example.co.uk"))
+        #expect(storage.cookies?.count == 1)
+    }
+
+    @Test("A flood of cookies leaves 50 per domain, with their objects")
+    func flood() {
+        let storage = HTTPCookieStorage()
+        let cookies = (0..<5_000).compactMap { HTTPCookie(field: "n\($0)=v", for: url) }
+        storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        #expect(storage.cookies?.count == 50 && storage.cookies?.last?.name == "n4999")
+    }
+
+    @Test("Changes are announced, ignored cookies are not")
+    func notifications() {
+        let storage = HTTPCookieStorage()
+        let count = LockedCount()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
+        ) { _ in count.add() }
+        defer { NotificationCenter.default.removeObserver(token) }
+        storage.setCookies(
+            [HTTPCookie(field: "n=v; Domain=com", for: url)].compactMap { $0 }, for: url, mainDocumentURL: nil)
+        #expect(count.value == 0)
+        storage.setCookies([HTTPCookie(field: "n=v", for: url)].compactMap { $0 }, for: url, mainDocumentURL: nil)
+        #expect(count.value == 1)
+    }
+}
+
+/// Counts on any thread.
+private final class LockedCount: Sendable {
+    private let count = LockedValue(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
 }

@@ -11,33 +11,52 @@ extension NSNotification.Name {
         NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
-/// A store of credentials, grouped by protection space. The credentials are kept in memory.
+/// A store of credentials, grouped by protection space.
+///
+/// The shared storage keeps permanent credentials in a file below `$XDG_DATA_HOME/causeway`, which only the user can read. The file is not
+/// encrypted. A storage that a program creates, and all storages in test runners, are in memory only.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the table. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLCredentialStorage: NSObject, @unchecked Sendable {
-    private struct Entry {
-        var credentials: [String: URLCredential] = [:]
-        var defaultUser: String?
+    private static let sharedStorage = URLCredentialStorage(directory: StoreDirectory.application)
+    private let table: LockedValue<CredentialTable>
+    private let file: PrivateFile?
+    /// Set by the initializer, after this object exists.
+    private let writer = LockedValue<StoreWriter?>(nil)
+
+    /// Creates an empty storage in memory.
+    public override init() {
+        table = LockedValue(CredentialTable())
+        file = nil
+        super.init()
     }
 
-    private static let sharedStorage = URLCredentialStorage()
-    private let entries = LockedValue<[URLProtectionSpace: Entry]>([:])
-
-    /// Creates an empty storage.
-    public override init() { super.init() }
+    /// Creates a storage with a file; in memory if the path is `nil`.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the file.
+    ///   - savesAtExit: Whether changes are also written when the process exits.
+    init(directory: String?, savesAtExit: Bool = true) {
+        file = directory.map { PrivateFile(path: $0 + "/credentials") }
+        table = LockedValue(CredentialTable(hasFile: directory != nil))
+        super.init()
+        guard file != nil else { return }
+        let made = StoreWriter(savesAtExit: savesAtExit) { [weak self] in self?.save() }
+        writer.withLock { $0 = made }
+    }
 
     /// The shared storage of the process.
     open class var shared: URLCredentialStorage { sharedStorage }
 
     /// Returns the credentials for a protection space, keyed by user name, or `nil` if there are none.
     open func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        entries.withLock { $0[space]?.credentials }
+        withTable { $0.entries[space]?.credentials }
     }
 
     /// The credentials for all protection spaces.
     open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
-        entries.withLock { $0.mapValues(\.credentials) }
+        withTable { $0.entries.mapValues(\.credentials) }
     }
 
     /// Stores a credential that has a user name. A credential whose persistence is ``URLCredential/Persistence/none`` is not stored.
@@ -59,22 +78,14 @@ extension NSNotification.Name {
     ///     synchronized between devices.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace, options: [String: Any]? = nil) {
         let all = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? Bool ?? false
-        guard credential.persistence != .synchronizable || all, let user = credential.user else { return }
-        let isRemoved = entries.withLock { entries in
-            guard entries[space]?.credentials[user] == credential else { return false }
-            entries[space]?.credentials[user] = nil
-            if entries[space]?.defaultUser == user { entries[space]?.defaultUser = nil }
-            if entries[space]?.credentials.isEmpty == true { entries[space] = nil }
-            return true
-        }
+        guard credential.persistence != .synchronizable || all else { return }
+        let isRemoved = withTable { $0.remove(credential, for: space) }
         if isRemoved { postChange() }
     }
 
     /// Returns the default credential for a protection space.
     open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
-        entries.withLock { entries in
-            entries[space].flatMap { entry in entry.defaultUser.flatMap { entry.credentials[$0] } }
-        }
+        withTable { $0.defaultCredential(for: space) }
     }
 
     /// Stores a credential and makes it the default for the protection space.
@@ -145,25 +156,51 @@ extension NSNotification.Name {
 
     /// Removes all credentials.
     func removeAll() {
-        let hadSome = entries.withLock { entries in
-            defer { entries = [:] }
-            return !entries.isEmpty
-        }
-        if hadSome { postChange() }
+        adoptFile()
+        if withTable({ $0.removeAll() }) { postChange() }
     }
 
     private func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) {
-        guard credential.persistence != .none, let user = credential.user else { return }
-        let isChanged = entries.withLock { entries in
-            let old = entries[space]
-            entries[space, default: Entry()].credentials[user] = credential
-            if asDefault { entries[space]?.defaultUser = user }
-            return old?.credentials[user] != credential || asDefault && old?.defaultUser != user
-        }
-        if isChanged { postChange() }
+        if withTable({ $0.store(credential, for: space, asDefault: asDefault) }) { postChange() }
     }
 
     private func postChange() {
+        writer.withLock { $0 }?.noteChange()
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
+
+    // MARK: The file
+
+    /// Calls `body` with the credentials, after those of the file were read.
+    private func withTable<Result: Sendable>(_ body: (inout CredentialTable) -> Result) -> Result {
+        if let file, !table.withLock({ $0.isLoaded }) {
+            let read = CredentialTable.decode(file.read() ?? [])
+            table.withLock { $0.load(read) }
+        }
+        return table.withLock { body(&$0) }
+    }
+
+    /// Takes over the credentials that other processes have written, so that they can be removed, too.
+    private func adoptFile() {
+        guard let read = file?.read().map({ CredentialTable.decode($0) }) else { return }
+        withTable { $0.adopt(read) }
+    }
+
+    /// Writes the changes of this process to the file, and takes over those of others.
+    private func save() {
+        let changes = withTable { $0.takeChanges() }
+        guard let file, !changes.isEmpty else { return }
+        var merged: [URLProtectionSpace: CredentialTable.Entry] = [:]
+        let isWritten = file.update { old in
+            merged = CredentialTable.merge(CredentialTable.decode(old), with: changes)
+            return CredentialTable.encode(merged)
+        }
+        let written = merged
+        table.withLock { table in
+            if isWritten { table.adopt(written) } else { table.restore(changes) }
+        }
+    }
+
+    /// Writes changes that wait.
+    func flush() { writer.withLock { $0 }?.flush() }
 }

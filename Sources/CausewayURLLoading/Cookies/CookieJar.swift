@@ -4,16 +4,29 @@ internal import Foundation
 /// The cookies of a storage: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program sees.
 struct CookieJar: Sendable {
     /// The identity of a cookie: a new cookie replaces a stored one with an equal key (RFC 6265bis §5.7).
-    private struct Key: Hashable {
+    struct Key: Hashable, Sendable {
         var name: String
         var domain: String
         var path: String
     }
 
-    private var store = CookieStore()
+    private var store: CookieStore
     private var objects: [Key: HTTPCookie] = [:]
+    /// The cookies that changed since they were last written; `nil` without a file.
+    private var changes: Set<Key>?
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+    /// Whether the file, if any, has been read.
+    private(set) var isLoaded: Bool
+
+    /// - Parameters:
+    ///   - suffixes: The public suffixes.
+    ///   - hasFile: Whether the owner writes the cookies to a file.
+    init(_ suffixes: PublicSuffixes = .shared, hasFile: Bool = false) {
+        store = CookieStore { suffixes.list.isPublicSuffix($0) }
+        changes = hasFile ? [] : nil
+        isLoaded = !hasFile
+    }
 
     /// Whether there are no cookies.
     var isEmpty: Bool { store.count == 0 }
@@ -27,21 +40,26 @@ struct CookieJar: Sendable {
     /// Stores a cookie that the program created. An expired cookie removes the stored cookie with the same key.
     mutating func insert(_ cookie: HTTPCookie, at now: Duration) {
         guard policy != .never else { return }
-        store.insert(Self.stored(cookie, at: now), at: now)
-        note(cookie)
+        let outcome = store.insert(Self.stored(cookie, at: now), at: now)
+        note(cookie, outcome)
     }
 
     /// Stores a cookie from a response if RFC 6265bis and the accept policy allow it.
-    mutating func receive(_ cookie: HTTPCookie, from context: CookieContext, at now: Duration) {
-        guard policy != .never, cookie.domain.hasPrefix(".") || cookie.domain == context.host else { return }
+    ///
+    /// - Returns: Whether a cookie was stored or removed.
+    mutating func receive(_ cookie: HTTPCookie, from context: CookieContext, at now: Duration) -> Bool {
+        guard policy != .never, cookie.domain.hasPrefix(".") || cookie.domain == context.host else { return false }
         var parsed = SetCookie(name: Array(cookie.name.utf8), value: Array(cookie.value.utf8))
         parsed.domain = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : nil
         parsed.path = cookie.path
-        parsed.expires = cookie.expiresDate.map { Int64($0.timeIntervalSince1970.rounded()) }
+        parsed.expires = cookie.expiresDate.map { Self.seconds($0) }
         parsed.isSecure = cookie.isSecure
         parsed.isHTTPOnly = cookie.isHTTPOnly
         parsed.sameSite = Self.site(cookie)
-        if case .stored = store.receive(parsed, from: context, at: now) { note(cookie) }
+        let outcome = store.receive(parsed, from: context, at: now)
+        if case .ignored = outcome { return false }
+        note(cookie, outcome)
+        return true
     }
 
     /// Returns the cookies for a request: longest path first, then oldest first.
@@ -52,28 +70,111 @@ struct CookieJar: Sendable {
     /// Removes a cookie.
     mutating func remove(_ cookie: HTTPCookie) {
         store.delete(Self.stored(cookie, at: .zero))
-        objects[Self.key(cookie)] = nil
+        drop(Self.key(cookie))
     }
 
     /// Removes the cookies that were created after a time.
-    mutating func removeAll(since time: Duration) {
-        store.removeAll { $0.created > time }
-        dropObjects()
+    mutating func removeAll(since time: Duration) { removeAll { $0.created > time } }
+
+    /// Removes the cookies of public suffixes, which a better list of suffixes shows. Returns whether there were any.
+    mutating func removePublicSuffixes(_ suffixes: PublicSuffixList) -> Bool {
+        let count = store.count
+        removeAll { !$0.isHostOnly && suffixes.isPublicSuffix($0.domain) }
+        return store.count != count
     }
 
-    private mutating func note(_ cookie: HTTPCookie) {
-        objects[Self.key(cookie)] = cookie
-        // The store evicts cookies when it is full.
-        if objects.count > store.count { dropObjects() }
+    private mutating func removeAll(where shouldRemove: (Cookie) -> Bool) {
+        for cookie in store.all where shouldRemove(cookie) { drop(Self.key(cookie)) }
+        store.removeAll(where: shouldRemove)
     }
 
-    private mutating func dropObjects() {
-        let kept = Set(store.all.map { Self.key($0) })
-        objects = objects.filter { kept.contains($0.key) }
+    private mutating func note(_ cookie: HTTPCookie, _ outcome: CookieOutcome) {
+        let key = Self.key(cookie)
+        for evicted in store.evicted { drop(Self.key(evicted)) }
+        changes?.insert(key)
+        objects[key] = outcome == .stored && !store.evicted.contains { Self.key($0) == key } ? cookie : nil
+        // The store removes expired cookies when it is full.
+        if objects.count > store.count + 256 {
+            let kept = Set(store.all.map { Self.key($0) })
+            objects = objects.filter { kept.contains($0.key) }
+        }
+    }
+
+    private mutating func drop(_ key: Key) {
+        objects[key] = nil
+        changes?.insert(key)
     }
 
     private func object(of cookie: Cookie) -> HTTPCookie? { objects[Self.key(cookie)] }
+}
 
+// MARK: The file
+
+extension CookieJar {
+    /// The state of changed cookies: `nil` if a cookie was removed or ends with the session.
+    typealias Changes = [Key: CookieRecord?]
+
+    /// Adds the cookies of the file. Cookies that the program has stored or removed meanwhile take precedence.
+    mutating func load(_ records: [CookieRecord], at now: Duration) {
+        guard !isLoaded else { return }
+        isLoaded = true
+        add(records, at: now)
+    }
+
+    private mutating func add(_ records: [CookieRecord], at now: Duration) {
+        for record in records.sorted(by: { $0.cookie.created < $1.cookie.created }) {
+            let key = Self.key(record.cookie)
+            guard objects[key] == nil, changes?.contains(key) != true else { continue }
+            var cookie = record.cookie
+            // The clock of the system may have been set back.
+            cookie.created = min(cookie.created, now)
+            guard case .stored = store.insert(cookie, at: now) else { continue }
+            objects[key] = HTTPCookie(CookieValues(record))
+        }
+    }
+
+    /// Returns the changes to write, and forgets them.
+    mutating func takeChanges() -> Changes {
+        guard let keys = changes, !keys.isEmpty else { return [:] }
+        changes = []
+        var taken = Changes(uniqueKeysWithValues: keys.map { ($0, nil) })
+        for cookie in store.all where cookie.expires != nil {
+            let key = Self.key(cookie)
+            guard keys.contains(key), let object = objects[key] else { continue }
+            taken[key] = .some(CookieRecord(cookie, notes: object.values.notes))
+        }
+        return taken
+    }
+
+    /// Notes changes again that could not be written.
+    mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
+
+    /// Returns the cookies of a file with changes applied, at most as many as a store holds.
+    static func merge(_ records: [CookieRecord], with changes: Changes, at now: Duration) -> [CookieRecord] {
+        var merged = records.filter { changes[key($0.cookie)] == nil }
+        merged += changes.values.compactMap { $0 }
+        merged.removeAll { $0.cookie.isExpired(at: now) }
+        merged.sort { $0.cookie.created < $1.cookie.created }
+        return merged.suffix(CookieStore.Limits().total)
+    }
+
+    /// Adds and removes what other processes have written.
+    mutating func adopt(_ records: [CookieRecord], at now: Duration) {
+        add(records, at: now)
+        let kept = Set(records.map { Self.key($0.cookie) })
+        let unwritten = changes ?? []
+        func isGone(_ cookie: Cookie) -> Bool {
+            let key = Self.key(cookie)
+            return cookie.expires != nil && !kept.contains(key) && !unwritten.contains(key)
+        }
+        for cookie in store.all where isGone(cookie) { objects[Self.key(cookie)] = nil }
+        store.removeAll(where: isGone)
+    }
+}
+
+// MARK: Conversion
+
+extension CookieJar {
     private static func key(_ cookie: HTTPCookie) -> Key {
         Key(name: cookie.name, domain: cookie.domain, path: cookie.path)
     }
@@ -90,8 +191,13 @@ struct CookieJar: Sendable {
             name: Array(cookie.name.utf8), value: Array(cookie.value.utf8),
             domain: includesSubdomains ? String(cookie.domain.dropFirst()) : cookie.domain,
             isHostOnly: !includesSubdomains, path: cookie.path,
-            expires: cookie.expiresDate.map { .seconds($0.timeIntervalSince1970) }, created: now,
+            expires: cookie.expiresDate.map { .seconds(seconds($0)) }, created: now,
             isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly, sameSite: site(cookie))
+    }
+
+    /// Returns the seconds since 1970, within bounds that calculations cannot leave.
+    private static func seconds(_ date: Date) -> Int64 {
+        Int64(min(max(date.timeIntervalSince1970.rounded(), -1e11), 1e11))
     }
 
     private static func site(_ cookie: HTTPCookie) -> SetCookie.SameSite {

@@ -24,6 +24,11 @@ public import Foundation
         super.init()
     }
 
+    init(_ values: CookieValues) {
+        self.values = values
+        super.init()
+    }
+
     /// Returns the `Cookie` header field for the given cookies, or an empty dictionary if there are no cookies.
     open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         guard !cookies.isEmpty else { return [:] }
@@ -34,7 +39,13 @@ public import Foundation
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
         headerFields.filter { $0.key.lowercased() == "set-cookie" }
             .flatMap { SetCookieFields.split($0.value) }
-            .compactMap { SetCookieFields.properties($0, for: url).flatMap { HTTPCookie(properties: $0) } }
+            .compactMap { HTTPCookie(field: $0, for: url) }
+    }
+
+    /// Creates a cookie from a single `Set-Cookie` field.
+    convenience init?(field: String, for url: URL) {
+        guard let properties = SetCookieFields.properties(field, for: url) else { return nil }
+        self.init(properties: properties)
     }
 
     /// The properties from which an equal cookie can be created.

@@ -2,17 +2,47 @@ internal import CausewayProtocols
 internal import CausewaySystem
 public import Foundation
 
-/// A cookie storage in memory that follows RFC 6265bis.
+/// A cookie storage that follows RFC 6265bis.
+///
+/// The shared storages of a program and of a group keep their cookies in files below `$XDG_DATA_HOME/causeway`, which only the user can
+/// read. Session cookies are not written. Changes are written shortly afterwards, and when the process exits; several processes can use one
+/// file. A storage that a program creates, and all storages in test runners, are in memory only.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the cookies. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class HTTPCookieStorage: NSObject, @unchecked Sendable {
-    private static let sharedStorage = HTTPCookieStorage()
+    private static let sharedStorage = HTTPCookieStorage(directory: StoreDirectory.application)
     private static let groups = LockedValue<[String: HTTPCookieStorage]>([:])
-    private let jar = LockedValue(CookieJar())
+    private let jar: LockedValue<CookieJar>
+    private let file: PrivateFile?
+    private let suffixes: PublicSuffixes
+    /// Set by the initializer, after this object exists.
+    private let writer = LockedValue<StoreWriter?>(nil)
+    private let hasPrepared = LockedValue(false)
 
-    /// Creates a private storage.
-    public override init() { super.init() }
+    /// Creates a private storage in memory.
+    public override init() {
+        jar = LockedValue(CookieJar())
+        file = nil
+        suffixes = .shared
+        super.init()
+    }
+
+    /// Creates a storage with a file; in memory if the path is `nil`.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the file.
+    ///   - suffixes: The public suffixes.
+    ///   - savesAtExit: Whether changes are also written when the process exits.
+    init(directory: String?, suffixes: PublicSuffixes = .shared, savesAtExit: Bool = true) {
+        file = directory.map { PrivateFile(path: $0 + "/cookies") }
+        jar = LockedValue(CookieJar(suffixes, hasFile: directory != nil))
+        self.suffixes = suffixes
+        super.init()
+        guard file != nil else { return }
+        let made = StoreWriter(savesAtExit: savesAtExit) { [weak self] in self?.save() }
+        writer.withLock { $0 = made }
+    }
 
     /// The shared storage of the process.
     open class var shared: HTTPCookieStorage { sharedStorage }
@@ -23,27 +53,29 @@ public import Foundation
     open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
         groups.withLock { groups in
             if let known = groups[identifier] { return known }
-            let made = HTTPCookieStorage()
+            let made = HTTPCookieStorage(directory: StoreDirectory.group(identifier))
             groups[identifier] = made
             return made
         }
     }
 
     /// Whether ``cookies(for:)`` needs not be called, because it would return no cookies. `false` for subclasses, which can override it.
-    var isKnownToBeEmpty: Bool { type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty } }
+    var isKnownToBeEmpty: Bool {
+        type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty && $0.isLoaded }
+    }
 
     /// All cookies that have not expired.
-    open var cookies: [HTTPCookie]? { jar.withLock { $0.all(at: Self.now) } }
+    open var cookies: [HTTPCookie]? { withJar { $0.all(at: Self.now) } }
 
     /// Stores a cookie, replacing a cookie with the same name, domain and path. An expired cookie only removes the stored one.
     open func setCookie(_ cookie: HTTPCookie) {
-        jar.withLock { $0.insert(cookie, at: Self.now) }
+        withJar { $0.insert(cookie, at: Self.now) }
         postChange()
     }
 
     /// Removes a cookie.
     open func deleteCookie(_ cookie: HTTPCookie) {
-        jar.withLock { $0.remove(cookie) }
+        withJar { $0.remove(cookie) }
         postChange()
     }
 
@@ -51,14 +83,15 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func removeCookies(since date: Date) {
-        jar.withLock { $0.removeAll(since: .seconds(max(date.timeIntervalSince1970, 0))) }
+        adoptFile()
+        withJar { $0.removeAll(since: .seconds(min(max(date.timeIntervalSince1970, 0), 1e11))) }
         postChange()
     }
 
     /// Returns the cookies to send to a URL: longest path first, then oldest first.
     open func cookies(for url: URL) -> [HTTPCookie]? {
-        guard let context = Self.context(url) else { return [] }
-        return jar.withLock { $0.cookies(for: context, at: Self.now) }
+        guard let context = SetCookieFields.context(of: url) else { return [] }
+        return withJar { $0.cookies(for: context, at: Self.now) }
     }
 
     /// Stores the cookies from a response that the accept policy and RFC 6265bis allow.
@@ -68,11 +101,14 @@ public import Foundation
     ///   - url: The URL.
     ///   - mainDocumentURL: The URL that the accept policy compares with; `nil` for a first-party request.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
-        guard let url, let context = Self.context(url), isAccepted(context.host, mainDocumentURL) else { return }
-        jar.withLock { jar in
-            for cookie in cookies { jar.receive(cookie, from: context, at: Self.now) }
+        guard let url, let context = SetCookieFields.context(of: url), isAccepted(context.host, mainDocumentURL) else {
+            return
         }
-        postChange()
+        prepareSuffixes()
+        let isChanged = withJar { jar in
+            cookies.reduce(false) { jar.receive($1, from: context, at: Self.now) || $0 }
+        }
+        if isChanged { postChange() }
     }
 
     /// Which cookies are accepted. The default is ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
@@ -128,25 +164,67 @@ public import Foundation
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    private static func context(_ url: URL) -> CookieContext? {
-        guard let host = url.host, !host.isEmpty else { return nil }
-        let isSecure = ["https", "wss"].contains(url.scheme?.lowercased())
-        return CookieContext(host: host, path: url.path, isSecure: isSecure)
-    }
-
-    /// Returns whether the policy accepts cookies from a host. Two hosts belong to the same site if they are equal or if one is a subdomain
-    /// of the other.
+    /// Returns whether the policy accepts cookies from a host: with `onlyFromMainDocumentDomain`, one of the same registrable domain.
     private func isAccepted(_ host: String, _ mainDocumentURL: URL?) -> Bool {
         switch cookieAcceptPolicy {
         case .always: return true
         case .never: return false
         case .onlyFromMainDocumentDomain:
-            guard let main = mainDocumentURL?.host?.lowercased() else { return true }
-            return main == host || main.hasSuffix("." + host) || host.hasSuffix("." + main)
+            guard let main = mainDocumentURL?.host else { return true }
+            return suffixes.list.isSameSite(main, host)
+        }
+    }
+
+    /// Reads the public suffixes of the system before the first cookie of a response, and removes cookies that they forbid.
+    private func prepareSuffixes() {
+        let isFirst = hasPrepared.withLock { hasPrepared in
+            defer { hasPrepared = true }
+            return !hasPrepared
+        }
+        guard isFirst else { return }
+        suffixes.prepare { [weak self] in
+            guard let self, jar.withLock({ $0.removePublicSuffixes(suffixes.list) }) else { return }
+            postChange()
         }
     }
 
     private func postChange() {
+        writer.withLock { $0 }?.noteChange()
         NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
     }
+
+    // MARK: The file
+
+    /// Calls `body` with the cookies, after those of the file were read.
+    private func withJar<Result: Sendable>(_ body: (inout CookieJar) -> Result) -> Result {
+        if let file, !jar.withLock({ $0.isLoaded }) {
+            let records = CookieRecord.decode(file.read() ?? [])
+            jar.withLock { $0.load(records, at: Self.now) }
+        }
+        return jar.withLock { body(&$0) }
+    }
+
+    /// Adds the cookies that other processes have written, so that they can be removed, too.
+    private func adoptFile() {
+        guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
+        withJar { $0.adopt(records, at: Self.now) }
+    }
+
+    /// Writes the changes of this process to the file, and takes over those of others.
+    private func save() {
+        let changes = withJar { $0.takeChanges() }
+        guard let file, !changes.isEmpty else { return }
+        var merged: [CookieRecord] = []
+        let isWritten = file.update { old in
+            merged = CookieJar.merge(CookieRecord.decode(old), with: changes, at: Self.now)
+            return CookieRecord.encode(merged)
+        }
+        let written = merged
+        jar.withLock { jar in
+            if isWritten { jar.adopt(written, at: Self.now) } else { jar.restore(changes) }
+        }
+    }
+
+    /// Writes changes that wait.
+    func flush() { writer.withLock { $0 }?.flush() }
 }

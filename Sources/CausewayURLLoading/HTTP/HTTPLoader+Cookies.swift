@@ -19,9 +19,7 @@ extension HTTPLoader {
         guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],
             settings.http.cookieAcceptPolicy != .never
         else { return }
-        let cookies = fields.values(of: "Set-Cookie").flatMap { value in
-            HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
-        }
+        let cookies = fields.values(of: "Set-Cookie").compactMap { HTTPCookie(field: $0, for: url) }
         guard !cookies.isEmpty else { return }
         if settings.http.cookieAcceptPolicy == .always {
             storage.setCookies(cookies, for: url, mainDocumentURL: nil)

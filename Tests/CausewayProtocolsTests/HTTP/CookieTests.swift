@@ -296,23 +296,6 @@ struct CookieTests {
         #expect(split(" , ") == [","] && split("") == [])
     }
 
-    @Test("Registrable domains and the accept policy")
-    func acceptPolicy() {
-        let store = CookieStore { ["uk", "co.uk", "com"].contains($0) }
-        let rows = [
-            ("a.b.co.uk", "b.co.uk"), ("b.co.uk", "b.co.uk"), ("co.uk", "co.uk"), ("uk", "uk"),
-            ("X.Example.COM.", "example.com"),
-            ("192.0.2.1", "192.0.2.1"), ("[::1]", "[::1]"), ("", ""), (".", ""), ("a..com", ".com"),
-        ]
-        for (host, domain) in rows { #expect(store.registrableDomain(of: host) == domain) }
-        #expect(CookieStore().registrableDomain(of: "x.a.example") == "a.example")
-        #expect(store.accepts(.always, from: "a.com", mainDocument: "b.com"))
-        #expect(!store.accepts(.never, from: "a.com", mainDocument: "a.com"))
-        #expect(!store.accepts(.onlyFromMainDocumentDomain, from: "a.com", mainDocument: "b.com"))
-        #expect(store.accepts(.onlyFromMainDocumentDomain, from: "x.a.com", mainDocument: "www.a.com"))
-        #expect(store.accepts(.onlyFromMainDocumentDomain, from: "a.com", mainDocument: nil))
-    }
-
     /// Vectors whose result differs under RFC 6265bis: a field without a name is stored and sent as its value, and an empty domain replaces
     /// an earlier one.
     private static let changed: [String: String] = [

@@ -67,13 +67,17 @@ struct ExerciseTests {
             (0..<random.integer(in: 0...25)).flatMap { _ in Array(words[random.integer(in: 0...(words.count - 1))].utf8)
             }
         }
-        var (answeredCount, storedCount, followedCount) = (0, 0, 0)
+        let records = ["\n", "a.example\t/\tn\tv\th\t2000000000\t1", "\t", "%", "k=v", "s", "/", "\u{0}", "9", "é"]
+        let suffixes = ["\n", "*.", "!", "com", ".", "co.uk", "//", "é", "公司", "\u{0}", " "]
+        var (answeredCount, storedCount, followedCount, recordCount) = (0, 0, 0, 0)
         for _ in 0..<300 {
             answeredCount += Exercise.challenges(text(challenges))
             storedCount += Exercise.setCookies(text(cookies))
+            recordCount += Exercise.cookieFile(text(records))
+            Exercise.publicSuffixes(text(suffixes))
             if Exercise.references(text(references)) { followedCount += 1 }
         }
-        #expect(answeredCount > 0 && storedCount > 0 && followedCount > 0)
+        #expect(answeredCount > 0 && storedCount > 0 && followedCount > 0 && recordCount > 0)
     }
 
     /// Returns up to three HTTP messages made of random parts, with a mutated byte in one of three results.

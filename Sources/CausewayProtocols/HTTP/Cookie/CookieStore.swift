@@ -41,7 +41,7 @@ package struct CookieStore: Sendable {
         package init() {}
     }
 
-    /// Returns whether a domain is a public suffix. Without a list, only names with a single label are public suffixes.
+    /// Returns whether a domain is a public suffix.
     package typealias PublicSuffixTest = @Sendable (String) -> Bool
 
     private struct Entry: Sendable {
@@ -54,13 +54,15 @@ package struct CookieStore: Sendable {
     private var entries: [String: [Entry]] = [:]
     package private(set) var count = 0
     private var nextOrder: UInt64 = 0
+    /// The cookies that the last insertion removed because of the limits.
+    package private(set) var evicted: [Cookie] = []
     private let limits: Limits
     private let isPublicSuffix: PublicSuffixTest
 
     package init(
         limits: Limits = Limits(),
         isPublicSuffix: @escaping PublicSuffixTest = { (domain: String) -> Bool in
-            !domain.utf8.contains(UInt8(ascii: "."))
+            PublicSuffixList.builtIn.isPublicSuffix(domain)
         }
     ) {
         self.limits = limits
@@ -108,6 +110,7 @@ package struct CookieStore: Sendable {
         var cookie = cookie
         if let end = cookie.expires { cookie.expires = min(end, now + limits.maximumAge) }
         let old = remove(cookie)
+        if !evicted.isEmpty { evicted = [] }
         guard !cookie.isExpired(at: now) else { return .removed }
         // The new cookie keeps the creation time of the old one (RFC 6265bis §5.7).
         if let old { cookie.created = old.cookie.created }
@@ -152,21 +155,30 @@ package struct CookieStore: Sendable {
     /// cookies without `Secure` are removed before secure ones.
     private mutating func evict(from domain: String, at now: Duration) {
         if (entries[domain]?.count ?? 0) > limits.perDomain {
-            removeExpired(at: now)
+            removeExpired(in: domain, at: now)
             while let list = entries[domain], list.count > limits.perDomain {
-                let insecure = list.filter { !$0.cookie.isSecure }
-                let victim = (insecure.isEmpty ? list : insecure).min {
-                    ($0.lastAccess, $0.order) < ($1.lastAccess, $1.order)
+                let victim = list.min { one, other in
+                    let (mine, theirs) = (one.cookie.isSecure ? 1 : 0, other.cookie.isSecure ? 1 : 0)
+                    return (mine, one.lastAccess, one.order) < (theirs, other.lastAccess, other.order)
                 }
-                if let victim { remove(victim.cookie) }
+                if let victim { evict(victim.cookie) }
             }
         }
         guard count > limits.total else { return }
         removeExpired(at: now)
         while count > limits.total {
             let victim = entries.values.joined().min { ($0.lastAccess, $0.order) < ($1.lastAccess, $1.order) }
-            if let victim { remove(victim.cookie) }
+            if let victim { evict(victim.cookie) }
         }
+    }
+
+    private mutating func evict(_ cookie: Cookie) {
+        remove(cookie)
+        evicted.append(cookie)
+    }
+
+    private mutating func removeExpired(in domain: String, at now: Duration) {
+        for entry in entries[domain] ?? [] where entry.cookie.isExpired(at: now) { remove(entry.cookie) }
     }
 
     package mutating func removeExpired(at now: Duration) { removeAll { $0.isExpired(at: now) } }

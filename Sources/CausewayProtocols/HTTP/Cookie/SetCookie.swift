@@ -105,6 +105,12 @@ package struct SetCookie: Equatable, Sendable {
         return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
     }
 
+    /// Whether the attributes meet the requirements of a name prefix, apart from the security of the connection (RFC 6265bis §5.4).
+    package var meetsPrefix: Bool {
+        if hasNamePrefix("__Secure-"), !isSecure { return false }
+        return !hasNamePrefix("__Host-") || isSecure && path == "/" && domain == nil
+    }
+
     /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case (RFC 6265bis §5.4).
     func hasNamePrefix(_ prefix: String) -> Bool {
         let text = name.isEmpty ? value : name

@@ -1,0 +1,50 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+
+/// The public suffixes that the stores of this process use: the list of the system (package `publicsuffix`), or the built-in selection.
+///
+/// The list of the system is read once, on a background queue, after ``prepare(_:)``. Until then the built-in selection answers.
+final class PublicSuffixes: Sendable {
+    static let shared = PublicSuffixes(file: "/usr/share/publicsuffix/public_suffix_list.dat")
+
+    private struct State {
+        var list = PublicSuffixList.builtIn
+        var isLoading = false
+        var isReady = false
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = LockedValue(State())
+    private let file: String
+
+    init(file: String) { self.file = file }
+
+    var list: PublicSuffixList { state.withLock { $0.list } }
+
+    /// Reads the list of the system, if that has not yet happened, and then calls `changed` if the answers may have changed.
+    func prepare(_ changed: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state in
+            guard !state.isReady else { return false }
+            state.waiting.append(changed)
+            defer { state.isLoading = true }
+            return !state.isLoading
+        }
+        guard isFirst else { return }
+        DispatchQueue.global(qos: .utility).async { [self] in load() }
+    }
+
+    private func load() {
+        let parsed = SystemFile.read(file, limit: PublicSuffixList.maximumByteCount).map {
+            PublicSuffixList(parsing: $0)
+        }
+        let waiting = state.withLock { state in
+            // A list with fewer rules than the built-in selection is damaged.
+            if let parsed, parsed.count > state.list.count { state.list = parsed }
+            state.isReady = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for changed in waiting { changed() }
+    }
+}

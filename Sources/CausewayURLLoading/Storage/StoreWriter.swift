@@ -1,0 +1,39 @@
+internal import CausewaySystem
+internal import Dispatch
+
+/// Writes a store to its file shortly after a change, on a background queue. Changes within that time are written together.
+final class StoreWriter: Sendable {
+    private static let delay = DispatchTimeInterval.milliseconds(250)
+
+    private let queue = DispatchQueue(label: "causeway.store", qos: .utility)
+    private let isWaiting = LockedValue(false)
+    private let save: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - savesAtExit: Whether changes that wait are also written when the process exits.
+    ///   - save: Writes the store. Called on one thread at a time.
+    init(savesAtExit: Bool, save: @escaping @Sendable () -> Void) {
+        self.save = save
+        if savesAtExit { System.atExit { [weak self] in self?.flush() } }
+    }
+
+    /// Plans to write the store. Returns at once.
+    func noteChange() {
+        let isFirst = isWaiting.withLock { isWaiting in
+            defer { isWaiting = true }
+            return !isWaiting
+        }
+        if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in saveIfWaiting() } }
+    }
+
+    /// Writes changes that wait, and returns when that is done.
+    func flush() { queue.sync { saveIfWaiting() } }
+
+    private func saveIfWaiting() {
+        let isWaiting = isWaiting.withLock { isWaiting in
+            defer { isWaiting = false }
+            return isWaiting
+        }
+        if isWaiting { save() }
+    }
+}
