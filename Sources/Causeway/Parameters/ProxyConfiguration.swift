@@ -39,8 +39,10 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         let credential = LockedValue<Credential?>(nil)
     }
 
-    package let kind: Kind
+    package private(set) var kind: Kind
     private var box = CredentialBox()
+    /// The place where refusals of an HTTP proxy are recorded; `nil` if there is no interest in them.
+    package private(set) var challenges: ProxyChallenges?
 
     /// Whether to connect directly if the proxy fails. Default `false`.
     public var allowFailover = false
@@ -139,6 +141,17 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
+    /// Returns a copy that records the challenges of its HTTP proxies.
+    package func recordingChallenges() -> ProxyConfiguration {
+        var copy = self
+        switch kind {
+        case .httpCONNECT: copy.challenges = ProxyChallenges()
+        case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges() })
+        case .socksV5, .relay, .obliviousHTTP, .script: break
+        }
+        return copy
+    }
+
     /// Creates a configuration from a configuration object.
     public init(_nw: nw_proxy_config_t) {
         self = _nw.configuration
@@ -147,7 +160,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// The configuration as an object.
     public var _nw: nw_proxy_config_t { OS_nw_proxy_config(configuration: self) }
 
-    package var credential: Credential? { box.credential.withLock { $0 } }
+    package var credential: Credential? { challenges?.credential ?? box.credential.withLock { $0 } }
 
     /// The kind and location of the proxy, without the credential.
     public var debugDescription: String {

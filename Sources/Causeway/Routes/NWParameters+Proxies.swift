@@ -69,7 +69,7 @@ enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
     case socks(TunnelDestination, ProxyConfiguration.Credential?)
-    case connect(TunnelDestination, ProxyConfiguration.Credential?)
+    case connect(TunnelDestination, ProxyConfiguration)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
     /// No proxy: the connection goes directly to the endpoint.
@@ -84,9 +84,12 @@ enum ProxyStep: Sendable {
         case .socks(let destination, let credential):
             return StackLayer(
                 TunnelStage(SOCKSHandshake(to: destination, credential: credential.map(TunnelCredential.init))))
-        case .connect(let destination, let credential):
+        case .connect(let destination, let proxy):
+            let challenges = proxy.challenges
             let handshake = ConnectHandshake(
-                to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce())
+                to: destination, credential: proxy.credential.map(TunnelCredential.init), nonce: Self.nonce(),
+                answering: challenges?.takeUnanswered() ?? []
+            ) { challenges?.note($0) }
             return StackLayer(TunnelStage(handshake))
         case .relay(let destination): return StackLayer(RelayStage(to: destination))
         case .direct: return StackLayer(TunnelStage(nil))
@@ -184,12 +187,12 @@ extension ProxyConfiguration {
     fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyStep] {
         switch kind {
         case .socksV5: return [.socks(destination, credential)]
-        case .httpCONNECT(_, nil): return [.connect(destination, credential)]
+        case .httpCONNECT(_, nil): return [.connect(destination, self)]
         case .httpCONNECT(let place, let options?):
             let configuration = try TLSConfiguration(
                 options, isServer: false, isDatagram: false, allowsEarlyData: false)
             guard case .hostPort(let host, let port) = place else { throw .posix(.EINVAL) }
-            return [.security(configuration, host: host, port: port.rawValue), .connect(destination, credential)]
+            return [.security(configuration, host: host, port: port.rawValue), .connect(destination, self)]
         case .chain(let proxies):
             var passages: [ProxyStep] = []
             for (index, proxy) in proxies.enumerated() {

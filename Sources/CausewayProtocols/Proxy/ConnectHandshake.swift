@@ -1,6 +1,19 @@
 internal import CausewayTypes
 internal import CausewayWire
 
+/// A refusal of an HTTP proxy that demands a credential (RFC 9110 §15.5.8).
+package struct ProxyRefusal: Equatable, Sendable {
+    /// The values of all fields `Proxy-Authenticate`.
+    package var challenges: [String]
+    /// Whether the refused request carried a credential, which is therefore wrong.
+    package var hadCredential: Bool
+
+    package init(challenges: [String], hadCredential: Bool) {
+        self.challenges = challenges
+        self.hadCredential = hadCredential
+    }
+}
+
 /// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6), and authenticates if the proxy demands it (RFC 7617, RFC 7616).
 package struct ConnectHandshake: TunnelHandshake {
     /// The maximum length of a response header, in bytes.
@@ -11,17 +24,30 @@ package struct ConnectHandshake: TunnelHandshake {
     private let authority: String
     private let credential: TunnelCredential?
     private let nonce: String
+    private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var client: HTTP1Client
     private var attempts = 0
+    /// Whether the last request carried a credential.
+    private var hasSentCredential = false
     /// The credential for the repeated request; set while the content of a 407 response arrives.
     private var authorization: String?
 
-    /// - Parameter nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
-    package init(to destination: TunnelDestination, credential: TunnelCredential?, nonce: String) {
+    /// - Parameters:
+    ///   - destination: The end of the tunnel.
+    ///   - credential: The credential for the proxy, if there is one.
+    ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
+    ///   - known: The challenges of an earlier connection, which closed after its refusal. The first request answers them.
+    ///   - refused: Called if the handshake fails because the proxy demands another credential.
+    package init(
+        to destination: TunnelDestination, credential: TunnelCredential?, nonce: String, answering known: [String] = [],
+        refused: (@Sendable (ProxyRefusal) -> Void)? = nil
+    ) {
         authority = Self.encoded(destination.authority)
         self.credential = credential
         self.nonce = nonce
+        self.refused = refused
         client = Self.makeClient()
+        if let credential, !known.isEmpty { authorization = authorization(for: known, credential)?.value }
     }
 
     private static func makeClient() -> HTTP1Client {
@@ -50,6 +76,7 @@ package struct ConnectHandshake: TunnelHandshake {
         var fields = FieldSection()
         fields.append("Host", authority)
         if let authorization { fields.append("Proxy-Authorization", authorization) }
+        hasSentCredential = authorization != nil
         authorization = nil
         do {
             try client.send(HTTPRequestHead(method: "CONNECT", target: authority, fields: fields), at: .zero)
@@ -104,20 +131,29 @@ package struct ConnectHandshake: TunnelHandshake {
     /// response without a length has no content, as other clients interpret it.
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
         let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
-        // A second 407 response means that the credential is wrong.
-        guard attempts == 1, let credential, !closes,
-            let authorization = authorization(for: response.fields.values(of: "Proxy-Authenticate"), credential)
-        else { return .failed(.tunnelDenied) }
+        let challenges = response.fields.values(of: "Proxy-Authenticate")
+        let answer = credential.flatMap { authorization(for: challenges, $0) }
+        // A second 407 response means that the credential is wrong, unless only the nonce was old.
+        let isWrong = hasSentCredential && answer?.isStale != true
+        guard attempts <= 2, !isWrong, !closes, let authorization = answer?.value else {
+            refused?(ProxyRefusal(challenges: challenges, hadCredential: isWrong))
+            return .failed(.tunnelDenied)
+        }
         self.authorization = authorization
         return length == .untilEnd ? .send(repeatedRequest()) : nil
     }
 
-    /// Returns the value of the `Proxy-Authorization` field for the strongest challenge that the client supports (RFC 9110 §11.7.1).
-    private func authorization(for challenges: [String], _ credential: TunnelCredential) -> String? {
+    /// Returns the value of the `Proxy-Authorization` field for the strongest challenge that the client supports (RFC 9110 §11.7.1), and
+    /// whether the proxy only asks for a new nonce (RFC 7616 §3.3).
+    private func authorization(
+        for challenges: [String], _ credential: TunnelCredential
+    ) -> (value: String, isStale: Bool)? {
         let answerable = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(challenges))
         guard let best = answerable.first else { return nil }
-        guard best.scheme == "digest" else { return BasicAuthentication.authorization(credential) }
+        guard best.scheme == "digest" else { return BasicAuthentication.authorization(credential).map { ($0, false) } }
         var session = DigestSession(best, credential: credential)
-        return session?.authorization(for: DigestRequest(method: "CONNECT", target: authority), clientNonce: nonce)
+        let isStale = session?.challenge.isStale == true
+        let request = DigestRequest(method: "CONNECT", target: authority)
+        return session?.authorization(for: request, clientNonce: nonce).map { ($0, isStale) }
     }
 }

@@ -120,23 +120,27 @@ extension HTTPLoader {
 
     /// Stores the credential that the server has accepted, if its persistence asks for that.
     func credentialAccepted(_ fields: FieldSection) {
-        guard
-            let (accepted, space) = state.withLock({
-                state -> ((URLCredential, URLProtectionSpace)?, ProtectionSpace?)? in
-                guard state.access.space != nil else { return nil }
-                return (state.access.accepted.take(), state.access.space)
-            })
-        else { return }
+        typealias Accepted = (URLCredential, URLProtectionSpace)
+        let (space, accepted, proxy) = state.withLock { state -> (ProtectionSpace?, Accepted?, Accepted?) in
+            let proxy = state.access.proxy?.accepted.take()
+            guard let space = state.access.space else { return (nil, nil, proxy) }
+            return (space, state.access.accepted.take(), proxy)
+        }
         if let space, let information = fields.firstValue(of: "Authentication-Info") {
             _ = network.withAuthorization { $0.received(information: information, in: space) }
         }
-        guard let accepted, accepted.0.persistence != .none, let storage = network.settings.stores.credentials,
+        if let proxy { store(proxy.0, for: proxy.1) }
+        if let accepted { store(accepted.0, for: accepted.1) }
+    }
+
+    private func store(_ credential: URLCredential, for space: URLProtectionSpace) {
+        guard credential.persistence != .none, let storage = network.settings.stores.credentials,
             let task = attempt.task.task
         else { return }
-        if storage.defaultCredential(for: accepted.1) == nil {
-            storage.setDefaultCredential(accepted.0, for: accepted.1, task: task)
+        if storage.defaultCredential(for: space) == nil {
+            storage.setDefaultCredential(credential, for: space, task: task)
         } else {
-            storage.set(accepted.0, for: accepted.1, task: task)
+            storage.set(credential, for: space, task: task)
         }
     }
 

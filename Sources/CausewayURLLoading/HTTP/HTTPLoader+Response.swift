@@ -7,6 +7,7 @@ internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
     func waits(_ reason: NWError) {
+        if endWaiting(refusedBy: reason) { return }
         let isFirst = state.withLock { state in
             defer { state.isWaitingForPath = true }
             return !state.isWaitingForPath
@@ -269,7 +270,10 @@ extension HTTPLoader: HTTPResponseObserver {
     // MARK: Failures
 
     private func failed(_ failure: HTTPFailure) {
-        let (phase, origin) = state.withLock { state in (state.phase, state.exchange.origin) }
+        let (phase, origin, refusal) = state.withLock { state in
+            (state.phase, state.exchange.origin, state.exchange.proxyFailure)
+        }
+        let failure = refusal ?? failure
         switch phase {
         case .ended: return
         case .deciding, .holding:
@@ -280,7 +284,8 @@ extension HTTPLoader: HTTPResponseObserver {
             }
             if phase == .holding { decide() }
             return
-        case .waiting, .restarting, .streaming: break
+        case .waiting: if isAnswered(failure) { return }
+        case .restarting, .streaming: break
         }
         fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
     }

@@ -53,6 +53,10 @@ final class HTTPLoader: Loader {
         var target = ""
         var origin = HTTPOrigin(isSecure: false, host: "")
         var response: HTTPURLResponse?
+        /// The time at which the exchange began; `nil` if it uses no proxy.
+        var proxyStart: Duration?
+        /// The failure of a connection that a proxy refused, if the exchange was ended for that.
+        var proxyFailure: HTTPFailure?
         /// The key of a WebSocket handshake.
         var upgradeKey = ""
     }
@@ -76,6 +80,8 @@ final class HTTPLoader: Loader {
         var proposed: Set<URLCredential> = []
         /// The credential of the current request.
         var last: PasswordCredential?
+        /// The credentials for proxies; `nil` before a proxy has refused a connection.
+        var proxy: ProxyAccess?
     }
 
     let attempt: LoadAttempt
@@ -119,6 +125,7 @@ final class HTTPLoader: Loader {
             state.phase = .waiting
             state.isReading = true
             state.exchange = Exchange(engine: engine, target: value.target, origin: value.origin)
+            if network.usesProxy(isSecure: value.origin.isSecure) { state.exchange.proxyStart = System.now }
             if case .stream(let source, _) = body { state.exchange.body = source }
             if value.isUpgrade { state.exchange.upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }
             return true

@@ -114,6 +114,13 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
+    /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
+    func usesProxy(isSecure: Bool) -> Bool {
+        state.withLock { state in
+            if case .some(.some) = isSecure ? state.proxies.secure : state.proxies.plain { true } else { false }
+        }
+    }
+
     /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
     ///
     /// - Throws: The error of a proxy setting that cannot be used. Ignoring it would bypass the proxy.
@@ -124,7 +131,7 @@ final class HTTPNetwork: Sendable {
         var made: NWParameters.PrivacyContext?
         if !proxies.isEmpty {
             let context = NWParameters.PrivacyContext(description: "URLSession")
-            context.proxyConfigurations = proxies
+            context.proxyConfigurations = proxies.map { $0.recordingChallenges() }
             made = context
         }
         let context = made

@@ -1,5 +1,6 @@
 import CausewayTypes
 import CausewayWire
+import Synchronization
 import Testing
 
 @testable import CausewayProtocols
@@ -172,6 +173,44 @@ struct TunnelTests {
         #expect(result.status == .failed(.tunnelDenied))
     }
 
+    @Test("A handshake that lacks the right credential reports the challenges", arguments: [true, false])
+    func reported(hasCredential: Bool) {
+        let credential = hasCredential ? credential : nil
+        let refusals = LockedRefusals()
+        let challenge = "Basic realm=\"x\""
+        let refusal = Array("HTTP/1.1 407 Who\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n".utf8)
+        let result = play(
+            ConnectHandshake(to: name, credential: credential, nonce: "n") { refusals.append($0) }, [refusal, refusal])
+        #expect(result.status == .failed(.tunnelDenied))
+        #expect(refusals.all == [ProxyRefusal(challenges: [challenge], hadCredential: hasCredential)])
+    }
+
+    @Test("A closed connection did not see the credential, and the next one answers at once")
+    func answersEarlier() {
+        let refusals = LockedRefusals()
+        let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nConnection: close\r\n\r\n"
+        _ = play(
+            ConnectHandshake(to: name, credential: credential, nonce: "n") { refusals.append($0) },
+            [Array(refusal.utf8)])
+        #expect(refusals.all.map(\.hadCredential) == [false])
+        let known = refusals.all.first?.challenges ?? []
+        var next = ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known)
+        #expect(String(decoding: next.begin(), as: UTF8.self).contains("\r\nProxy-Authorization: Basic "))
+        var other = ConnectHandshake(to: name, credential: nil, nonce: "n", answering: known)
+        #expect(!String(decoding: other.begin(), as: UTF8.self).contains("Proxy-Authorization"))
+    }
+
+    @Test("A nonce that became stale is renewed once", arguments: ["true", "false"])
+    func stale(isStale: String) {
+        let challenge = "Digest realm=\"r\", nonce=\"b\", qop=\"auth\", stale=\(isStale)"
+        let refusal = Array("HTTP/1.1 407 Who\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n".utf8)
+        let known = ["Digest realm=\"r\", nonce=\"a\", qop=\"auth\""]
+        let result = play(
+            ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known),
+            [refusal, refusal, refusal])
+        #expect(result.said.count == (isStale == "true" ? 3 : 1) && result.status == .failed(.tunnelDenied))
+    }
+
     @Test("The strongest challenge is answered, and quoted commas do not separate")
     func challenges() throws {
         let fields = [
@@ -198,4 +237,11 @@ struct TunnelTests {
         let connect = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), words, pieces: 3)
         for outcome in [socks, connect] { #expect(outcome.status != .ready && outcome.rest.isEmpty) }
     }
+}
+
+/// Collects refusals.
+private final class LockedRefusals: Sendable {
+    private let list = Mutex<[ProxyRefusal]>([])
+    var all: [ProxyRefusal] { list.withLock { $0 } }
+    func append(_ refusal: ProxyRefusal) { list.withLock { $0.append(refusal) } }
 }

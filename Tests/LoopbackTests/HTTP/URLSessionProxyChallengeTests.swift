@@ -1,0 +1,149 @@
+import Causeway
+import CausewayURLLoading
+import Foundation
+import Testing
+
+extension Loopback {
+    @Suite("URLSession: challenges of proxies (§9, §22)")
+    struct URLSessionProxyChallengeTests {
+        /// An HTTP proxy that is also the server of every tunnel. It closes the connection after a refusal.
+        private static func proxy(
+            _ requests: RequestLog = RequestLog(), challenges: [String] = ["Basic realm=\"r\""], closes: Bool = true,
+            accepts: @escaping @Sendable (String) -> Bool = { $0 == "Basic dXNlcjpzZWNyZXQ=" }
+        ) throws -> ScriptedServer {
+            try ScriptedServer { peer in
+                while let request = try await peer.readRequest() {
+                    requests.append(request)
+                    if accepts(request["proxy-authorization"] ?? "") {
+                        try await peer.write("HTTP/1.1 200 OK\r\n\r\n")
+                        return try await peer.serve { reply("200 OK", [], "\($0.method) \($0.body)") }
+                    }
+                    let fields = challenges.map { "Proxy-Authenticate: \($0)" } + (closes ? ["Connection: close"] : [])
+                    try await peer.write(reply("407 Who are you", fields, "who?"))
+                    if closes { return }
+                }
+            }
+        }
+
+        private static func session(
+            _ proxy: ScriptedServer, _ delegate: (any URLSessionDelegate)? = nil, _ more: [AnyHashable: Any] = [:],
+            _ change: (URLSessionConfiguration) -> Void = { _ in }
+        ) -> URLSession {
+            privateSession(delegate) {
+                let settings: [AnyHashable: Any] = [
+                    kCFNetworkProxiesHTTPEnable: true, kCFNetworkProxiesHTTPProxy: "127.0.0.1",
+                    kCFNetworkProxiesHTTPPort: URL(string: proxy.uri())?.port ?? 0,
+                ]
+                $0.connectionProxyDictionary = settings.merging(more) { $1 }
+                change($0)
+            }
+        }
+
+        private static func text(_ session: URLSession, _ host: String = "inner.test") async throws -> String {
+            let url = try #require(URL(string: "http://\(host)/"))
+            return String(decoding: try await session.data(from: url).0, as: UTF8.self)
+        }
+
+        private static func challenges(_ delegate: EventDelegate) -> [String] {
+            delegate.events.filter { $0.hasPrefix("challenge") }
+        }
+
+        @Test("A delegate answers, and later connections need no answer", arguments: [true, false], [true, false])
+        func delegate(closes: Bool, waits: Bool) async throws {
+            let proxy = try Self.proxy(closes: closes)
+            let delegate = EventDelegate { challenge in
+                let space = challenge.protectionSpace
+                #expect(space.isProxy() && space.proxyType == NSURLProtectionSpaceHTTPProxy && space.realm == "r")
+                #expect(space.host == "127.0.0.1" && space.port == URL(string: proxy.uri())?.port)
+                #expect(
+                    (challenge.error as? URLError)?.code == .cannotConnectToHost && challenge.failureResponse == nil)
+                return (.useCredential, URLCredential(user: "user", password: "secret", persistence: .forSession))
+            }
+            let session = Self.session(proxy, delegate) { $0.waitsForConnectivity = waits }
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.text(session) == "GET ")
+            #expect(try await Self.text(session, "other.test") == "GET ")
+            #expect(Self.challenges(delegate) == ["challenge HTTPBasic 0"])
+            let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
+            #expect(stored.first?.key.isProxy() == true && stored.first?.value["user"]?.password == "secret")
+        }
+
+        @Test("Refused credentials are counted; default handling then fails the load")
+        func refused() async throws {
+            let proxy = try Self.proxy()
+            let delegate = EventDelegate { challenge in
+                guard challenge.previousFailureCount < 2 else { return (.performDefaultHandling, nil) }
+                return (.useCredential, URLCredential(user: "user", password: "wrong", persistence: .none))
+            }
+            let session = Self.session(proxy, delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(await failureCode { _ = try await Self.text(session) } == .cannotConnectToHost)
+            #expect(
+                Self.challenges(delegate) == [
+                    "challenge HTTPBasic 0", "challenge HTTPBasic 1", "challenge HTTPBasic 2",
+                ])
+        }
+
+        @Test(
+            "The credential of the dictionary is tried first, also on a new connection", arguments: ["secret", "wrong"])
+        func dictionary(password: String) async throws {
+            let requests = RequestLog()
+            let proxy = try Self.proxy(requests)
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+            }
+            let session = Self.session(proxy, delegate, [kCFProxyUsernameKey: "user", kCFProxyPasswordKey: password])
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.text(session) == "GET ")
+            #expect(Self.challenges(delegate) == (password == "wrong" ? ["challenge HTTPBasic 0"] : []))
+            #expect(requests.all.map { $0["proxy-authorization"] != nil }.prefix(2) == [false, true])
+        }
+
+        @Test("Default handling uses the stored credential, once", arguments: ["secret", "wrong"])
+        func stored(password: String) async throws {
+            let proxy = try Self.proxy()
+            let session = Self.session(proxy)
+            defer { session.invalidateAndCancel() }
+            let space = URLProtectionSpace(
+                proxyHost: "127.0.0.1", port: URL(string: proxy.uri())?.port ?? 0, type: NSURLProtectionSpaceHTTPProxy,
+                realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            session.configuration.urlCredentialStorage?.setDefaultCredential(
+                URLCredential(user: "user", password: password, persistence: .forSession), for: space)
+            if password == "secret" {
+                #expect(try await Self.text(session) == "GET ")
+            } else {
+                #expect(await failureCode { _ = try await Self.text(session) } == .cannotConnectToHost)
+            }
+        }
+
+        @Test("Rejecting the strongest challenge leads to the next one; cancelling ends the load")
+        func dispositions() async throws {
+            let proxy = try Self.proxy(challenges: [
+                "Basic realm=\"r\", Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256"
+            ])
+            let delegate = EventDelegate { _ in (.rejectProtectionSpace, nil) }
+            let session = Self.session(proxy, delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(await failureCode { _ = try await Self.text(session) } == .cannotConnectToHost)
+            #expect(Self.challenges(delegate) == ["challenge HTTPDigest 0", "challenge HTTPBasic 0"])
+            let other = Self.session(proxy, EventDelegate { _ in (.cancelAuthenticationChallenge, nil) })
+            defer { other.invalidateAndCancel() }
+            #expect(await failureCode { _ = try await Self.text(other) } == .cancelled)
+        }
+
+        @Test("A Digest challenge of a proxy that closes is answered on the next connection")
+        func digest() async throws {
+            let proxy = try Self.proxy(challenges: ["Digest realm=\"r\", nonce=\"n\", qop=\"auth\""]) {
+                $0.hasPrefix("Digest username=\"user\"") && $0.contains("nc=00000001")
+                    && $0.contains("uri=\"inner.test:80\"")
+            }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+            }
+            let session = Self.session(proxy, delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.text(session) == "GET ")
+            #expect(Self.challenges(delegate) == ["challenge HTTPDigest 0"])
+        }
+    }
+}
