@@ -9,8 +9,7 @@ extension HTTPLoader {
     /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
     /// §4.2.1).
     func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
-        guard let text = request.values.url?.absoluteString,
-            var value = HTTPRequestValue(method: request.values.method, uri: text, fields: request.values.fields),
+        guard var value = state.withLock({ state in state.upload }).map(request(of:)) ?? plainRequest,
             value.origin.port != 0
         else { throw LoadFailure(.badURL) }
         do throws(NWError) {
@@ -35,6 +34,12 @@ extension HTTPLoader {
         return value
     }
 
+    /// The request as the program made it.
+    private var plainRequest: HTTPRequestValue? {
+        guard let text = request.values.url?.absoluteString else { return nil }
+        return HTTPRequestValue(method: request.values.method, uri: text, fields: request.values.fields)
+    }
+
     /// Whether the request has content.
     private var hasContent: Bool {
         if case .none = request.values.body { false } else { true }
@@ -42,9 +47,13 @@ extension HTTPLoader {
 
     /// Returns the content for the engine.
     func makeBody() throws(LoadFailure) -> HTTPRequestBody {
+        guard let offset = nextOffset else { return .none }
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
-            return .stream(PausableSource(try FileBodyReader(url, count: size), for: attempt), length: Int(size))
+            // Beyond the end of a file that has become shorter, there is nothing to send.
+            let rest = max(0, size - offset)
+            return .stream(
+                PausableSource(try FileBodyReader(url, from: offset, count: rest), for: attempt), length: Int(rest))
         }
         switch request.values.body {
         case .none:
@@ -55,7 +64,7 @@ extension HTTPLoader {
             }
         case .data(let data):
             guard request.values.method != "GET" || data.isEmpty else { throw LoadFailure(.tooLarge) }
-            return .data(data)
+            return .data(offset == 0 ? data : Data(data.dropFirst(Int(offset))))
         case .stream(let stream): return makeBody(stream)
         }
     }
@@ -65,7 +74,8 @@ extension HTTPLoader {
         let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap {
             $0 >= 0 ? $0 : nil
         }
-        return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: length)
+        let rest = length.map { max(0, $0 - Int(nextOffset ?? 0)) }
+        return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: rest)
     }
 
     /// Adds the credential for this exchange, or one that the server has accepted before.

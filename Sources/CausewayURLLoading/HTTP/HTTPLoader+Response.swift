@@ -25,6 +25,7 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func informed(_ head: HTTPResponseHead) {
+        if head.status == 104 { noteUpload(head) }
         attempt.report(.informational(makeResponse(head)))
     }
 
@@ -35,9 +36,10 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
+        endWaiting()
+        guard !continuesUpload(head) else { return }
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
-        endWaiting()
         let exchange = state.withLock { state -> Exchange? in
             guard state.phase == .waiting else { return nil }
             state.phase = isHeld ? .holding : .streaming
@@ -76,7 +78,7 @@ extension HTTPLoader: HTTPResponseObserver {
                 state.held.pieces.append(content)
                 state.held.count += content.count
                 return .none
-            case .waiting, .restarting, .ended: return .none
+            case .waiting, .restarting, .pausing, .ended: return .none
             }
         }
         switch destination {
@@ -102,6 +104,7 @@ extension HTTPLoader: HTTPResponseObserver {
     private func responseEnded() {
         enum Next { case finish, decode, decide, restart, none }
         let next = state.withLock { state -> Next in
+            guard state.phase != .pausing else { return .none }
             state.exchange.handle = nil
             state.exchange.reading = nil
             switch state.phase {
@@ -117,7 +120,7 @@ extension HTTPLoader: HTTPResponseObserver {
                 state.held.isComplete = true
                 return .none
             case .restarting: return .restart
-            case .waiting, .ended: return .none
+            case .waiting, .pausing, .ended: return .none
             }
         }
         switch next {
@@ -234,9 +237,9 @@ extension HTTPLoader: HTTPResponseObserver {
         if isComplete { restart() } else { handle?.cancel() }
     }
 
-    private func restart() {
+    func restart() {
         let (old, isWanted) = state.withLock { state -> (TransactionRecord?, Bool) in
-            guard state.phase == .restarting else { return (nil, false) }
+            guard state.phase == .restarting || state.phase == .pausing else { return (nil, false) }
             state.record?.dates.response.end = Date()
             defer {
                 if state.record != nil { state.record = Self.newRecord(request) }
@@ -250,10 +253,12 @@ extension HTTPLoader: HTTPResponseObserver {
             attempt.report(.measured(old))
             attempt.report(.begins(TransactionRecord(request: request)))
         }
-        guard case .stream = request.values.body, !isFileUpload else { return start() }
+        let offset = nextOffset
+        if let offset, request.values.body != .none { attempt.report(.sendsAgain(from: offset)) }
+        guard case .stream = request.values.body, !isFileUpload, let offset else { return start() }
         // The stream has been read, so the program must supply another one.
         attempt.report(
-            .needsStream(from: 0) { [self] stream in
+            .needsStream(from: offset) { [self] stream in
                 guard let stream else { return fail(LoadFailure(.bodyStreamExhausted)) }
                 do throws(LoadFailure) {
                     send(try makeRequest(), makeBody(stream))
@@ -275,7 +280,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         let failure = refusal ?? failure
         switch phase {
-        case .ended: return
+        case .ended, .pausing: return
         case .deciding, .holding:
             // The head is enough to decide.
             state.withLock { state in
@@ -287,6 +292,8 @@ extension HTTPLoader: HTTPResponseObserver {
         case .waiting: if isAnswered(failure) { return }
         case .restarting, .streaming: break
         }
-        fail(LoadFailure(failure, rejection: origin.isSecure ? network.challenges.takeRejection(origin) : nil, request))
+        let rejection = origin.isSecure ? network.challenges.takeRejection(origin) : nil
+        let cause = LoadFailure(failure, rejection: rejection, request)
+        if !resumesUpload(after: cause) { fail(cause) }
     }
 }

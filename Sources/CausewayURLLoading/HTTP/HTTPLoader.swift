@@ -23,6 +23,8 @@ final class HTTPLoader: Loader {
         case deciding
         /// The held response is discarded. The next exchange starts after the end of this one.
         case restarting
+        /// The exchange has been left. The next one starts a little later.
+        case pausing
         case streaming
         case ended
     }
@@ -41,6 +43,8 @@ final class HTTPLoader: Loader {
         var challenge: ChallengeOnce?
         /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
         var isWaitingForPath = false
+        /// The upload that can be resumed; `nil` for other requests.
+        var upload: ResumableUpload?
     }
 
     /// The current exchange with the server.
@@ -94,7 +98,10 @@ final class HTTPLoader: Loader {
         self.attempt = attempt
         self.network = network
         isWebSocket = attempt.task.webSocket != nil
-        state = LockedValue(State(record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil))
+        state = LockedValue(
+            State(
+                record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil,
+                upload: attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt)))
     }
 
     /// Begins the measurements of an exchange.
@@ -237,7 +244,7 @@ extension HTTPLoader.State {
         switch phase {
         case .waiting: true
         case .holding: held.count < HTTPLoader.heldLimit
-        case .deciding, .restarting: false
+        case .deciding, .restarting, .pausing: false
         case .streaming: taskWants && content?.hasBacklog != true
         case .ended: true
         }

@@ -97,10 +97,13 @@ final class FileBodyReader: BodyReader {
     private let handle: FileHandle
     private let rest: LockedValue<Int64>
 
-    /// - Parameter count: The number of bytes to send. A file that has become shorter is a failure.
-    init(_ url: URL, count: Int64) throws(LoadFailure) {
+    /// - Parameters:
+    ///   - offset: Where the content to send begins.
+    ///   - count: The number of bytes to send. A file that has become shorter is a failure.
+    init(_ url: URL, from offset: Int64 = 0, count: Int64) throws(LoadFailure) {
         do {
             handle = try FileHandle(forReadingFrom: url)
+            if offset > 0 { try handle.seek(toOffset: UInt64(offset)) }
         } catch {
             throw LoadFailure(.fileUnreadable, underlying: error)
         }

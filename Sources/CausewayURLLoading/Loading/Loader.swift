@@ -40,6 +40,8 @@ enum LoadEvent: Sendable {
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
     indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
+    /// The content of the request is sent again from an offset on.
+    case sendsAgain(from: Int64)
     /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
     /// The measurements of the load. Optional; reported before the end.

@@ -16,6 +16,7 @@ extension TaskCore {
         let url = state.withLock { $0.currentRequest?.url ?? nil }
         var failure = failure
         if let data = keepForResuming(failure) { failure.details[NSURLSessionDownloadTaskResumeData] = data }
+        if let data = uploadResumeData(failure) { failure.details[NSURLSessionUploadTaskResumeData] = data }
         finish(failure.urlError(for: url ?? originalRequest?.url))
     }
 

@@ -11,6 +11,9 @@ extension TaskCore {
         case .response(let response, let policy): received(response, policy)
         case .data(let data): received(data)
         case .sent(let count): sent(count)
+        case .sendsAgain(let offset):
+            state.withLock { $0.counts.sent = offset }
+            noteProgress()
         case .informational(let response):
             notify(.informationalResponse) { $0.urlSession($1, task: $2, didReceiveInformationalResponse: response) }
         case .waiting:

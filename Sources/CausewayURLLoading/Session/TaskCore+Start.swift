@@ -35,6 +35,10 @@ extension TaskCore {
             } catch {
                 finish(error)
             }
+        case .stream where plan.upload != nil:
+            // The server tells where the content goes on, and only then the delegate supplies the stream.
+            request.httpBodyStream = InputStream(data: Data())
+            load(request)
         case .stream:
             askForStream(from: 0) { [self, request] stream in
                 guard let stream else { return finish(LoadFailure(.bodyStreamExhausted)) }

@@ -30,6 +30,7 @@ final class TaskCore: Sendable {
             request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
         var initial = TaskState(clock: TaskClock(idle: limit))
         initial.currentRequest = request
+        initial.load.upload = plan.upload
         initial.counts.expectedToSend = Self.expectedToSend(request, plan)
         switch plan.outlet {
         case .delegate, .bytes, .webSocket, .stream: break

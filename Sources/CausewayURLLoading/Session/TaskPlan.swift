@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayProtocols
 internal import Foundation
 
 /// The purpose of a task: the body that it sends and the destination of the response.
@@ -11,6 +12,11 @@ struct TaskPlan: Sendable {
         case file(URL)
         /// A stream that the delegate supplies.
         case stream
+
+        /// Whether the content is the one of the request, so that the task is no upload task.
+        var isOfRequest: Bool {
+            if case .request = self { true } else { false }
+        }
     }
 
     /// A completion handler that receives the content of the response.
@@ -40,6 +46,8 @@ struct TaskPlan: Sendable {
     var failure: LoadFailure?
     /// The earlier download that the task continues.
     var resumption: Resumption?
+    /// The earlier upload that the task continues.
+    var upload: ResumableUpload?
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         switch outlet {

@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayProtocols
 internal import Foundation
 
 /// A message to a task.
@@ -45,6 +46,8 @@ struct TaskState: Sendable {
         var redirectCount = 0
         /// Whether the request asks for the rest of an earlier download, and no response has arrived.
         var isResuming = false
+        /// The earlier upload that the first request continues.
+        var upload: ResumableUpload?
         var transactions: [TransactionRecord] = []
     }
 

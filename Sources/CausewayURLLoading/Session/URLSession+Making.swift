@@ -16,6 +16,14 @@ extension URLSession {
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
     }
 
+    func makeUploadTask(resuming data: Data, _ outlet: TaskPlan.Outlet) -> URLSessionUploadTask {
+        guard let resume = UploadResumeData(data), let request = resume.request else {
+            return makeUploadTask(nil, .data(Data()), outlet, failure: LoadFailure(.fileNotOpened))
+        }
+        let plan = TaskPlan(source: resume.source, outlet: outlet, upload: resume.upload)
+        return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
+    }
+
     func makeDownloadTask(_ request: URLRequest?, _ handler: FileHandler?) -> URLSessionDownloadTask {
         let plan = TaskPlan(outlet: .file(handler), failure: request == nil ? LoadFailure(.fileNotOpened) : nil)
         return announced(URLSessionDownloadTask(core: core.makeCore(self, request, plan)))

@@ -148,11 +148,13 @@ public import Foundation
         makeUploadTask(request, .data(bodyData), .delegate)
     }
 
-    /// Creates a task that resumes an upload. Not supported: the task fails.
+    /// Creates a task that resumes an upload. It asks the server how much has arrived, and sends the rest. If the server has forgotten the
+    /// upload, or the file has changed, the task starts over. If the resume data is invalid, the task fails with
+    /// `URLError.cannotOpenFile`.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
-        makeUploadTask(nil, .request, .delegate, failure: LoadFailure(.fileNotOpened))
+        makeUploadTask(resuming: resumeData, .delegate)
     }
 
     /// Creates a task that uploads a stream that the delegate supplies.
@@ -176,14 +178,14 @@ public import Foundation
         makeUploadTask(request, .data(bodyData ?? Data()), .handler(completionHandler))
     }
 
-    /// Creates a task that resumes an upload. Not supported: the task fails.
+    /// Creates a task that resumes an upload and passes the content of the response to a completion handler on the delegate queue.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        makeUploadTask(nil, .request, .handler(completionHandler), failure: LoadFailure(.fileNotOpened))
+        makeUploadTask(resuming: resumeData, .handler(completionHandler))
     }
 
     // MARK: Download tasks

@@ -13,9 +13,15 @@ public import Foundation
 @preconcurrency open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
     /// Cancels the upload and passes resume data to a completion handler on the delegate queue; `nil` if the upload cannot be resumed.
     ///
+    /// An upload can be resumed if the server has named a resource for it in an informational response 104
+    /// (draft-ietf-httpbis-resumable-upload). The error of the task contains the same data, as does the error of an upload that the network
+    /// broke and that could not continue within five attempts. Resume data contains the content of an upload from data, and the path of an
+    /// upload from a file.
+    ///
     /// Counterpart: macOS 14, iOS 17.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
-        cancelWithoutResumeData(completionHandler)
+        guard let core else { return cancelWithoutResumeData(completionHandler) }
+        core.cancel(producing: completionHandler)
     }
 
     /// Cancels the upload and returns resume data, or `nil` if the upload cannot be resumed.

@@ -22,6 +22,9 @@ final class RawSocket: Sendable {
     /// Ends calls that wait for the socket. Without this, a waiting ``accept()`` blocks its thread.
     func endWaits() { _ = shutdown(fd, CInt(SHUT_RDWR)) }
 
+    /// Ends the outgoing half of the stream.
+    func finishWriting() { _ = shutdown(fd, CInt(SHUT_WR)) }
+
     /// Closes with a reset.
     func reset() {
         Socket.abortOnClose(fd)

@@ -137,11 +137,16 @@ package struct RedirectChain: Sendable {
         // A 303 response refers to another resource, so even a GET request with content is followed without the content.
         if next.method != request.method || status == 303 {
             next.hasContent = false
-            for name in Self.boundToContent { next.fields.removeAll(name) }
+            Self.removeFieldsOfContent(from: &next.fields)
         }
         if !isSameOrigin {
             for name in Self.boundToOrigin + secretFields { next.fields.removeAll(name) }
         }
         return next
+    }
+
+    /// Removes the fields that describe the content of a request, for another request without it.
+    package static func removeFieldsOfContent(from fields: inout FieldSection) {
+        for name in boundToContent { fields.removeAll(name) }
     }
 }

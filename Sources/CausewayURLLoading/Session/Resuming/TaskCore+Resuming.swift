@@ -4,7 +4,7 @@ internal import Foundation
 extension TaskCore {
     // MARK: Producing resume data
 
-    /// Cancels a download and passes its resume data to a handler, on the delegate queue.
+    /// Cancels a download or an upload and passes its resume data to a handler, on the delegate queue.
     func cancel(producing handler: @escaping @Sendable (Data?) -> Void) {
         let isTooLate = state.withLock { state in
             guard !state.outcome.hasEnded else { return true }
@@ -17,7 +17,8 @@ extension TaskCore {
 
     /// Passes the resume data of an ended task to the handlers that wait for it.
     func answer(_ handlers: [@Sendable (Data?) -> Void], _ error: (any Error)?) {
-        let data = (error as? URLError)?.downloadTaskResumeData
+        let error = error as? URLError
+        let data = error?.downloadTaskResumeData ?? error?.uploadTaskResumeData
         for handler in handlers { calls.add { handler(data) } }
     }
 
@@ -40,6 +41,17 @@ extension TaskCore {
         else { return nil }
         state.withLock { $0.content.keepsFile = true }
         return data
+    }
+
+    /// Returns the data to resume an upload that ends with a failure; `nil` if that is impossible or not wanted.
+    func uploadResumeData(_ failure: LoadFailure) -> Data? {
+        guard !plan.source.isOfRequest, let originalRequest, failure.permitsResuming else { return nil }
+        let (loader, waiting, isWanted) = state.withLock { state in
+            let isWanted = failure.cause != .cancelled || !state.outcome.resumeHandlers.isEmpty
+            return (state.load.loader as? HTTPLoader, state.load.upload, isWanted && !state.outcome.hasEnded)
+        }
+        guard isWanted, let upload = loader?.upload ?? waiting else { return nil }
+        return UploadResumeData(originalRequest, plan.source, upload)?.encoded
     }
 
     // MARK: Resuming

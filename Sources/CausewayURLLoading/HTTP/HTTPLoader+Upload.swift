@@ -1,0 +1,121 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Dispatch
+internal import Foundation
+
+/// Uploads that continue after their connection broke.
+extension HTTPLoader {
+    /// Returns the upload of an upload task: an earlier one that it continues, or a new one. A program can choose the version of the draft by
+    /// its field. Returns `nil` if there is no content, or if the program sends the other fields of the draft.
+    static func upload(of attempt: LoadAttempt) -> ResumableUpload? {
+        let (task, values) = (attempt.task, attempt.request.values)
+        if let earlier = task.state.withLock({ state in state.load.upload.take() }) { return earlier }
+        guard values.body != .none, values.method != "GET", values.method != "HEAD",
+            !["Upload-Complete", "Upload-Incomplete", "Upload-Offset"].contains(where: values.fields.contains),
+            let version = values.fields.contains(UploadVersion.fieldName) ? UploadVersion(values.fields) : .latest
+        else { return nil }
+        let length: Int64? =
+            switch task.plan.source {
+            case .data(let data): Int64(data.count)
+            case .file(let url): try? FileFacts.size(of: url)
+            case .stream, .request: values.fields.firstValue(of: "Content-Length").flatMap { Int64($0) }
+            }
+        guard length != 0 else { return nil }
+        return ResumableUpload(length: length, mayStartOver: RetryRules.isIdempotent(values.method), version: version)
+    }
+
+    /// The upload as far as the server has confirmed it.
+    var upload: ResumableUpload? { state.withLock { state in state.upload } }
+
+    /// The offset of the content that the next request sends; `nil` if it sends none.
+    var nextOffset: Int64? {
+        switch upload?.request {
+        case nil, .creation: 0
+        case .retrieval: nil
+        case .appending(let offset): offset
+        }
+    }
+
+    /// Returns the request that an upload sends now.
+    func request(of upload: ResumableUpload) -> HTTPRequestValue? {
+        let values = request.values
+        guard let text = values.url?.absoluteString, let target = URIReference(text) else { return nil }
+        var value = RedirectableRequest(
+            method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
+        upload.apply(to: &value)
+        return HTTPRequestValue(method: value.method, uri: value.target.description, fields: value.fields)
+    }
+
+    // MARK: Responses
+
+    /// Remembers the resource that the server names for the upload.
+    func noteUpload(_ head: HTTPResponseHead) {
+        guard let text = request.values.url?.absoluteString, let target = URIReference(text) else { return }
+        state.withLock { state in
+            let base = state.upload?.resource ?? target
+            state.upload?.informed(status: head.status, fields: head.fields, target: base)
+        }
+    }
+
+    /// Handles a response that only tells how the upload continues. Returns whether it is one.
+    func continuesUpload(_ head: HTTPResponseHead) -> Bool {
+        enum Next { case deliver, fail, wait, pause(HTTPLoader.Exchange, Duration) }
+        let next = state.withLock { state -> Next in
+            // The server can ask for a credential at each step.
+            guard state.phase == .waiting, let step = state.upload?.request, head.status != 401 else { return .deliver }
+            switch state.upload?.answered(status: head.status, fields: head.fields) {
+            case nil, .deliver: return .deliver
+            case .fail: return .fail
+            case .send(.zero) where step == .retrieval:
+                // The response to HEAD has no content, and its connection can be used again.
+                state.phase = .restarting
+                return .wait
+            case .send(let delay): return .pause(state.pause(), delay)
+            }
+        }
+        switch next {
+        case .deliver: return false
+        case .fail: fail(LoadFailure(.connectionLost))
+        case .wait: break
+        case .pause(let exchange, let delay): restart(leaving: exchange, after: delay)
+        }
+        return true
+    }
+
+    // MARK: Failures
+
+    /// Continues the upload after its connection broke. Returns `false` if that is impossible.
+    func resumesUpload(after failure: LoadFailure) -> Bool {
+        switch failure.cause {
+        case .connectionLost, .connectionRefused, .hostNotFound, .notConnected: break
+        default: return false
+        }
+        let next = state.withLock { state -> (Exchange, Duration)? in
+            guard state.phase == .waiting, case .send(let delay) = state.upload?.connectionBroke() else { return nil }
+            return (state.pause(), delay)
+        }
+        guard let next else { return false }
+        restart(leaving: next.0, after: next.1)
+        return true
+    }
+
+    private func restart(leaving exchange: Exchange, after delay: Duration) {
+        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
+        exchange.reading?.cancel()
+        let nanoseconds = Int(delay / .nanoseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+            self?.restart()
+        }
+    }
+}
+
+extension HTTPLoader.State {
+    /// Leaves the exchange until the next one starts. Its later events are ignored.
+    fileprivate mutating func pause() -> HTTPLoader.Exchange {
+        phase = .pausing
+        defer { exchange = HTTPLoader.Exchange() }
+        return exchange
+    }
+}

@@ -1,0 +1,282 @@
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+import Testing
+
+/// A server of resumable uploads that ends each connection after a part of the content.
+private final class UploadServer: Sendable {
+    struct State {
+        var content = ""
+        var isComplete = false
+        var sent = 0
+    }
+
+    let state = LockedValue(State())
+    let requests = RequestLog()
+    /// The number of content bytes to read from the request with this number; `nil` for all of them.
+    private let part: @Sendable (Int) -> Int?
+    private let version: Int
+    /// Whether the server knows its uploads.
+    private let remembers: @Sendable (Int) -> Bool
+
+    init(
+        version: Int = 6, remembers: @escaping @Sendable (Int) -> Bool = { _ in true },
+        part: @escaping @Sendable (Int) -> Int?
+    ) {
+        self.version = version
+        self.remembers = remembers
+        self.part = part
+    }
+
+    var content: String { state.withLock { $0.content } }
+    var sent: Int { state.withLock { $0.sent } }
+
+    func start(_ medium: Medium = .tcp4) throws -> ScriptedServer {
+        try ScriptedServer(medium) { [self] peer in
+            while let head = try await peer.readHead() {
+                let request = ScriptedRequest(head: head)
+                let number = requests.all.count
+                requests.append(request)
+                guard try await answer(request, number, peer) else { return }
+            }
+        }
+    }
+
+    /// Returns whether the connection stays open.
+    private func answer(_ request: ScriptedRequest, _ number: Int, _ peer: ScriptedPeer) async throws -> Bool {
+        if request.method == "HEAD" {
+            try await peer.write(remembers(number) ? offset : "HTTP/1.1 404 Not Found\r\n\r\n")
+            return true
+        }
+        if request.method == "POST" || request.method == "PUT" {
+            state.withLock { $0.content = "" }
+            let location = version == 0 ? "" : "Location: /uploads/1\r\n"
+            try await peer.write(
+                "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: \(version)\r\n\(location)\r\n"
+            )
+        } else if request["upload-offset"] != "\(content.utf8.count)" {
+            try await peer.write("HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n")
+            return false
+        }
+        let length = request["content-length"].flatMap { Int($0) } ?? 0
+        let count = min(part(number) ?? length, length)
+        let text = try await peer.read(count: count)
+        state.withLock { state in
+            state.content += text
+            state.sent += text.utf8.count
+        }
+        guard count == length else {
+            // The end of the stream, not a reset, which could overtake the response 104.
+            peer.socket.finishWriting()
+            while try await !peer.socket.read().isEmpty {}
+            return false
+        }
+        try await peer.write(reply("200 OK", [], "got \(content.utf8.count)"))
+        return true
+    }
+
+    private var offset: String {
+        "HTTP/1.1 204 No Content\r\nUpload-Offset: \(content.utf8.count)\r\n"
+            + (version == 3 ? "Upload-Incomplete: ?1" : "Upload-Complete: ?0") + "\r\nCache-Control: no-store\r\n\r\n"
+    }
+}
+
+/// Supplies the stream of an upload, from any offset.
+private final class StreamSupplier: NSObject, URLSessionDataDelegate {
+    private let content: Data
+    let offsets = LockedValue<[Int64]>([])
+
+    init(_ content: Data) { self.content = content }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        offsets.withLock { $0.append(0) }
+        completionHandler(InputStream(data: content))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        offsets.withLock { $0.append(offset) }
+        completionHandler(InputStream(data: Data(content.dropFirst(Int(offset)))))
+    }
+}
+
+extension Loopback {
+    @Suite("§13: uploads whose connection breaks")
+    struct URLSessionUploadResumeTests {
+        private let text = String((0..<200_000).map { "0123456789abcdef\n".dropFirst($0 * 7 % 17).first ?? "?" })
+
+        private func request(_ server: ScriptedServer, _ method: String = "POST") throws -> URLRequest {
+            var request = URLRequest(url: try #require(URL(string: server.uri("/files"))))
+            request.httpMethod = method
+            return request
+        }
+
+        private func temporaryFile(_ content: String) throws -> URL {
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID().uuidString)")
+            try Data(content.utf8).write(to: url)
+            return url
+        }
+
+        @Test("Data arrives complete and no byte twice, in each version of the draft", arguments: [3, 5, 6])
+        func data(version: Int) async throws {
+            let server = UploadServer(version: version, part: { $0 < 6 ? 20_000 + $0 : nil })
+            let scripted = try server.start(version == 5 ? .tcp6 : .tcp4)
+            let (answer, response) = try await privateSession().upload(for: request(scripted), from: Data(text.utf8))
+            #expect(String(decoding: answer, as: UTF8.self) == "got \(text.utf8.count)")
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+            #expect(server.content == text && server.sent == text.utf8.count)
+            #expect(server.requests.all.map(\.method) == ["POST", "HEAD", "PATCH", "HEAD", "PATCH", "HEAD", "PATCH"])
+            #expect(server.requests.all[2]["upload-offset"] == "20000")
+        }
+
+        @Test("A file arrives complete")
+        func file() async throws {
+            let server = UploadServer(part: { $0 < 3 ? 70_000 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            defer { try? FileManager.default.removeItem(at: file) }
+            _ = try await privateSession().upload(for: request(scripted), fromFile: file)
+            #expect(server.content == text && server.sent == text.utf8.count)
+        }
+
+        @Test("A stream continues with the delegate's stream from the offset")
+        func stream() async throws {
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let supplier = StreamSupplier(Data(text.utf8))
+            var request = try request(scripted)
+            request.setValue("\(text.utf8.count)", forHTTPHeaderField: "Content-Length")
+            let session = privateSession(supplier)
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.resume()
+            while task.state != .completed { await Task.yield() }
+            #expect(task.error == nil)
+            #expect(server.content == text && server.sent == text.utf8.count)
+            #expect(supplier.offsets.withLock { $0 } == [0, 50_000])
+        }
+
+        @Test("The totals of the delegate go on at the offset")
+        func totals() async throws {
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let delegate = EventDelegate()
+            let task = privateSession(delegate).uploadTask(with: try request(scripted), from: Data(text.utf8))
+            task.resume()
+            await delegate.end.wait()
+            #expect(delegate.events.contains("informational 104"))
+            #expect(delegate.events.contains("sent 200000 of 200000"))
+            #expect(task.countOfBytesSent == 200_000)
+        }
+
+        @Test("Resume data continues the upload in another session")
+        func resumeData() async throws {
+            let arrived = Gate()
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let delegate = InformedDelegate { arrived.open() }
+            // The task is suspended as soon as the resource is known, so that it cannot complete.
+            let task = privateSession(delegate).uploadTask(with: try request(scripted), fromFile: file)
+            task.resume()
+            await arrived.wait()
+            let data = try #require(await task.cancelByProducingResumeData())
+            while task.state != .completed { await Task.yield() }
+            #expect((task.error as? URLError)?.code == .cancelled)
+            #expect((task.error as? URLError)?.uploadTaskResumeData == data)
+            let (answer, _) = try await privateSession().upload(resumeFrom: data)
+            #expect(String(decoding: answer, as: UTF8.self) == "got \(text.utf8.count)")
+            #expect(server.content == text)
+            #expect(server.requests.all.map(\.method).filter { $0 == "POST" }.count == 1)
+        }
+
+        @Test("A file that has changed is uploaded from the beginning")
+        func changedFile() async throws {
+            let arrived = Gate()
+            let server = UploadServer(part: { $0 == 0 ? 0 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let delegate = InformedDelegate { arrived.open() }
+            let task = privateSession(delegate).uploadTask(with: try request(scripted), fromFile: file)
+            task.resume()
+            await arrived.wait()
+            let data = try #require(await task.cancelByProducingResumeData())
+            try Data("another".utf8).write(to: file)
+            _ = try await privateSession().upload(resumeFrom: data)
+            #expect(server.content == "another")
+        }
+
+        @Test("Without the resource of a server, a broken upload fails and has no resume data")
+        func unsupported() async throws {
+            let server = UploadServer(version: 0, part: { _ in 50_000 })
+            let scripted = try server.start()
+            let error = await failure {
+                _ = try await privateSession().upload(for: request(scripted), from: Data(text.utf8))
+            }
+            #expect(error?.code == .networkConnectionLost && error?.uploadTaskResumeData == nil)
+            #expect(server.requests.all.map(\.method) == ["POST"])
+        }
+
+        @Test("A POST that the server has forgotten is not sent twice; a PUT starts over")
+        func forgotten() async throws {
+            let server = UploadServer(remembers: { _ in false }, part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let error = await failure {
+                _ = try await privateSession().upload(for: request(scripted), from: Data(text.utf8))
+            }
+            #expect(error?.code == .networkConnectionLost)
+            #expect(server.requests.all.map(\.method) == ["POST", "HEAD"])
+
+            let other = UploadServer(remembers: { _ in false }, part: { $0 == 0 ? 50_000 : nil })
+            let second = try other.start()
+            _ = try await privateSession().upload(for: request(second, "PUT"), from: Data(text.utf8))
+            #expect(other.requests.all.map(\.method) == ["PUT", "HEAD", "PUT"])
+            #expect(other.content == text)
+        }
+
+        @Test("The program can choose the version, or speak the protocol by its own code")
+        func chosenVersion() async throws {
+            let server = UploadServer(version: 3, part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            var request = try request(scripted)
+            request.setValue("3", forHTTPHeaderField: "Upload-Draft-Interop-Version")
+            _ = try await privateSession().upload(for: request, from: Data(text.utf8))
+            #expect(server.requests.all.map { $0["upload-draft-interop-version"] } == ["3", "3", "3"])
+            #expect(server.requests.all.map { $0["upload-incomplete"] } == ["?0", nil, "?0"])
+
+            let other = UploadServer(part: { _ in 50_000 })
+            let second = try other.start()
+            var own = try self.request(second)
+            own.setValue("?0", forHTTPHeaderField: "Upload-Complete")
+            let code = await failureCode { _ = try await privateSession().upload(for: own, from: Data(text.utf8)) }
+            #expect(code == .networkConnectionLost)
+            #expect(other.requests.all.map { $0["upload-complete"] } == ["?0"])
+        }
+
+        @Test("Invalid resume data fails")
+        func invalid() async {
+            let code = await failureCode { _ = try await privateSession().upload(resumeFrom: Data("x".utf8)) }
+            #expect(code == .cannotOpenFile)
+        }
+    }
+}
+
+/// Suspends its task when the server has named a resource for the upload.
+private final class InformedDelegate: NSObject, URLSessionDataDelegate {
+    private let call: @Sendable () -> Void
+
+    init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        task.suspend()
+        call()
+    }
+}
