@@ -54,9 +54,10 @@ struct StoreTests {
             let place = url(Int(seed >> 40) % 300)
             guard let key = MemoryCache.Key(URLRequest(url: place)) else { continue }
             if step % 3 == 0 {
-                _ = cache.response(for: key)
+                _ = cache.entries(for: key)
             } else {
-                cache.store(entry(Int(seed >> 50) % 700, place), for: key, at: Date(timeIntervalSince1970: 0))
+                let cached = entry(Int(seed >> 50) % 700, place)
+                cache.store(CacheEntry(response: cached, head: nil, stored: Date(timeIntervalSince1970: 0)), for: key)
             }
             #expect(cache.usage <= 10_000)
         }

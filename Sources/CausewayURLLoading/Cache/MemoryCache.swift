@@ -5,32 +5,37 @@ internal import Foundation
 struct MemoryCache: Sendable {
     /// The cache key of a response: the method and the URL without its fragment (RFC 9111 §4).
     struct Key: Hashable, Sendable {
-        private var method: String
-        private var url: String
+        /// The method, a space and the URL.
+        let text: String
 
         /// Creates the key of a request. Returns `nil` if the request has no URL.
         init?(_ request: URLRequest) {
             guard let absolute = request.url?.absoluteString else { return nil }
-            method = request.httpMethod ?? "GET"
-            url = String(absolute.prefix { $0 != "#" })
+            self.init(method: request.httpMethod ?? "GET", url: absolute)
+        }
+
+        init(method: String, url: String) {
+            let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
+            text = "\(method) \(url[..<end])"
         }
     }
 
-    private struct Entry {
-        var response: CachedURLResponse
+    private struct Slot {
+        var entries: [CacheEntry]
         var cost: Int
-        var stored: Date
         var lastUse: Int
     }
 
     /// The fixed cost of an entry in bytes, added to the size of its content and header fields, so that empty responses also have a cost.
     static let overhead = 64
 
-    private var entries: [Key: Entry] = [:]
-    /// Keys in order of use. A record is outdated if its entry has been used again since.
+    private var slots: [Key: Slot] = [:]
+    /// Keys in order of use. A record is outdated if its slot has been used again since.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
+    /// The number of removals, so that a read which began before one does not bring back what was removed.
+    private(set) var changeCount = 0
     /// The total cost of all entries in bytes.
     private(set) var usage = 0
     /// The maximum of ``usage`` in bytes. Setting a smaller value evicts entries.
@@ -40,44 +45,63 @@ struct MemoryCache: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Returns the response for a key and marks it as used.
-    mutating func response(for key: Key) -> CachedURLResponse? {
-        guard let entry = entries[key] else { return nil }
+    /// Whether there are no entries.
+    var isEmpty: Bool { slots.isEmpty }
+
+    /// Returns the entries for a key and marks them as used.
+    mutating func entries(for key: Key) -> [CacheEntry] {
+        guard let slot = slots[key] else { return [] }
         noteUse(of: key)
-        return entry.response
+        return slot.entries
     }
 
-    /// Stores a response if it fits, replacing the previous one. If it does not fit, the previous response is removed all the same.
-    mutating func store(_ response: CachedURLResponse, for key: Key, at now: Date) {
-        remove(key)
-        let fields = (response.response as? HTTPURLResponse)?.fields.byteCount ?? 0
-        let cost = response.data.count + fields + Self.overhead
-        guard cost <= capacity else { return }
-        entries[key] = Entry(response: response, cost: cost, stored: now, lastUse: 0)
+    /// Whether there are entries for a key.
+    func contains(_ key: Key) -> Bool { slots[key] != nil }
+
+    /// Stores an entry if it fits, replacing those whose place it takes. If it does not fit, those are removed all the same.
+    mutating func store(_ entry: CacheEntry, for key: Key) {
+        let old = slots[key]?.entries ?? []
+        drop(key)
+        let isFitting = entry.cost <= capacity
+        let entries = isFitting ? entry.added(to: old) : old.filter { !entry.replaces($0) }
+        guard !entries.isEmpty else { return }
+        let cost = entries.reduce(0) { $0 + $1.cost }
+        slots[key] = Slot(entries: entries, cost: cost, lastUse: 0)
         usage += cost
         noteUse(of: key)
         evict()
     }
 
     mutating func remove(_ key: Key) {
-        if let entry = entries.removeValue(forKey: key) { usage -= entry.cost }
+        changeCount += 1
+        drop(key)
+    }
+
+    private mutating func drop(_ key: Key) {
+        if let slot = slots.removeValue(forKey: key) { usage -= slot.cost }
     }
 
     mutating func removeAll() {
+        let count = changeCount + 1
         self = MemoryCache(capacity: capacity)
+        changeCount = count
     }
 
     /// Removes the responses that were stored after a date.
     mutating func removeAll(since date: Date) {
-        for (key, entry) in entries where entry.stored > date { remove(key) }
+        for (key, slot) in slots where slot.entries.contains(where: { $0.stored > date }) {
+            let kept = slot.entries.filter { $0.stored <= date }
+            remove(key)
+            for entry in kept { store(entry, for: key) }
+        }
     }
 
     private mutating func noteUse(of key: Key) {
         useCount += 1
-        entries[key]?.lastUse = useCount
+        slots[key]?.lastUse = useCount
         uses.append((key, useCount))
-        guard uses.count > 2 * entries.count + 64 else { return }
-        uses = uses[oldest...].filter { entries[$0.key]?.lastUse == $0.use }
+        guard uses.count > 2 * slots.count + 64 else { return }
+        uses = uses[oldest...].filter { slots[$0.key]?.lastUse == $0.use }
         oldest = 0
     }
 
@@ -85,7 +109,7 @@ struct MemoryCache: Sendable {
         while usage > capacity, oldest < uses.count {
             let record = uses[oldest]
             oldest += 1
-            if entries[record.key]?.lastUse == record.use { remove(record.key) }
+            if slots[record.key]?.lastUse == record.use { drop(record.key) }
         }
     }
 }

@@ -3,8 +3,11 @@ public import Foundation
 
 /// A cache that maps requests to stored responses.
 ///
-/// Responses are kept in memory, and the least recently used ones are evicted first. The disk cache is not implemented: ``diskCapacity``
-/// only stores its value, and nothing is written to disk.
+/// Responses are kept in memory and in files, and the least recently used ones are evicted first. A session uses a cache by the rules of
+/// RFC 9111. Caches of several processes can use the same directory. In it, they use a directory that only the user can access; if that is
+/// not possible, responses are kept in memory only.
+///
+/// Methods of this class read files on the caller's thread, and write them on a queue.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the entries and the settings. Subclasses outside this module must make their own properties thread-safe.
@@ -19,13 +22,11 @@ public import Foundation
         case notAllowed = 2
     }
 
-    private struct Storage {
-        var memory: MemoryCache
-        var diskCapacity: Int
-    }
-
     private static let current = LockedValue<URLCache?>(nil)
-    private let storage: LockedValue<Storage>
+    let memory: LockedValue<MemoryCache>
+    let disk: DiskCache
+    /// The keys of responses that are validated while stale responses are used.
+    let validations = LockedValue<Set<MemoryCache.Key>>([])
 
     /// The shared cache of the process. Its initial capacity is 4 MiB in memory and 20 MiB on disk.
     open class var shared: URLCache {
@@ -45,10 +46,11 @@ public import Foundation
     /// - Parameters:
     ///   - memoryCapacity: The memory capacity in bytes; 0 disables the memory cache.
     ///   - diskCapacity: The disk capacity in bytes; 0 disables the disk cache.
-    ///   - path: The directory of the disk cache.
+    ///   - path: The directory of the disk cache. A relative path starts at the user's directory for caches; `nil` is the directory of the
+    ///     program there.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        storage = LockedValue(
-            Storage(memory: MemoryCache(capacity: memoryCapacity), diskCapacity: diskCapacity))
+        memory = LockedValue(MemoryCache(capacity: memoryCapacity))
+        disk = DiskCache(path: Self.directory(path), capacity: diskCapacity)
         super.init()
     }
 
@@ -64,50 +66,72 @@ public import Foundation
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
+    /// Returns the absolute path of a directory for files.
+    private static func directory(_ path: String?) -> String {
+        if let path, path.hasPrefix("/") { return path }
+        let base =
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.path ?? NSTemporaryDirectory()
+        let name = path ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        return base + "/" + (name.isEmpty ? "program" : name)
+    }
+
     /// Returns the stored response for a request.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        guard let key = MemoryCache.Key(request) else { return nil }
-        return storage.withLock { $0.memory.response(for: key) }
+        guard let key = MemoryCache.Key(request), !isKnownToLack(key) else { return nil }
+        let fields = Self.fields(of: request)
+        if let entry = CacheEntry.selected(from: memoryEntries(for: key), for: fields, isLenient: true) {
+            return entry.response
+        }
+        let changes = memory.withLock { $0.changeCount }
+        let entries = disk.entries(for: key)
+        keep(entries, for: key, unlessChangedSince: changes)
+        return CacheEntry.selected(from: entries, for: fields, isLenient: true)?.response
     }
 
     /// Stores a response if its storage policy allows it and it fits.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard let key = MemoryCache.Key(request), cachedResponse.storagePolicy != .notAllowed else { return }
-        let now = Date()
-        storage.withLock { $0.memory.store(cachedResponse, for: key, at: now) }
+        let now = CacheExchange.now
+        store(
+            cachedResponse, for: request,
+            CacheExchange(fields: Self.fields(of: request), requestTime: now, responseTime: now))
     }
 
     /// Removes the stored response for a request.
     open func removeCachedResponse(for request: URLRequest) {
-        guard let key = MemoryCache.Key(request) else { return }
-        storage.withLock { $0.memory.remove(key) }
+        if let key = MemoryCache.Key(request) { remove(key) }
     }
 
     /// Removes all responses.
-    open func removeAllCachedResponses() { storage.withLock { $0.memory.removeAll() } }
+    open func removeAllCachedResponses() {
+        memory.withLock { $0.removeAll() }
+        disk.removeAll(since: nil)
+    }
 
     /// Removes the responses that were stored after a date.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
-    open func removeCachedResponses(since date: Date) { storage.withLock { $0.memory.removeAll(since: date) } }
+    open func removeCachedResponses(since date: Date) {
+        memory.withLock { $0.removeAll(since: date) }
+        disk.removeAll(since: date)
+    }
 
     /// The capacity of the memory cache in bytes. Setting a smaller value evicts responses immediately.
     open var memoryCapacity: Int {
-        get { storage.withLock { $0.memory.capacity } }
-        set { storage.withLock { $0.memory.capacity = newValue } }
+        get { memory.withLock { $0.capacity } }
+        set { memory.withLock { $0.capacity = newValue } }
     }
 
-    /// The capacity of the disk cache in bytes.
+    /// The capacity of the disk cache in bytes. Setting a smaller value evicts responses immediately.
     open var diskCapacity: Int {
-        get { storage.withLock { $0.diskCapacity } }
-        set { storage.withLock { $0.diskCapacity = newValue } }
+        get { disk.capacity }
+        set { disk.capacity = newValue }
     }
 
     /// The current size of the memory cache in bytes.
-    open var currentMemoryUsage: Int { storage.withLock { $0.memory.usage } }
+    open var currentMemoryUsage: Int { memory.withLock { $0.usage } }
 
-    /// The current size of the disk cache in bytes.
-    open var currentDiskUsage: Int { 0 }
+    /// The current size of the disk cache in bytes: that of all files. Responses that are still to be written are written first.
+    open var currentDiskUsage: Int { disk.usage }
 
     /// Stores the response for the request of a task.
     ///

@@ -12,21 +12,22 @@ enum DefaultFields {
 
     /// Adds the fields that are missing.
     static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
-        let all = value.origin.isSecure ? secure : plain
-        if value.fields.isEmpty {
-            value.fields = all
-        } else {
-            for field in all {
-                let name = String(decoding: field.name, as: UTF8.self)
-                if !value.fields.contains(name) { value.fields.append(name: field.name, value: field.value) }
-            }
-        }
+        addMissing(to: &value.fields, isSecure: value.origin.isSecure)
         if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
             value.fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if policy == .reloadIgnoringLocalAndRemoteCacheData {
             if !value.fields.contains("Cache-Control") { value.fields.append("Cache-Control", "no-cache") }
             if !value.fields.contains("Pragma") { value.fields.append("Pragma", "no-cache") }
+        }
+    }
+
+    /// Adds the fields that do not depend on the request.
+    static func addMissing(to fields: inout FieldSection, isSecure: Bool) {
+        let all = isSecure ? secure : plain
+        guard !fields.isEmpty else { return fields = all }
+        for field in all where !fields.contains(String(decoding: field.name, as: UTF8.self)) {
+            fields.append(name: field.name, value: field.value)
         }
     }
 

@@ -15,7 +15,9 @@ extension HTTPLoader {
         var chain = RedirectChain(limit: .max)
         switch chain.answered(status: response.statusCode, fields: response.fields, to: old) {
         case .deliver: deliverHeld()
-        case .follow(let next): report(next, response, refusal: nil)
+        case .follow(let next):
+            storeRedirect(response)
+            report(next, response, refusal: nil)
         case .refuse(let refusal, let proposed):
             let failure = LoadFailure(refusal)
             guard let proposed else { return fail(failure) }

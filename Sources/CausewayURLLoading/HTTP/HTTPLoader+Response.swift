@@ -40,20 +40,28 @@ extension HTTPLoader: HTTPResponseObserver {
         guard !continuesUpload(head) else { return }
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
+        let verdict = judge(head)
         let exchange = state.withLock { state -> Exchange? in
-            guard state.phase == .waiting else { return nil }
+            guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else { return nil }
+            state.record?.note(head, response, connection, target: state.exchange.target)
+            guard state.phase == .waiting else { return state.exchange }
             state.phase = isHeld ? .holding : .streaming
             state.exchange.response = response
-            state.record?.note(head, response, connection, target: state.exchange.target)
             return state.exchange
         }
         guard let exchange else { return }
         if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if head.status != 401 { credentialAccepted(head.fields) }
+        switch verdict {
+        case .deliver: break
+        // The exchange of a 304 has ended but for its last event. Another one ends early.
+        case .useStored(let handle): return head.status == 304 ? () : handle?.cancel() ?? ()
+        case .sendAgain: return
+        }
         guard !isHeld else { return }
         guard !isWebSocket else { return refused(response) }
-        attempt.report(.response(response, .allowed))
+        attempt.report(.response(response, storagePolicy(for: response)))
         if !attempt.wantsBytes { updateReading() }
     }
 
@@ -78,7 +86,7 @@ extension HTTPLoader: HTTPResponseObserver {
                 state.held.pieces.append(content)
                 state.held.count += content.count
                 return .none
-            case .waiting, .restarting, .pausing, .ended: return .none
+            case .waiting, .restarting, .pausing, .confirmed, .ended: return .none
             }
         }
         switch destination {
@@ -96,13 +104,16 @@ extension HTTPLoader: HTTPResponseObserver {
         switch result {
         case .success: responseEnded()
         case .failure(let failure):
-            if state.withLock({ state in state.phase == .restarting }) { return restart() }
-            failed(failure)
+            switch state.withLock({ state in state.phase }) {
+            case .restarting: restart()
+            case .confirmed: deliverConfirmed()
+            default: failed(failure)
+            }
         }
     }
 
     private func responseEnded() {
-        enum Next { case finish, decode, decide, restart, none }
+        enum Next { case finish, decode, decide, restart, deliverStored, none }
         let next = state.withLock { state -> Next in
             guard state.phase != .pausing else { return .none }
             state.exchange.handle = nil
@@ -120,6 +131,7 @@ extension HTTPLoader: HTTPResponseObserver {
                 state.held.isComplete = true
                 return .none
             case .restarting: return .restart
+            case .confirmed: return .deliverStored
             case .waiting, .pausing, .ended: return .none
             }
         }
@@ -128,6 +140,7 @@ extension HTTPLoader: HTTPResponseObserver {
         case .decode: deliverDecoded()
         case .decide: decide()
         case .restart: restart()
+        case .deliverStored: deliverConfirmed()
         case .none: break
         }
     }
@@ -199,7 +212,7 @@ extension HTTPLoader: HTTPResponseObserver {
             return
         }
         guard !isWebSocket else { return refused(response) }
-        attempt.report(.response(response, .allowed))
+        attempt.report(.response(response, storagePolicy(for: response)))
         // Further content may arrive meanwhile. It must not overtake the held content.
         while let pieces = takeHeldPieces() {
             for piece in pieces { deliver(piece, isEncoded: response.isContentDecoded) }
@@ -289,8 +302,8 @@ extension HTTPLoader: HTTPResponseObserver {
             }
             if phase == .holding { decide() }
             return
-        case .waiting: if isAnswered(failure) { return }
-        case .restarting, .streaming: break
+        case .waiting: if isAnswered(failure) || deliversStale() { return }
+        case .restarting, .confirmed, .streaming: break
         }
         let rejection = origin.isSecure ? network.challenges.takeRejection(origin) : nil
         let cause = LoadFailure(failure, rejection: rejection, request)

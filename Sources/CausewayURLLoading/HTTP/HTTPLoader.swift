@@ -25,6 +25,8 @@ final class HTTPLoader: Loader {
         case restarting
         /// The exchange has been left. The next one starts a little later.
         case pausing
+        /// A stored response is delivered after the end of the exchange.
+        case confirmed
         case streaming
         case ended
     }
@@ -37,6 +39,7 @@ final class HTTPLoader: Loader {
         /// Whether the exchange reads the response.
         var isReading = true
         var access = Access()
+        var caching = Caching()
         /// The measurements; `nil` if no delegate receives them.
         var record: TransactionRecord?
         /// The challenge of the connection that waits for an answer.
@@ -118,7 +121,7 @@ final class HTTPLoader: Loader {
 
     func start() {
         do throws(LoadFailure) {
-            send(try makeRequest(), try makeBody())
+            sendUnlessStored(try makeRequest(), try makeBody())
         } catch {
             fail(error)
         }
@@ -151,23 +154,27 @@ final class HTTPLoader: Loader {
     }
 
     func demandChanged() {
-        let (content, body) = state.withLock { state in (state.content, state.exchange.body) }
+        let (content, body, replay) = state.withLock { state in
+            (state.content, state.exchange.body, state.caching.replay)
+        }
+        replay?.demandChanged()
         if content != nil { deliverDecoded() }
         (body as? PausableSource)?.demandChanged()
         updateReading()
     }
 
     func stop() {
-        let (exchange, challenge) = state.withLock { state -> (Exchange?, ChallengeOnce?) in
-            let challenge = state.challenge.take()
-            guard state.phase != .ended else { return (nil, challenge) }
+        let (exchange, challenge, replay) = state.withLock { state -> (Exchange?, ChallengeOnce?, DataLoader?) in
+            let (challenge, replay) = (state.challenge.take(), state.caching.replay.take())
+            guard state.phase != .ended else { return (nil, challenge, replay) }
             state.phase = .ended
             defer {
                 state.exchange = Exchange()
                 state.content = nil
             }
-            return (state.exchange, challenge)
+            return (state.exchange, challenge, replay)
         }
+        replay?.stop()
         guard let exchange else { return }
         if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
         exchange.handle?.cancel()
@@ -244,7 +251,7 @@ extension HTTPLoader.State {
         switch phase {
         case .waiting: true
         case .holding: held.count < HTTPLoader.heldLimit
-        case .deciding, .restarting, .pausing: false
+        case .deciding, .restarting, .pausing, .confirmed: false
         case .streaming: taskWants && content?.hasBacklog != true
         case .ended: true
         }

@@ -24,6 +24,8 @@ protocol Loader: AnyObject, Sendable {
 enum LoadEvent: Sendable {
     /// The head of the final response.
     case response(URLResponse, URLCache.StoragePolicy)
+    /// The next response may be stored in the cache. Reported directly before ``response(_:_:)``.
+    indirect case cacheable(CacheExchange)
     /// Decoded content.
     case data(Data)
     /// The number of body bytes that were handed to the network.

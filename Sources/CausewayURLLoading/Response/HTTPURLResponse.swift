@@ -61,6 +61,14 @@ public import Foundation
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
+    /// Returns a response with another status and other fields.
+    func copy(status: Int, fields: FieldSection) -> HTTPURLResponse {
+        HTTPURLResponse(url: values.url, statusCode: status, version: version, fields: fields, isDecoded: isDecoded)
+    }
+
+    /// The version of HTTP, such as `HTTP/1.1`.
+    var versionText: String { version ?? "" }
+
     /// Decodes a response. Returns `nil` if the archive was not written by this module.
     public required init?(coder: NSCoder) {
         guard let head = coder.decodePropertyList(Head.self), head.names.count == head.values.count else { return nil }

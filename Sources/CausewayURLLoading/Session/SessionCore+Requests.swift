@@ -56,8 +56,5 @@ extension SessionCore {
     }
 
     /// The maximum size of a cached response's content in bytes: 5 % of the cache capacity.
-    var maximumCachedSize: Int {
-        guard let cache = settings.stores.cache else { return 0 }
-        return max(cache.memoryCapacity, cache.diskCapacity) / 20
-    }
+    var maximumCachedSize: Int { settings.stores.cache?.maximumContentSize ?? 0 }
 }

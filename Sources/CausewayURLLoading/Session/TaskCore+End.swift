@@ -63,11 +63,12 @@ extension TaskCore {
 
     // MARK: The cache
 
-    /// Returns whether a response may be stored: it must be a successful response to a GET request and must not forbid storage (RFC 9111
-    /// §3).
+    /// Returns whether a response may be stored. A response of a `URLProtocol` class must be a successful response to a GET request and
+    /// must not forbid storage; others were judged by their loader.
     func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
-        guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil,
-            let request = state.withLock({ $0.currentRequest }), request.httpMethod == "GET",
+        guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil else { return false }
+        if state.withLock({ $0.content.exchange != nil }) { return true }
+        guard let request = state.withLock({ $0.currentRequest }), request.httpMethod == "GET",
             let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode)
         else { return false }
         let directives = response.value(forHTTPHeaderField: "Cache-Control")?.lowercased() ?? ""
@@ -75,19 +76,27 @@ extension TaskCore {
     }
 
     private func storeInCache(then: @escaping @Sendable () -> Void) {
-        let (data, response, policy) = state.withLock {
-            ($0.content.forCache, $0.content.response, $0.content.cachePolicy)
+        let (data, response, policy, exchange, request) = state.withLock {
+            ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
         }
         guard let data, let response, let cache = session.core.settings.stores.cache,
             let task = task as? URLSessionDataTask
         else { return then() }
         let proposed = CachedURLResponse(response: response, data: data, userInfo: nil, storagePolicy: policy)
-        guard case .delegate = plan.outlet else {
-            cache.storeCachedResponse(proposed, for: task)
+        let store: @Sendable (CachedURLResponse) -> Void = { chosen in
+            guard cache.isPlain, let exchange, let request else {
+                return cache.storeCachedResponse(chosen, for: task)
+            }
+            cache.store(chosen, for: request, exchange)
+        }
+        // As on Apple platforms, the delegate is asked about successful responses only.
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
+        guard case .delegate = plan.outlet, (200..<300).contains(status) else {
+            store(proposed)
             return then()
         }
         askAboutCaching(proposed) { chosen in
-            if let chosen { cache.storeCachedResponse(chosen, for: task) }
+            if let chosen { store(chosen) }
             then()
         }
     }

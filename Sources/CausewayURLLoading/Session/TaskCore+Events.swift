@@ -9,6 +9,7 @@ extension TaskCore {
     func handle(_ event: LoadEvent) {
         switch event {
         case .response(let response, let policy): received(response, policy)
+        case .cacheable(let exchange): state.withLock { $0.content.exchange = exchange }
         case .data(let data): received(data)
         case .sent(let count): sent(count)
         case .sendsAgain(let offset):
@@ -148,6 +149,7 @@ extension TaskCore {
         let before = state.withLock { state in
             state.load.redirectCount += 1
             state.content.response = nil
+            state.content.exchange = nil
             state.counts.sent = 0
             return state.currentRequest?.values.body
         }

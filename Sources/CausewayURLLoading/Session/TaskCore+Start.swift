@@ -55,7 +55,8 @@ extension TaskCore {
         guard request.url?.scheme != nil else { return finish(LoadFailure(.badURL)) }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
-        guard isFromCache, plan.usesCache, let dataTask = task as? URLSessionDataTask else {
+        // Loaders of HTTP use the cache themselves.
+        guard isFromCache, plan.usesCache, !isLoadedByHTTP(request), let dataTask = task as? URLSessionDataTask else {
             return startLoader(request, cached: nil)
         }
         guard let cache = session.core.settings.stores.cache else { return useCached(nil, for: request) }
@@ -63,6 +64,11 @@ extension TaskCore {
         cache.getCachedResponse(for: dataTask) { [self] cached in
             release(hold) { [self] in useCached(cached, for: request) }
         }
+    }
+
+    private func isLoadedByHTTP(_ request: URLRequest) -> Bool {
+        guard !session.core.hasProgramProtocols, let scheme = request.url?.scheme?.lowercased() else { return false }
+        return scheme == "http" || scheme == "https"
     }
 
     private func useCached(_ cached: CachedURLResponse?, for request: URLRequest) {

@@ -167,6 +167,8 @@ final class TaskCore: Sendable {
         case .file, .stream: return false
         case .request, .data: break
         }
+        // A subclass of the cache is code of the program.
+        guard session.core.settings.stores.cache?.isPlain != false else { return false }
         return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
             && session.core.settings.cachePolicy == .useProtocolCachePolicy
     }

@@ -61,6 +61,8 @@ struct TaskState: Sendable {
         /// The content for the cache; `nil` if the response is not stored.
         var forCache: Data?
         var cachePolicy = URLCache.StoragePolicy.notAllowed
+        /// The facts about the exchange of a response that HTTP permits to store.
+        var exchange: CacheExchange?
     }
 
     /// How the task ended.

@@ -29,7 +29,7 @@ private struct DateReader {
     /// Reads `, 06 Nov 1994 08:49:37 GMT` after the comma.
     mutating func fixdate() -> Int? {
         guard take(" "), let day = number(2), take(" "), let month = takeName(HTTPDate.months), take(" "),
-            let year = number(4), take(" "), let time = time(), take(" GMT"), rest.isEmpty
+            let year = number(4), take(" "), let time = time(), takeZone(), rest.isEmpty
         else { return nil }
         return seconds(year, month + 1, day, time)
     }
@@ -37,7 +37,7 @@ private struct DateReader {
     /// Reads `, 06-Nov-94 08:49:37 GMT` after the comma.
     mutating func rfc850(now: Int) -> Int? {
         guard take(" "), let day = number(2), take("-"), let month = takeName(HTTPDate.months), take("-"),
-            let year = number(2), take(" "), let time = time(), take(" GMT"), rest.isEmpty
+            let year = number(2), take(" "), let time = time(), takeZone(), rest.isEmpty
         else { return nil }
         let current = HTTPDate.civil(now / HTTPDate.secondsPerDay).year
         var full = current - current % 100 + year
@@ -81,6 +81,13 @@ private struct DateReader {
     }
 
     /// Reads one of the names, ignoring case. Returns the index of the name.
+    /// Takes the zone. A cache compares it without regard to case, and no other zone is valid (RFC 9111 §4.2).
+    private mutating func takeZone() -> Bool {
+        guard HTTPCharacters.areEqual(rest.prefix(4), " GMT") else { return false }
+        rest = rest.dropFirst(4)
+        return true
+    }
+
     mutating func takeName(_ names: [String]) -> Int? {
         for (index, name) in names.enumerated()
         where HTTPCharacters.areEqual(rest.prefix(name.utf8.count), name) {

@@ -1,0 +1,52 @@
+package import CausewayWire
+
+extension StoredResponse {
+    /// Notes which part of the representation the content is, if the response is partial (RFC 9111 §3.3).
+    ///
+    /// - Parameters:
+    ///   - request: The fields of the request.
+    ///   - count: The number of content bytes, which counts if `Content-Range` states more.
+    /// - Returns: `false` if the response is partial and its part is not known.
+    package mutating func notePart(of request: FieldSection, count: Int) -> Bool {
+        guard status == 206 else { return true }
+        guard let wanted = request.onlyValue(of: "Range"), !fields.contains("Content-Encoding"),
+            let text = fields.onlyValue(of: "Content-Range"),
+            let range = ContentRange(parsing: text), let positions = range.positions, let length = range.length,
+            count > 0, count <= positions.count
+        else { return false }
+        part = Part(positions: positions.lowerBound..<positions.lowerBound + count, length: length, request: wanted)
+        return true
+    }
+
+    /// Returns the positions in the stored content that answer the `Range` field of a request; `nil` if they are not stored, or the field
+    /// cannot be answered from the cache.
+    ///
+    /// - Parameter count: The number of bytes of the stored content. Needed for complete responses.
+    package func positions(for request: FieldSection, count: Int = 0) -> Range<Int>? {
+        guard let text = request.onlyValue(of: "Range"), let ranges = ByteRange.parse(text), ranges.count == 1 else {
+            return nil
+        }
+        guard let part else { return status == 200 ? ranges[0].positions(in: count) : nil }
+        if text == part.request { return 0..<part.positions.count }
+        guard let wanted = ranges[0].positions(in: part.length) else { return nil }
+        let (start, end) = (part.positions.lowerBound, part.positions.upperBound)
+        // A response may hold less than the range that is open at its end (RFC 9110 §15.3.7).
+        let isOpen = if case .from(_, nil) = ranges[0] { true } else { false }
+        guard wanted.lowerBound >= start, wanted.lowerBound < end, isOpen || wanted.upperBound <= end else {
+            return nil
+        }
+        return wanted.lowerBound - start..<min(wanted.upperBound, end) - start
+    }
+
+    /// Returns the fields of a response with status 206 that has these positions of the stored content.
+    package func fields(forPart positions: Range<Int>, count: Int) -> FieldSection {
+        var result = usableFields
+        if part?.positions.count == positions.count { return result }
+        let start = part?.positions.lowerBound ?? 0
+        let range = ContentRange(
+            positions: start + positions.lowerBound..<start + positions.upperBound, length: part?.length ?? count)
+        result.set("Content-Range", range.text)
+        result.set("Content-Length", String(positions.count))
+        return result
+    }
+}

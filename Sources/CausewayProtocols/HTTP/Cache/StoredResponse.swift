@@ -1,0 +1,128 @@
+package import CausewayWire
+
+/// The head of a stored response, with the facts that decide about its reuse (RFC 9111 §3, §4). Times are seconds since 1970.
+package struct StoredResponse: Sendable, Equatable {
+    package internal(set) var status: Int
+    package internal(set) var fields: FieldSection
+    /// The time at which the request was sent.
+    package internal(set) var requestTime: Int
+    /// The time at which the response was received.
+    package internal(set) var responseTime: Int
+    /// The fields of the request that selected the response.
+    package internal(set) var selecting: [Selecting]
+    /// The positions of the stored content if the response is partial (status 206); `nil` if it is complete.
+    package internal(set) var part: Part?
+    package internal(set) var control: CacheControl
+
+    /// A field of the request that selected the response (RFC 9111 §4.1).
+    package struct Selecting: Equatable, Sendable {
+        /// The name in lower case.
+        package var name: String
+        /// The normalized value, or a digest of it if the field is secret; `nil` if the request had no such field.
+        package var value: String?
+
+        package init(name: String, value: String?) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The content of a partial response: the bytes of the representation at these positions.
+    package struct Part: Equatable, Sendable {
+        package var positions: Range<Int>
+        /// The length of the whole representation.
+        package var length: Int
+        /// The value of `Range` that the server answered with this part.
+        package var request: String
+    }
+
+    /// The fields that concern one connection or proxy, and are not stored (RFC 9111 §3.1). `Connection` lists more.
+    private static let unstored = [
+        "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+        "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
+    ]
+    private static let heuristic: Set = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+
+    /// Creates the stored form of a response, without the fields that are not stored.
+    ///
+    /// - Parameter request: The fields of the request as they were sent.
+    package init(status: Int, fields: FieldSection, request: FieldSection, requestTime: Int, responseTime: Int) {
+        self.status = status
+        self.fields = Self.storable(fields)
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        selecting = Selecting.fields(of: request, selectedBy: fields)
+        control = CacheControl(fields)
+        part = nil
+    }
+
+    /// Creates the stored form from its saved values.
+    init(
+        status: Int, fields: FieldSection, requestTime: Int, responseTime: Int, selecting: [Selecting], part: Part?
+    ) {
+        self.status = status
+        self.fields = fields
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.selecting = selecting
+        self.part = part
+        control = CacheControl(fields)
+    }
+
+    static func storable(_ fields: FieldSection) -> FieldSection {
+        var result = fields
+        for name in unstored + fields.elements(of: "Connection") { result.removeAll(name) }
+        return result
+    }
+
+    // MARK: Age and freshness
+
+    /// The time at which the server made the response: `Date`, otherwise the time at which it was received.
+    private var date: Int { date(of: "Date") ?? responseTime }
+
+    private func date(of name: String) -> Int? {
+        fields.onlyValue(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: responseTime) }
+    }
+
+    /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is not known, and the result is very large.
+    package func age(at now: Int) -> Int {
+        guard now >= responseTime else { return CacheControl.maximum }
+        let corrected = (statedAge ?? 0) + max(0, responseTime - requestTime)
+        return max(max(0, responseTime - date), corrected) + (now - responseTime)
+    }
+
+    /// The value of `Age`, of which a list counts with its first element (RFC 9111 §5.1).
+    private var statedAge: Int? {
+        guard let text = fields.elements(of: "Age").first else { return nil }
+        var reader = FieldValueReader(text)
+        guard let number = reader.number(), reader.isAtEnd else { return nil }
+        return min(number, CacheControl.maximum)
+    }
+
+    /// The number of seconds for which the response is fresh (RFC 9111 §4.2.1, §4.2.2).
+    package var lifetime: Int {
+        if let age = control[.maxAge] { return age }
+        if fields.contains("Expires") { return max(0, (date(of: "Expires") ?? date) - date) }
+        guard isHeuristic, let modified = date(of: "Last-Modified"), modified < date else { return 0 }
+        return min((date - modified) / 10, 86_400)
+    }
+
+    /// Returns the number of seconds since the response became stale; negative while it is fresh.
+    package func staleness(at now: Int) -> Int { age(at: now) - lifetime }
+
+    /// Whether the response can be reused without explicit freshness.
+    private var isHeuristic: Bool { Self.isHeuristic(status) || control.flags.contains(.isPublic) }
+
+    /// Returns whether responses with a status can be stored and reused without explicit freshness (RFC 9110 §15.1).
+    static func isHeuristic(_ status: Int) -> Bool { heuristic.contains(status) }
+
+    /// Whether the response has a validator (RFC 9110 §8.8).
+    package var hasValidator: Bool { fields.contains("ETag") || date(of: "Last-Modified") != nil }
+
+    /// The fields for the program: without those that must be validated before each use (RFC 9111 §5.2.2.4).
+    package var usableFields: FieldSection {
+        var result = fields
+        for name in control.unusableFields { result.removeAll(name) }
+        return result
+    }
+}

@@ -1,0 +1,115 @@
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+/// How a request uses the cache.
+enum CacheUse: Sendable {
+    /// By the rules of HTTP.
+    case byProtocol
+    /// A stored response of any age.
+    case anyAge
+    /// A stored response of any age, and nothing else.
+    case onlyStored
+    /// A stored response after validation.
+    case validating
+    /// No stored response.
+    case none
+
+    init(_ policy: NSURLRequest.CachePolicy) {
+        switch policy {
+        case .useProtocolCachePolicy: self = .byProtocol
+        case .returnCacheDataElseLoad: self = .anyAge
+        case .returnCacheDataDontLoad: self = .onlyStored
+        case .reloadRevalidatingCacheData: self = .validating
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self = .none
+        }
+    }
+}
+
+/// The question of a request to the cache.
+struct CacheQuestion: Sendable {
+    var method: String
+    /// The fields as they will be sent.
+    var fields: FieldSection
+    var use: CacheUse
+    /// The time in seconds since 1970.
+    var now: Int
+
+    /// Decides how the entries of the URL answer the request.
+    func decide(_ entries: [CacheEntry]) -> (CachePolicy.Decision, CacheEntry?) {
+        guard let entry = CacheEntry.selected(from: entries, for: fields) else {
+            return (use.isLocal ? .refuse : CachePolicy.decideWithoutResponse(fields), nil)
+        }
+        switch use {
+        case .anyAge, .onlyStored: return (answer(from: entry) == nil ? .forward : .reuse, entry)
+        case .none: return (.forward, nil)
+        case .byProtocol, .validating: break
+        }
+        guard let head = entry.head else { return (.forward, nil) }
+        let decision = CachePolicy.decide(fields, head, mustValidate: use.mustValidate, at: now)
+        let needsAnswer = decision == .reuse || decision == .reuseAndValidate
+        return needsAnswer && answer(from: entry) == nil ? (.forward, nil) : (decision, entry)
+    }
+
+    /// Returns the response that an entry is to this request: without content for HEAD, with a part of the content for a range. `nil` if
+    /// the entry cannot answer it.
+    func answer(from entry: CacheEntry) -> CachedURLResponse? {
+        let cached = entry.response
+        if method == "HEAD" {
+            guard !entry.isPartial else { return nil }
+            return CachedURLResponse(response: cached.response, data: Data())
+        }
+        guard fields.contains("Range"), let head = entry.head, let http = cached.response as? HTTPURLResponse else {
+            return entry.isPartial ? nil : cached
+        }
+        guard head.status == 200 || head.status == 206 else { return cached }
+        guard !http.isContentDecoded, let positions = head.positions(for: fields, count: cached.data.count) else {
+            return nil
+        }
+        let start = cached.data.startIndex
+        let part = Data(cached.data[(start + positions.lowerBound)..<(start + positions.upperBound)])
+        let response = http.copy(status: 206, fields: head.fields(forPart: positions, count: cached.data.count))
+        return CachedURLResponse(response: response, data: part)
+    }
+}
+
+extension CacheUse {
+    /// Whether the network is forbidden.
+    var isLocal: Bool { if case .onlyStored = self { true } else { false } }
+
+    /// Whether each use needs a validation.
+    var mustValidate: Bool { if case .validating = self { true } else { false } }
+
+    /// Whether stored responses are not used.
+    var isNone: Bool { if case .none = self { true } else { false } }
+}
+
+extension CacheEntry {
+    /// Returns the entry whose response answers a request with these fields.
+    static func selected(from entries: [CacheEntry], for fields: FieldSection, isLenient: Bool = false) -> CacheEntry? {
+        let heads = entries.compactMap(\.head)
+        // Responses of other protocols have no facts, and one entry for each URL.
+        guard heads.count == entries.count else { return entries.last }
+        return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
+    }
+
+    /// Whether the entry takes the place of another one.
+    func replaces(_ other: CacheEntry) -> Bool {
+        guard let head, let otherHead = other.head else { return true }
+        return head.replaces(otherHead)
+    }
+
+    /// The maximum number of responses of one URL, which differ in the fields that `Vary` lists.
+    static let maximumVariants = 4
+
+    /// Returns the entries of a URL after this one has been stored.
+    func added(to entries: [CacheEntry]) -> [CacheEntry] {
+        // A response without selecting fields answers every request.
+        if let head, head.selecting.isEmpty, head.part == nil { return [self] }
+        var result = entries.filter { !replaces($0) }
+        while result.count >= Self.maximumVariants {
+            result.remove(at: result.firstIndex(where: \.isPartial) ?? 0)
+        }
+        return result + [self]
+    }
+}

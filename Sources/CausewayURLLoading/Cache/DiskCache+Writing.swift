@@ -1,0 +1,177 @@
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+extension DiskCache {
+    /// The age at which files are removed, also if the capacity is not used up.
+    private static let maximumAge: TimeInterval = 180 * 86_400
+    /// The age at which a temporary file cannot belong to a running write any more.
+    private static let temporaryAge: TimeInterval = 3_600
+
+    /// Whether no responses are stored.
+    private var isOff: Bool { state.withLock { $0.capacity <= 0 } }
+
+    // MARK: Changes
+
+    /// Stores an entry, later.
+    func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
+        guard !isOff else { return }
+        change(key) { change in
+            change = Change(
+                removesFiles: change?.removesFiles ?? false, entries: entry.added(to: change?.entries ?? []))
+        }
+    }
+
+    /// Removes the files of a key, later. Until then, lookups do not find them.
+    func remove(_ key: MemoryCache.Key) {
+        guard !isOff else { return }
+        change(key) { change in change = Change(removesFiles: true, entries: []) }
+    }
+
+    private func change(_ key: MemoryCache.Key, _ body: (inout Change?) -> Void) {
+        let mustSchedule = state.withLock { state in
+            body(&state.changes[key])
+            defer { state.isFlushScheduled = true }
+            return !state.isFlushScheduled
+        }
+        if mustSchedule { writing.async { [self] in flush() } }
+    }
+
+    /// Writes the changes. If there were any, another flush follows later, and ``change(_:_:)`` leaves further changes to it.
+    private func flush() {
+        let count = writeChanges()
+        let goesOn = state.withLock { state in
+            state.isFlushScheduled = count > 0 || !state.changes.isEmpty
+            return state.isFlushScheduled
+        }
+        if goesOn { writing.asyncAfter(deadline: .now() + Self.flushInterval) { [self] in flush() } }
+    }
+
+    /// Writes the changes that wait. Called on the queue. Returns their number.
+    @discardableResult
+    private func writeChanges() -> Int {
+        guard let directory = openedDirectory() else {
+            return state.withLock { state in
+                state.changes = [:]
+                return 0
+            }
+        }
+        var count = 0
+        for key in state.withLock({ Array($0.changes.keys) }) {
+            guard let change = state.withLock({ $0.changes[key] }) else { continue }
+            write(change, for: key, in: directory)
+            count += 1
+            // A change that came meanwhile stays.
+            state.withLock { state in if state.changes[key]?.isSame(as: change) == true { state.changes[key] = nil } }
+        }
+        if count > 0 { evict(directory) }
+        return count
+    }
+
+    private func write(_ change: Change, for key: MemoryCache.Key, in directory: PrivateDirectory) {
+        let hash = DiskIndex.hash(key)
+        if change.removesFiles { removeFiles(of: hash, in: directory, except: nil) }
+        for entry in change.entries {
+            guard let pieces = DiskFile.pieces(of: entry, for: key) else { continue }
+            let size = pieces.reduce(0) { $0 + $1.count }
+            guard size <= state.withLock({ $0.capacity }) else { continue }
+            let answersAll = entry.head.map { $0.selecting.isEmpty && $0.part == nil } ?? true
+            let slot = answersAll ? 0 : slot(for: entry, key, hash)
+            guard directory.replace(DiskIndex.name(hash, slot), with: pieces) else { continue }
+            state.withLock { state in state.index?.note(hash, slot, size: size) }
+            if answersAll { removeFiles(of: hash, in: directory, except: slot) }
+        }
+    }
+
+    /// Returns the slot for an entry: that of an entry whose place it takes, a free one, or that of the oldest.
+    private func slot(for entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> Int {
+        var oldest = (slot: 0, stored: Date.distantFuture)
+        var free: Int?
+        for slot in 0..<CacheEntry.maximumVariants {
+            guard let other = storedEntry(hash, slot, key) else {
+                free = free ?? slot
+                continue
+            }
+            if entry.replaces(other) { return slot }
+            if other.stored < oldest.stored { oldest = (slot, other.stored) }
+        }
+        if let free { return free }
+        return oldest.slot
+    }
+
+    private func removeFiles(of hash: UInt64, in directory: PrivateDirectory, except kept: Int?) {
+        for slot in state.withLock({ $0.index?.slots(of: hash) ?? [] }) where slot != kept {
+            directory.remove(DiskIndex.name(hash, slot))
+            state.withLock { state in state.index?.remove(hash, slot) }
+        }
+    }
+
+    // MARK: Limits
+
+    private func evict(_ directory: PrivateDirectory) {
+        let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
+        for name in names { directory.remove(name) }
+        let changed = directory.changed
+        // The index holds these changes already. Those of other processes at the same time are noticed with their next change.
+        state.withLock { state in state.lastChange = changed }
+    }
+
+    /// Removes old files, and temporary files that a process left behind. Called on the queue.
+    func clean(_ directory: PrivateDirectory, _ entries: [PrivateDirectory.Entry]) {
+        let now = Date().timeIntervalSince1970
+        for entry in entries {
+            let age = now - Double(entry.changed) / 1e9
+            if let (hash, slot) = DiskIndex.parse(entry.name) {
+                guard age > Self.maximumAge else { continue }
+                directory.remove(entry.name)
+                state.withLock { state in state.index?.remove(hash, slot) }
+            } else if entry.name.hasPrefix(PrivateDirectory.temporaryPrefix), age > Self.temporaryAge {
+                directory.remove(entry.name)
+            }
+        }
+        evict(directory)
+    }
+
+    /// The maximum number of bytes of all files. Setting a smaller value evicts files, and returns when they are removed.
+    var capacity: Int {
+        get { state.withLock { $0.capacity } }
+        set {
+            state.withLock { $0.capacity = max(0, newValue) }
+            // A cache that was not used yet has nothing to evict.
+            guard state.withLock({ $0.directory != nil }) else { return }
+            writing.sync { if let directory = openedDirectory() { evict(directory) } }
+        }
+    }
+
+    /// The number of bytes of all files, after the changes that wait have been written.
+    var usage: Int {
+        guard !isOff else { return 0 }
+        return writing.sync {
+            writeChanges()
+            return state.withLock { $0.index?.usage ?? 0 }
+        }
+    }
+
+    /// Removes the files that were written after a date; all if it is `nil`. Returns when they are removed.
+    func removeAll(since date: Date?) {
+        guard !isOff else { return }
+        writing.sync {
+            if date == nil { state.withLock { $0.changes = [:] } } else { writeChanges() }
+            guard let directory = openedDirectory() else { return }
+            for entry in directory.list() {
+                guard let (hash, slot) = DiskIndex.parse(entry.name) else { continue }
+                if let date, Double(entry.changed) / 1e9 <= date.timeIntervalSince1970 { continue }
+                directory.remove(entry.name)
+                state.withLock { state in state.index?.remove(hash, slot) }
+            }
+        }
+    }
+}
+
+extension DiskCache.Change {
+    /// Whether this is the same change: no entry was added or replaced.
+    fileprivate func isSame(as other: DiskCache.Change) -> Bool {
+        removesFiles == other.removesFiles && entries.count == other.entries.count
+            && zip(entries, other.entries).allSatisfy { $0.response === $1.response && $0.stored == $1.stored }
+    }
+}

@@ -1,0 +1,153 @@
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The files of a cache, in a directory of their own. Other processes can use the same directory.
+///
+/// Writing takes place on a queue, and of several changes of one key that wait for it only the last is written. A file is replaced as a
+/// whole and checked when it is read, so a process that ends at any moment leaves the old or the new response.
+final class DiskCache: Sendable {
+    /// A change that waits to be written.
+    struct Change: Sendable {
+        /// Whether the files of the key are removed first.
+        var removesFiles: Bool
+        var entries: [CacheEntry]
+    }
+
+    struct State: Sendable {
+        var capacity: Int
+        /// The directory; an inner `nil` if it cannot be used.
+        var directory: PrivateDirectory??
+        /// `nil` before the directory is first read.
+        var index: DiskIndex?
+        var changes: [MemoryCache.Key: Change] = [:]
+        var isFlushScheduled = false
+        /// When the directory was last compared with the index, and the time of its last change then.
+        var lastComparison = Duration.zero
+        var lastChange: Int64 = 0
+    }
+
+    /// The shortest time between two flushes, which combines changes of the same key.
+    static let flushInterval = DispatchTimeInterval.milliseconds(50)
+    /// The time after which files of other processes are noticed.
+    private static let comparisonInterval = Duration.seconds(5)
+
+    private let path: String
+    let writing = DispatchQueue(label: "causeway.url-cache", qos: .utility)
+    private let reading = DispatchQueue(label: "causeway.url-cache.reading", qos: .userInitiated)
+    let state: LockedValue<State>
+
+    /// Creates a cache in a directory inside `path`. The directory is opened when it is first needed.
+    init(path: String, capacity: Int) {
+        self.path = path
+        state = LockedValue(State(capacity: capacity))
+    }
+
+    // MARK: Lookups
+
+    /// Whether a key has no file, as far as this process knows.
+    func isKnownToLack(_ key: MemoryCache.Key) -> Bool {
+        let now = System.now
+        let (isAbsent, mustCompare) = state.withLock { state -> (Bool, Bool) in
+            guard state.capacity > 0 else { return (true, false) }
+            guard let index = state.index else { return (false, false) }
+            guard !index.contains(DiskIndex.hash(key)), state.changes[key] == nil else { return (false, false) }
+            guard now - state.lastComparison > Self.comparisonInterval else { return (true, false) }
+            state.lastComparison = now
+            return (true, true)
+        }
+        if mustCompare { writing.async { [self] in compare() } }
+        return isAbsent
+    }
+
+    /// Reads the entries of a key on a queue, and calls a closure with them there.
+    func read(_ key: MemoryCache.Key, then: @escaping @Sendable ([CacheEntry]) -> Void) {
+        reading.async { [self] in then(entries(for: key)) }
+    }
+
+    /// Returns the entries of a key. Reads their files on the caller's thread.
+    func entries(for key: MemoryCache.Key) -> [CacheEntry] {
+        let waiting = state.withLock { state in state.changes[key] }
+        if let waiting, waiting.removesFiles { return waiting.entries }
+        guard let directory = openedDirectory() else { return waiting?.entries ?? [] }
+        let hash = DiskIndex.hash(key)
+        let (slots, limit) = state.withLock { state in
+            (state.index?.slots(of: hash) ?? [], Self.limit(state.capacity))
+        }
+        var entries: [CacheEntry] = []
+        for slot in slots {
+            guard let entry = read(hash, slot, key, in: directory, limit) else { continue }
+            entries.append(entry)
+            state.withLock { state in state.index?.noteUse(hash, slot) }
+        }
+        for entry in waiting?.entries ?? [] { entries = entry.added(to: entries) }
+        return entries
+    }
+
+    /// The maximum size of a file that is read.
+    private static func limit(_ capacity: Int) -> Int { capacity > 0 ? min(capacity, 1 << 30) + (2 << 20) : 0 }
+
+    /// Returns the entry of one file; `nil` if it has none.
+    func storedEntry(_ hash: UInt64, _ slot: Int, _ key: MemoryCache.Key) -> CacheEntry? {
+        let (isKnown, limit) = state.withLock { state in
+            (state.index?.slots(of: hash).contains(slot) == true, Self.limit(state.capacity))
+        }
+        guard isKnown, let directory = openedDirectory() else { return nil }
+        return read(hash, slot, key, in: directory, limit)
+    }
+
+    /// Reads one file. A damaged file is removed.
+    private func read(
+        _ hash: UInt64, _ slot: Int, _ key: MemoryCache.Key, in directory: PrivateDirectory, _ limit: Int
+    ) -> CacheEntry? {
+        let name = DiskIndex.name(hash, slot)
+        guard let (file, changed) = directory.read(name, limit: limit) else {
+            state.withLock { state in state.index?.remove(hash, slot) }
+            return nil
+        }
+        let date = Date(timeIntervalSince1970: Double(changed) / 1e9)
+        if let entry = DiskFile.entry(file, for: key, changed: date) { return entry }
+        writing.async { [self] in
+            // Meanwhile the file may have been replaced.
+            guard let (again, _) = directory.read(name, limit: limit), again == file else { return }
+            directory.remove(name)
+            state.withLock { state in state.index?.remove(hash, slot) }
+        }
+        return nil
+    }
+
+    // MARK: The directory
+
+    /// Returns the directory, and reads its index first. `nil` if it cannot be used.
+    func openedDirectory() -> PrivateDirectory? {
+        if let known = state.withLock({ $0.directory }) { return known }
+        let opened = PrivateDirectory(path + "/URLCache-1")
+        let (changed, entries) = (opened?.changed ?? 0, opened?.list() ?? [])
+        let index = DiskIndex(entries)
+        let now = System.now
+        let directory = state.withLock { state -> PrivateDirectory? in
+            if let known = state.directory { return known }
+            state.directory = .some(opened)
+            state.index = index
+            state.lastChange = changed
+            state.lastComparison = now
+            return opened
+        }
+        if let directory, directory === opened { writing.async { [self] in clean(directory, entries) } }
+        return directory
+    }
+
+    /// Reads the index again if another process may have changed files. Called on the queue.
+    private func compare() {
+        guard let directory = openedDirectory() else { return }
+        let changed = directory.changed
+        guard changed != state.withLock({ $0.lastChange }) else { return }
+        let entries = directory.list()
+        let index = DiskIndex(entries)
+        state.withLock { state in
+            state.index = index
+            state.lastChange = changed
+        }
+        clean(directory, entries)
+    }
+}

@@ -1,0 +1,67 @@
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension URLCache {
+    /// Whether the methods of this object are those of ``URLCache``, and not of a subclass of the program.
+    var isPlain: Bool { type(of: self) == URLCache.self }
+
+    /// Returns the fields of a request with those that a session adds to every request.
+    static func fields(of request: URLRequest) -> FieldSection {
+        var fields = request.values.fields
+        DefaultFields.addMissing(to: &fields, isSecure: request.url?.scheme?.lowercased() == "https")
+        return fields
+    }
+
+    /// Whether a key has no entry, as far as this process knows. Needs no system call.
+    func isKnownToLack(_ key: MemoryCache.Key) -> Bool {
+        !memory.withLock({ $0.contains(key) }) && disk.isKnownToLack(key)
+    }
+
+    /// Returns the entries of a key in memory.
+    func memoryEntries(for key: MemoryCache.Key) -> [CacheEntry] { memory.withLock { $0.entries(for: key) } }
+
+    /// Reads the entries of a key in files. The closure is called on a queue that must not be blocked.
+    func readFiles(of key: MemoryCache.Key, then: @escaping @Sendable ([CacheEntry]) -> Void) {
+        let changes = memory.withLock { $0.changeCount }
+        disk.read(key) { [self] entries in
+            keep(entries, for: key, unlessChangedSince: changes)
+            then(entries)
+        }
+    }
+
+    /// The maximum size of a stored content in bytes: 5 % of the capacity.
+    var maximumContentSize: Int { max(memoryCapacity, diskCapacity) / 20 }
+
+    /// Keeps entries of files in memory, unless newer ones are there, or entries were removed while the files were read.
+    func keep(_ entries: [CacheEntry], for key: MemoryCache.Key, unlessChangedSince changes: Int) {
+        guard !entries.isEmpty else { return }
+        memory.withLock { memory in
+            guard !memory.contains(key), memory.changeCount == changes else { return }
+            for entry in entries { memory.store(entry, for: key) }
+        }
+    }
+
+    /// Stores a response with the facts of its exchange, if its storage policy allows it and it fits.
+    func store(_ cached: CachedURLResponse, for request: URLRequest, _ exchange: CacheExchange) {
+        guard let key = MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
+            let entry = CacheEntry(cached, exchange: exchange, at: Date())
+        else { return }
+        store(entry, for: key)
+    }
+
+    func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
+        memory.withLock { $0.store(entry, for: key) }
+        if entry.response.storagePolicy == .allowed {
+            disk.store(entry, for: key)
+        } else if !disk.isKnownToLack(key) {
+            disk.remove(key)
+        }
+    }
+
+    /// Removes all entries of a key.
+    func remove(_ key: MemoryCache.Key) {
+        memory.withLock { $0.remove(key) }
+        if !disk.isKnownToLack(key) { disk.remove(key) }
+    }
+}

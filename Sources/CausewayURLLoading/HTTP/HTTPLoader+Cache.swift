@@ -1,0 +1,185 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// The use of the cache by the current request.
+    struct Caching {
+        /// The question of the request; `nil` if the response is neither looked up nor stored.
+        var question: CacheQuestion?
+        /// The stored response that the server is asked about.
+        var validated: CacheEntry?
+        /// Delivers a stored response.
+        var replay: DataLoader?
+        /// The times of the exchange in seconds since 1970.
+        var requestTime = 0
+        var responseTime = 0
+        /// Whether the next request is sent without a look at the cache.
+        var isBypassed = false
+    }
+
+    /// The cache of the session, unless the task does not use it.
+    var cache: URLCache? {
+        guard !isWebSocket, attempt.task.plan.usesCache else { return nil }
+        return network.settings.stores.cache
+    }
+
+    /// Answers the request from the cache, or sends it.
+    func sendUnlessStored(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        let use = CacheUse(request.values.cachePolicy)
+        let method = request.values.method
+        guard let cache, method == "GET" || method == "HEAD" else {
+            return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
+        }
+        let question = CacheQuestion(method: method, fields: value.fields, use: use, now: CacheExchange.now)
+        let isBypassed = state.withLock { state in
+            state.caching.question = question
+            state.caching.requestTime = question.now
+            state.caching.validated = nil
+            return state.caching.isBypassed
+        }
+        guard !use.isNone, !isBypassed else { return send(value, body) }
+        lookUp(question, in: cache) { [self] entries in
+            apply(question.decide(entries), question, value, body)
+        }
+    }
+
+    /// Finds the entries for a question. The closure is called at once or on another queue.
+    private func lookUp(
+        _ question: CacheQuestion, in cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
+    ) {
+        guard cache.isPlain else { return lookUpInSubclass(question, cache, then: then) }
+        guard let key = cacheKey, !cache.isKnownToLack(key) else { return then([]) }
+        let known = cache.memoryEntries(for: key)
+        guard CacheEntry.selected(from: known, for: question.fields) == nil, !cache.disk.isKnownToLack(key) else {
+            return then(known)
+        }
+        let work = attempt.task.session.core.work
+        cache.readFiles(of: key) { entries in work.async { then(entries) } }
+    }
+
+    /// Asks a subclass of the program, whose answer has no facts but those in its fields.
+    private func lookUpInSubclass(
+        _ question: CacheQuestion, _ cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
+    ) {
+        guard let task = attempt.task.task as? URLSessionDataTask else { return then([]) }
+        cache.getCachedResponse(for: task) { cached in
+            guard let cached else { return then([]) }
+            let http = cached.response as? HTTPURLResponse
+            let date = http?.fields.onlyValue(of: "Date").flatMap { HTTPDate.seconds(parsing: $0, now: question.now) }
+            let time = min(date ?? question.now, question.now)
+            let exchange = CacheExchange(fields: question.fields, requestTime: time, responseTime: time)
+            then(CacheEntry(cached, exchange: exchange, at: Date()).map { [$0] } ?? [])
+        }
+    }
+
+    /// The key of stored responses to the request. HEAD is answered from the response to GET.
+    var cacheKey: MemoryCache.Key? {
+        request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
+    }
+
+    private func apply(
+        _ decision: (CachePolicy.Decision, CacheEntry?), _ question: CacheQuestion, _ value: HTTPRequestValue,
+        _ body: HTTPRequestBody
+    ) {
+        switch decision {
+        case (.reuse, let entry?): deliver(entry, question)
+        case (.reuseAndValidate, let entry?):
+            deliver(entry, question)
+            refresh(entry, value)
+        case (.validate, let entry?):
+            var value = value
+            entry.head?.addConditions(to: &value.fields)
+            state.withLock { state in state.caching.validated = entry }
+            send(value, body)
+        case (.refuse, _):
+            // A program that forbids the network by its policy gets an error, by a field a response (RFC 9111 §5.2.1.7).
+            question.use.isLocal ? fail(LoadFailure(.notInCache)) : deliverTimeout()
+        case (.forward, _), (.reuse, nil), (.reuseAndValidate, nil), (.validate, nil): send(value, body)
+        }
+    }
+
+    // MARK: Delivery
+
+    /// Delivers a stored response.
+    func deliver(_ entry: CacheEntry, _ question: CacheQuestion) {
+        guard let cached = question.answer(from: entry) else { return fail(LoadFailure(.notInCache)) }
+        deliver(cached)
+    }
+
+    private func deliver(_ cached: CachedURLResponse) {
+        if let http = cached.response as? HTTPURLResponse, isRedirect(http) { return hold(http, cached.data) }
+        let replay = DataLoader(cached, for: attempt)
+        let old = state.withLock { state -> Exchange? in
+            guard state.phase != .ended else { return nil }
+            state.phase = .ended
+            state.caching.replay = replay
+            defer { state.exchange = Exchange() }
+            return state.exchange
+        }
+        guard let old else { return }
+        if old.origin.isSecure { network.challenges.remove(self, old.origin) }
+        replay.start()
+    }
+
+    private func isRedirect(_ response: HTTPURLResponse) -> Bool {
+        [301, 302, 303, 307, 308].contains(response.statusCode) && response.fields.contains("Location")
+    }
+
+    /// Holds a stored redirect like one that has arrived, so that the program decides about it.
+    private func hold(_ response: HTTPURLResponse, _ content: Data) {
+        let isWanted = state.withLock { state in
+            guard state.phase != .ended else { return false }
+            state.phase = .deciding
+            state.exchange.response = response
+            state.held = HeldContent(pieces: content.isEmpty ? [] : [content], count: content.count, isComplete: true)
+            state.record?.fetchType = .localCache
+            state.record?.response = response
+            state.caching.question = nil
+            return true
+        }
+        if isWanted { redirected(response) }
+    }
+
+    /// Delivers the response of a cache that must not use the network.
+    private func deliverTimeout() {
+        let response = HTTPURLResponse(
+            url: request.url, statusCode: 504, version: "HTTP/1.1", fields: FieldSection(), isDecoded: false)
+        deliver(CachedURLResponse(response: response, data: Data(), userInfo: nil, storagePolicy: .notAllowed))
+    }
+
+    // MARK: Storing
+
+    /// Notes the facts that a stored response needs, if the response may be stored. Returns the policy for the task.
+    func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
+        guard let exchange = exchangeIfStorable(response) else { return .notAllowed }
+        attempt.report(.cacheable(exchange))
+        return .allowed
+    }
+
+    private func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
+        let caching = state.withLock { state in state.caching }
+        guard let question = caching.question, let cache, response.statusCode != 401, response.statusCode != 407,
+            CachePolicy.isStorable(
+                method: question.method, request: question.fields, status: response.statusCode,
+                fields: response.fields),
+            response.expectedContentLength <= Int64(cache.maximumContentSize)
+        else { return nil }
+        return CacheExchange(
+            fields: question.fields, requestTime: caching.requestTime, responseTime: caching.responseTime)
+    }
+
+    /// Stores a redirect that is followed: its content is complete, and nothing else stores it.
+    func storeRedirect(_ response: HTTPURLResponse) {
+        guard let exchange = exchangeIfStorable(response), let cache, cache.isPlain, !response.isContentDecoded else {
+            return
+        }
+        let (content, isComplete) = state.withLock { state in (state.held.pieces, state.held.isComplete) }
+        guard isComplete else { return }
+        let cached = CachedURLResponse(response: response, data: content.reduce(into: Data()) { $0.append($1) })
+        cache.store(cached, for: request, exchange)
+    }
+}

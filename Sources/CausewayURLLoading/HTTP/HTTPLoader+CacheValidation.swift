@@ -1,0 +1,144 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// What a response means for the cache.
+    enum CacheVerdict {
+        /// The response is one for the program.
+        case deliver
+        /// The stored response is delivered after the end of the exchange.
+        case useStored(HTTPRequestHandle?)
+        /// The server confirmed another response. The request is sent again without condition.
+        case sendAgain(HTTPRequestHandle?)
+    }
+
+    /// Updates the cache with the head of a response.
+    func judge(_ head: HTTPResponseHead) -> CacheVerdict {
+        let now = CacheExchange.now
+        let caching = state.withLock { state in
+            state.caching.responseTime = now
+            return state.caching
+        }
+        guard let question = caching.question, let cache else {
+            invalidate(head)
+            return .deliver
+        }
+        guard let entry = caching.validated else {
+            if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, caching, now) }
+            return .deliver
+        }
+        if head.status == 304 { return confirm(entry, head, question, cache, caching, now) }
+        guard CachePolicy.isError(head.status), let stored = entry.head,
+            CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
+        else { return .deliver }
+        return .useStored(enter(.confirmed))
+    }
+
+    /// Handles status 304 in answer to the condition of the cache.
+    private func confirm(
+        _ entry: CacheEntry, _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache,
+        _ caching: Caching, _ now: Int
+    ) -> CacheVerdict {
+        guard entry.head?.isConfirmed(by: head.fields) == true else {
+            if let key = cacheKey { cache.remove(key) }
+            state.withLock { state in state.caching.isBypassed = true }
+            return .sendAgain(enter(.restarting))
+        }
+        let fresh = entry.freshened(
+            with: head.fields, requestTime: caching.requestTime, responseTime: now, at: Date())
+        state.withLock { state in state.caching.validated = fresh }
+        if !CacheControl(head.fields).flags.contains(.noStore) { store(fresh, in: cache) }
+        return .useStored(enter(.confirmed))
+    }
+
+    private func store(_ entry: CacheEntry, in cache: URLCache) {
+        guard !cache.isPlain, let task = attempt.task.task as? URLSessionDataTask else {
+            if let key = cacheKey { cache.store(entry, for: key) }
+            return
+        }
+        cache.storeCachedResponse(entry.response, for: task)
+    }
+
+    /// Enters a phase that waits for the end of the exchange. Returns the handle with which the exchange ends early.
+    private func enter(_ phase: Phase) -> HTTPRequestHandle? {
+        state.withLock { state in
+            guard state.phase == .waiting else { return nil }
+            state.phase = phase
+            return state.exchange.reading
+        }
+    }
+
+    /// Compares a response to HEAD with the stored response to GET (RFC 9111 §4.3.5).
+    private func compareHead(
+        _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ caching: Caching, _ now: Int
+    ) {
+        guard cache.isPlain, let key = cacheKey, !cache.isKnownToLack(key) else { return }
+        let check: @Sendable ([CacheEntry]) -> Void = { entries in
+            guard let entry = CacheEntry.selected(from: entries, for: question.fields), let stored = entry.head else {
+                return
+            }
+            guard stored.matches(headOf: head.fields) else { return cache.remove(key) }
+            let update = entry.freshened(
+                with: head.fields, requestTime: caching.requestTime, responseTime: now, at: Date())
+            cache.store(update, for: key)
+        }
+        let known = cache.memoryEntries(for: key)
+        if known.isEmpty { cache.readFiles(of: key, then: check) } else { check(known) }
+    }
+
+    /// Removes what a response to a method that is not safe makes invalid (RFC 9111 §4.4).
+    private func invalidate(_ head: HTTPResponseHead) {
+        let method = request.values.method
+        guard method != "GET", method != "HEAD", !isWebSocket, let cache = network.settings.stores.cache,
+            let uri = request.values.url?.absoluteString
+        else { return }
+        let invalid = CachePolicy.invalidated(method: method, uri: uri, status: head.status, fields: head.fields)
+        for uri in invalid {
+            guard cache.isPlain else {
+                if let url = URL(string: uri) { cache.removeCachedResponse(for: URLRequest(url: url)) }
+                continue
+            }
+            cache.remove(MemoryCache.Key(method: "GET", url: uri))
+        }
+    }
+
+    // MARK: The end of the exchange
+
+    /// Delivers the stored response after the exchange that confirmed it. A revalidated response has two transactions.
+    func deliverConfirmed() {
+        let (caching, record) = state.withLock { state -> (Caching, TransactionRecord?) in
+            state.record?.dates.response.end = Date()
+            return (state.caching, state.record)
+        }
+        guard let entry = caching.validated, let question = caching.question else { return }
+        if let record {
+            attempt.report(.measured(record))
+            attempt.report(.begins(TransactionRecord(request: request)))
+        }
+        deliver(entry, question)
+    }
+
+    /// Delivers the stored response if the server could not be reached, and both sides permit it (RFC 5861 §4). Returns whether it does.
+    func deliversStale() -> Bool {
+        let caching = state.withLock { state in state.caching }
+        guard let entry = caching.validated, let stored = entry.head, let question = caching.question,
+            CachePolicy.permitsStaleAfterError(question.fields, stored, at: CacheExchange.now)
+        else { return false }
+        deliverConfirmed()
+        return true
+    }
+
+    // MARK: Validation beside the use
+
+    /// Validates a stale response that was used meanwhile, once for all tasks (RFC 5861 §3).
+    func refresh(_ entry: CacheEntry, _ value: HTTPRequestValue) {
+        guard let cache, cache.isPlain, let key = cacheKey, let engine = network.engine(for: request.values.options),
+            cache.validations.withLock({ $0.insert(key).inserted })
+        else { return }
+        CacheRefresh(entry, key, cache, request).start(value, engine)
+    }
+}

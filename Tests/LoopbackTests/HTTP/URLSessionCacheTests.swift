@@ -1,0 +1,282 @@
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+import Testing
+
+/// A server whose responses have the number of the request as content.
+private func countingServer(
+    _ requests: RequestLog = RequestLog(), status: String = "200 OK",
+    _ fields: @escaping @Sendable (ScriptedRequest) -> [String]
+) throws -> ScriptedServer {
+    try echoServer(requests) { request in
+        reply(status, fields(request), request.method == "HEAD" ? "" : "\(requests.all.count)")
+    }
+}
+
+/// A session with a private cache.
+private func cachingSession(
+    _ cache: URLCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0), _ delegate: (any URLSessionDelegate)? = nil
+) -> URLSession {
+    privateSession(delegate) { $0.urlCache = cache }
+}
+
+private func load(
+    _ session: URLSession, _ uri: String, _ change: (inout URLRequest) -> Void = { _ in }
+) async throws -> (text: String, response: HTTPURLResponse) {
+    var request = URLRequest(url: try #require(URL(string: uri)))
+    change(&request)
+    let (data, response) = try await session.data(for: request)
+    return (String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse))
+}
+
+extension Loopback {
+    @Suite("URLSession: the cache (§11)")
+    struct URLSessionCacheTests {
+        typealias Policy = NSURLRequest.CachePolicy
+
+        static let old = "Expires: Thu, 01 Jan 2015 00:00:00 GMT"
+
+        @Test(
+            "Which responses come from the cache, by policy",
+            arguments: [
+                ("public", false, true), ("private", false, true), ("max-age=3600", true, true),
+                ("max-age=0", false, true), ("no-cache", false, true), ("no-store", false, false),
+            ])
+        func policies(_ row: (control: String, byProtocol: Bool, anyAge: Bool)) async throws {
+            let server = try countingServer { _ in ["Cache-Control: \(row.control)"] }
+            let expected: [(Policy, Bool)] = [
+                (.useProtocolCachePolicy, row.byProtocol), (.reloadIgnoringLocalCacheData, false),
+                (.reloadIgnoringLocalAndRemoteCacheData, false), (.returnCacheDataElseLoad, row.anyAge),
+                (.returnCacheDataDontLoad, row.anyAge), (.reloadRevalidatingCacheData, false),
+            ]
+            for (policy, isStored) in expected {
+                let session = cachingSession()
+                let first = try await load(session, server.uri("/\(policy.rawValue)")).text
+                let second = try? await load(session, server.uri("/\(policy.rawValue)")) { $0.cachePolicy = policy }
+                    .text
+                #expect((second == first) == isStored, "\(policy.rawValue)")
+                #expect((second == nil) == (policy == .returnCacheDataDontLoad && !isStored), "\(policy.rawValue)")
+            }
+        }
+
+        @Test("returnCacheDataDontLoad without entry fails without a connection")
+        func notStored() async throws {
+            let server = try countingServer { _ in [] }
+            let code = await failureCode {
+                _ = try await load(cachingSession(), server.uri()) { $0.cachePolicy = .returnCacheDataDontLoad }
+            }
+            #expect(code == .cannotLoadFromNetwork)
+            #expect(server.acceptedCount == 0)
+        }
+
+        @Test("A stale response is validated; the program sees it with the new fields, in two transactions")
+        func validates() async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                request["if-none-match"] == "\"v1\""
+                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\nX-Time: 2\r\n\r\n"
+                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=0", "X-Time: 1"], "content")
+            }
+            let delegate = MetricsDelegate()
+            let session = cachingSession(URLCache(memoryCapacity: 1 << 20, diskCapacity: 0), delegate)
+            _ = try await load(session, server.uri())
+            let second = try await load(session, server.uri())
+            #expect(second.text == "content")
+            #expect(second.response.statusCode == 200)
+            #expect(second.response.value(forHTTPHeaderField: "X-Time") == "2")
+            let types = delegate.metrics?.transactionMetrics.map(\.resourceFetchType)
+            #expect(types == [.networkLoad, .localCache])
+            let statuses = delegate.metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+            #expect(statuses == [304, 200])
+            #expect(try await load(session, server.uri()).text == "content")
+            #expect(requests.all.count == 2)
+            #expect(delegate.metrics?.transactionMetrics.map(\.resourceFetchType) == [.localCache])
+            let validated = try await load(session, server.uri()) { $0.cachePolicy = .reloadRevalidatingCacheData }
+            #expect(validated.text == "content")
+            #expect(requests.all.last?["if-none-match"] == "\"v1\"")
+        }
+
+        @Test("A condition of the program is its own: it sees status 304")
+        func ownCondition() async throws {
+            let server = try echoServer { request in
+                request["if-none-match"] == nil
+                    ? reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=60"], "content")
+                    : "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\n\r\n"
+            }
+            let session = cachingSession()
+            _ = try await load(session, server.uri())
+            let own = try await load(session, server.uri()) {
+                $0.setValue("\"v1\"", forHTTPHeaderField: "If-None-Match")
+            }
+            #expect(own.response.statusCode == 304)
+        }
+
+        @Test("Status 304 for another response makes the request start over")
+        func otherConfirmed() async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                request["if-none-match"] == nil
+                    ? reply(
+                        "200 OK", ["ETag: \"v\(requests.all.count)\"", "Cache-Control: no-cache"],
+                        "\(requests.all.count)")
+                    : "HTTP/1.1 304 Not Modified\r\nETag: \"other\"\r\n\r\n"
+            }
+            let session = cachingSession()
+            _ = try await load(session, server.uri())
+            #expect(try await load(session, server.uri()).text == "3")
+            #expect(requests.all.map { $0["if-none-match"] } == [nil, "\"v1\"", nil])
+        }
+
+        @Test("stale-if-error: after an error, and without a server")
+        func staleIfError() async throws {
+            let requests = RequestLog()
+            var server: ScriptedServer? = try echoServer(requests) { _ in
+                requests.all.count > 1
+                    ? reply("503 Service Unavailable", [], "busy")
+                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=0, stale-if-error=60"], "content")
+            }
+            let uri = try #require(server?.uri())
+            let session = cachingSession()
+            for _ in 0..<2 { #expect(try await load(session, uri).text == "content") }
+            #expect(requests.all.count == 2)
+            server?.stop()
+            server = nil
+            let other = privateSession { $0.urlCache = session.configuration.urlCache }
+            #expect(try await load(other, uri).text == "content")
+        }
+
+        @Test("stale-while-revalidate: the stale response is used while it is validated")
+        func staleWhileRevalidate() async throws {
+            let (requests, validated) = (RequestLog(), Gate())
+            let server = try echoServer(requests) { request in
+                defer { if requests.all.count == 2 { validated.open() } }
+                return reply(
+                    "200 OK",
+                    ["ETag: \"v\(requests.all.count)\"", "Cache-Control: max-age=0, stale-while-revalidate=60"],
+                    "\(requests.all.count)")
+            }
+            let session = cachingSession()
+            _ = try await load(session, server.uri())
+            #expect(try await load(session, server.uri()).text == "1")
+            await validated.wait()
+            #expect(requests.all.last?["if-none-match"] == "\"v1\"")
+            // The new response is stored after the server has sent it.
+            while try await load(session, server.uri(), { $0.cachePolicy = .returnCacheDataDontLoad }).text == "1" {
+                await Task.yield()
+            }
+        }
+
+        @Test("Statuses outside of 2xx are stored, and the delegate is not asked")
+        func otherStatuses() async throws {
+            let server = try countingServer(status: "404 Not Found") { _ in ["Cache-Control: max-age=60"] }
+            let session = cachingSession()
+            let texts = [try await load(session, server.uri()).text, try await load(session, server.uri()).text]
+            #expect(texts == ["1", "1"])
+        }
+
+        @Test("A permanent redirect is followed without a request to the old server")
+        func redirect() async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                request.target == "/"
+                    ? reply("301 Moved Permanently", ["Location: /new", "Cache-Control: max-age=60"], "moved")
+                    : reply("200 OK", ["Cache-Control: no-store"], "new")
+            }
+            let session = cachingSession()
+            for _ in 0..<2 { #expect(try await load(session, server.uri()).text == "new") }
+            #expect(requests.all.map(\.target) == ["/", "/new", "/new"])
+        }
+
+        @Test("HEAD and ranges are answered from the response to GET; a write makes it invalid")
+        func otherRequests() async throws {
+            let requests = RequestLog()
+            let server = try countingServer(requests) { _ in ["Cache-Control: max-age=60", "X-Kind: stored"] }
+            let session = cachingSession()
+            _ = try await load(session, server.uri())
+            let head = try await load(session, server.uri()) { $0.httpMethod = "HEAD" }
+            #expect(head.text.isEmpty)
+            #expect(head.response.value(forHTTPHeaderField: "X-Kind") == "stored")
+            let part = try await load(session, server.uri()) { $0.setValue("bytes=0-0", forHTTPHeaderField: "Range") }
+            #expect(part.text == "1")
+            #expect(part.response.statusCode == 206)
+            #expect(part.response.value(forHTTPHeaderField: "Content-Range") == "bytes 0-0/1")
+            #expect(requests.all.count == 1)
+            _ = try await load(session, server.uri()) { $0.httpMethod = "DELETE" }
+            #expect(try await load(session, server.uri()).text == "3")
+        }
+
+        @Test("Responses are apart by the fields of Vary, by cookies, and by credentials")
+        func variants() async throws {
+            let requests = RequestLog()
+            let server = try countingServer(requests) { request in
+                ["Cache-Control: max-age=60", request.target == "/" ? "Vary: X-Kind" : "X-Other: 1"]
+            }
+            let session = cachingSession()
+            var texts: [String] = []
+            for kind in ["a", "b", "a", "b"] {
+                texts.append(
+                    try await load(session, server.uri()) { $0.setValue(kind, forHTTPHeaderField: "X-Kind") }.text)
+            }
+            #expect(texts == ["1", "2", "1", "2"])
+            texts = []
+            for user in ["a", "b", nil, "a"] {
+                texts.append(
+                    try await load(session, server.uri("/user")) {
+                        $0.setValue(user, forHTTPHeaderField: "Authorization")
+                    }.text)
+            }
+            #expect(Set(texts[..<3]).count == 3)
+        }
+
+        @Test("Files serve another cache, and survive the session")
+        func files() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let first = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, directory: folder)
+            #expect(try await load(cachingSession(first), server.uri()).text == "1")
+            #expect(first.currentDiskUsage > 0)
+            let second = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, directory: folder)
+            #expect(try await load(cachingSession(second), server.uri()).text == "1")
+            second.removeAllCachedResponses()
+            #expect(second.currentDiskUsage == 0)
+            #expect(try await load(cachingSession(second), server.uri()).text == "2")
+        }
+
+        @Test("A session without cache stores nothing, and downloads use none")
+        func without() async throws {
+            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let bare = privateSession { $0.urlCache = nil }
+            for number in 1...2 { #expect(try await load(bare, server.uri()).text == "\(number)") }
+            let session = cachingSession()
+            let url = try #require(URL(string: server.uri()))
+            _ = try await session.download(from: url)
+            #expect(session.configuration.urlCache?.cachedResponse(for: URLRequest(url: url)) == nil)
+        }
+
+        @Test("The methods of a subclass that have a task are asked")
+        func subclass() async throws {
+            final class Own: URLCache, @unchecked Sendable {
+                let calls = LockedValue<[String]>([])
+
+                override func getCachedResponse(
+                    for dataTask: URLSessionDataTask,
+                    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+                ) {
+                    calls.withLock { $0.append("get") }
+                    super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
+                }
+
+                override func storeCachedResponse(_ cached: CachedURLResponse, for dataTask: URLSessionDataTask) {
+                    calls.withLock { $0.append("store") }
+                    super.storeCachedResponse(cached, for: dataTask)
+                }
+            }
+            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let cache = Own(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+            let session = cachingSession(cache)
+            for _ in 0..<2 { #expect(try await load(session, server.uri()).text == "1") }
+            #expect(cache.calls.withLock { $0 } == ["get", "store", "get"])
+        }
+    }
+}
