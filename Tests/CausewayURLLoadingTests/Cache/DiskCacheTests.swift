@@ -228,8 +228,10 @@ struct DiskCacheTests {
             [.modificationDate: Date(timeIntervalSinceNow: -7_200)], ofItemAtPath: left.path)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: -365 * 86_400)], ofItemAtPath: old.path)
-        #expect(folder.cache().currentDiskUsage > 0)
-        _ = folder.cache().currentDiskUsage
+        let other = folder.cache()
+        #expect(other.currentDiskUsage > 0)
+        // The first use opened the directory, and the queue cleans it before the second.
+        #expect(other.currentDiskUsage > 0)
         #expect(folder.names.count == 2)
         #expect(folder.names.contains(recent.lastPathComponent))
     }
