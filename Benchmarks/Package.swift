@@ -35,6 +35,10 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
+        // Measures responses from the cache.
+        .executableTarget(
+            name: "CacheHits", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
+            swiftSettings: house),
         // http-memory measures the memory of this program.
         .executableTarget(
             name: "HTTPMemory", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],

@@ -66,9 +66,19 @@ public import Foundation
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
+    /// The directory of a test runner, which must neither use nor change what a run before it stored; `nil` for other programs.
+    private static let testDirectory: String? = {
+        let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+        guard StoreDirectory.isTestRunner(name) else { return nil }
+        let path = FileManager.default.temporaryDirectory.path + "/URLCache-\(UUID().uuidString)"
+        System.atExit { try? FileManager.default.removeItem(atPath: path) }
+        return path
+    }()
+
     /// Returns the absolute path of a directory for files.
     private static func directory(_ path: String?) -> String {
         if let path, path.hasPrefix("/") { return path }
+        if path == nil, let testDirectory { return testDirectory }
         let base =
             FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.path ?? NSTemporaryDirectory()
         let name = path ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName

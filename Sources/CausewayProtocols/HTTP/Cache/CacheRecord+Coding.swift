@@ -30,9 +30,13 @@ extension CacheRecord {
         append(attachment, to: &values)
         append(Int64(content.count), to: &values)
         append(content.checksum, to: &values)
-        guard values.count <= Self.maximumCount else { return nil }
-        var result = Self.magic
-        append(UInt32(values.count), to: &result)
+        return values.count <= Self.maximumCount ? Self.sealed(values) : nil
+    }
+
+    /// Returns the head of a file with these values, and their checksum.
+    package static func sealed(_ values: [UInt8]) -> [UInt8] {
+        var result = magic
+        append(UInt32(truncatingIfNeeded: values.count), to: &result)
         append(CacheChecksum.of(values), to: &result)
         return result + values
     }
@@ -46,11 +50,13 @@ extension CacheRecord {
         append(Array(part.request.utf8), to: &values)
     }
 
-    private func append<T: FixedWidthInteger>(_ number: T, to bytes: inout [UInt8]) {
+    private static func append<T: FixedWidthInteger>(_ number: T, to bytes: inout [UInt8]) {
         for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> T(shift)))
         }
     }
+
+    private func append<T: FixedWidthInteger>(_ number: T, to bytes: inout [UInt8]) { Self.append(number, to: &bytes) }
 
     private func append(_ text: [UInt8], to bytes: inout [UInt8]) {
         append(UInt32(text.count), to: &bytes)

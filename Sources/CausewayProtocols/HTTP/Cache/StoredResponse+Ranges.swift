@@ -41,7 +41,7 @@ extension StoredResponse {
     /// Returns the fields of a response with status 206 that has these positions of the stored content.
     package func fields(forPart positions: Range<Int>, count: Int) -> FieldSection {
         var result = usableFields
-        if part?.positions.count == positions.count { return result }
+        if part?.positions.count == positions.count, result.contains("Content-Range") { return result }
         let start = part?.positions.lowerBound ?? 0
         let range = ContentRange(
             positions: start + positions.lowerBound..<start + positions.upperBound, length: part?.length ?? count)

@@ -1,0 +1,20 @@
+import CFuzzerMain
+import CausewayExercises
+import Foundation
+
+/// Reads bytes as a file of the cache or as an exchange. What is read can be written again, and its use is bounded. Nothing traps.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    switch bytes.first {
+    case 0: Exercise.cacheFile(Array(bytes.dropFirst()))
+    default: Exercise.cacheExchange(Array(bytes.dropFirst()))
+    }
+    return 0
+}
+
+@main
+enum FuzzCache {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}
