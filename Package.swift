@@ -174,7 +174,7 @@ let package = Package(
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines", "CausewayPackets",
                 "CausewayProtocols", "CausewayRuntime",
-                "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
+                "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house, linkerSettings: toolLinking),

@@ -8,6 +8,9 @@ extension Interop {
         static let transports = ["network", "sockets", "streams"]
         /// The transports that support TLS.
         static let secureTransports = ["network", "streams"]
+        /// The transports of a client. A session's stream task does not accept connections.
+        static let clientTransports = transports + ["session"]
+        static let secureClientTransports = secureTransports + ["session"]
         private static let longest = String(repeating: "y", count: 1_024)
 
         private static func place(in scratch: Scratch) async throws -> (port: UInt16, arguments: [String]) {
@@ -15,7 +18,7 @@ extension Interop {
             return (port, ["127.0.0.1", "\(port)"])
         }
 
-        @Test("Every pair of transports can hold a conversation", arguments: transports, transports)
+        @Test("Every pair of transports can hold a conversation", arguments: clientTransports, transports)
         func pairs(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -38,7 +41,7 @@ extension Interop {
             }
         }
 
-        @Test("A long conversation of many lines loses none", arguments: transports, transports)
+        @Test("A long conversation of many lines loses none", arguments: clientTransports, transports)
         func manyLines(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -86,7 +89,7 @@ extension Interop {
 
         @Test(
             "Every transport can talk with a listening netcat", .enabled(if: Peer.netcat.path != nil),
-            arguments: transports)
+            arguments: clientTransports)
         func toNetcat(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -123,7 +126,7 @@ extension Interop {
             }
         }
 
-        @Test("A refused connection is reported", arguments: transports)
+        @Test("A refused connection is reported", arguments: clientTransports)
         func refused(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -137,6 +140,7 @@ extension Interop {
             "Transports without TLS refuse the TLS options",
             arguments: [
                 ["--tls", "--transport", "sockets", "host", "1"], ["--ca", "x", "host", "1"], ["-l", "--tls", "1"],
+                ["-l", "--transport", "session", "1"], ["-4", "--transport", "session", "host", "1"],
             ])
         func usage(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
@@ -164,7 +168,9 @@ extension Interop {
             return (cert, key)
         }
 
-        @Test("Transports with each other, over TLS", arguments: ChatTests.secureTransports, ChatTests.secureTransports)
+        @Test(
+            "Transports with each other, over TLS", arguments: ChatTests.secureClientTransports,
+            ChatTests.secureTransports)
         func pairs(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (cert, key) = try await Self.certificate(in: scratch)
@@ -189,7 +195,7 @@ extension Interop {
             }
         }
 
-        @Test("An untrusted certificate is refused", arguments: ChatTests.secureTransports)
+        @Test("An untrusted certificate is refused", arguments: ChatTests.secureClientTransports)
         func distrust(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (cert, key) = try await Self.certificate(in: scratch)
@@ -204,7 +210,7 @@ extension Interop {
             }
         }
 
-        @Test("s_server", arguments: ChatTests.secureTransports, [["--insecure-skip-verify"], ["--ca"]])
+        @Test("s_server", arguments: ChatTests.secureClientTransports, [["--insecure-skip-verify"], ["--ca"]])
         func server(_ transport: String, _ trust: [String]) async throws {
             try await Scratch.run { scratch in
                 let (cert, key) = try await Self.certificate(in: scratch)

@@ -97,7 +97,9 @@ struct StreamConversation: Sendable {
     mutating func read(
         _ minimum: Int, _ maximum: Int, timeout: TimeInterval, _ handler: @escaping StreamRead.Handler, at now: Duration
     ) {
-        guard phase != .ended else { return call(handler, error) }
+        guard phase != .ended else {
+            return input.wasEndRead ? actions.append(.call { handler(nil, true, nil) }) : call(handler, error)
+        }
         let maximum = max(maximum, 0)
         let kind = StreamRead.Kind.bytes(minimum: min(max(minimum, 1), maximum), maximum: maximum, handler)
         append(StreamRead(number: nextNumber(), kind: kind, limit: OperationLimit(timeout)), at: now)

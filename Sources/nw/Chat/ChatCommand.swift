@@ -18,7 +18,8 @@ struct ChatCommand: Subcommand {
             prints.
 
             All transports use the same line format and interoperate: `network` is NWConnection with a framer, \
-            `sockets` are BSD sockets without TLS, `streams` is a pair of Foundation streams.
+            `sockets` are BSD sockets without TLS, `streams` is a pair of Foundation streams, `session` is a stream \
+            task of URLSession, which only connects.
 
             Examples:
               nw chat -l 9000                              wait for a peer
@@ -54,6 +55,9 @@ struct ChatCommand: Subcommand {
         if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         if security.isOn, transport == .sockets {
             throw ValidationError("--transport sockets does not support TLS: use network or streams.")
+        }
+        if transport == .session, listen || v4Only || v6Only {
+            throw ValidationError("--transport session does not support -l, -4 and -6: use network or streams.")
         }
         if security.isOn, listen, security.cert == nil { throw ValidationError("-l with --tls requires --cert.") }
         _ = try place()
@@ -95,7 +99,7 @@ struct ChatCommand: Subcommand {
         let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port).label
         var made: (any LineTransport)?
         do {
-            let transport = try await transport.kind.connect(to: host, port: port, using: try parameters)
+            let transport = try await makeTransport(to: host, port)
             made = transport
             try await transport.open()
             return transport
@@ -109,11 +113,19 @@ struct ChatCommand: Subcommand {
         }
     }
 
+    private func makeTransport(to host: String, _ port: NWEndpoint.Port) async throws -> any LineTransport {
+        guard let kind = transport.kind else {
+            return TaskLineTransport(to: host, port: port, try security.taskSecurity())
+        }
+        return try await kind.connect(to: host, port: port, using: try parameters)
+    }
+
     private func accept(at host: String?, _ port: NWEndpoint.Port) async throws -> any LineTransport {
         let label = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port).label } ?? "port \(port)"
         let accepted: any LineTransport
         do {
-            accepted = try await transport.kind.accept(at: host, port: port, using: try parameters) { [verbose] port in
+            guard let kind = transport.kind else { throw NWError.posix(.ENOTSUP) }
+            accepted = try await kind.accept(at: host, port: port, using: try parameters) { [verbose] port in
                 if verbose { printError("nw: chat: listening on port \(port.rawValue)") }
             }
         } catch let failure as CommandFailure {
@@ -132,13 +144,15 @@ struct ChatCommand: Subcommand {
 
 /// The API that carries the lines; the values of `--transport`.
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case network, sockets, streams
+    case network, sockets, streams, session
 
-    var kind: LineTransportKind {
+    /// The kind of `CausewayLines`; `nil` for the stream task of a session.
+    var kind: LineTransportKind? {
         switch self {
         case .network: .network
         case .sockets: .sockets
         case .streams: .streams
+        case .session: nil
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayURLLoading
 import Dispatch
 
 /// The TLS options of `nw chat`.
@@ -32,6 +33,19 @@ struct ChatSecurity: ParsableArguments {
         if authorities != nil, skipsVerification {
             throw ValidationError("--ca and --insecure-skip-verify cannot be combined.")
         }
+    }
+
+    /// Returns the settings for a stream task; `nil` without TLS.
+    ///
+    /// - Throws: ``CommandFailure`` if a file cannot be read or does not contain a certificate.
+    func taskSecurity() throws -> TaskLineTransport.Security? {
+        guard isOn else { return nil }
+        return TaskLineTransport.Security(
+            anchors: try authorities.map { try CertificateFiles.authorities($0) }, skipsVerification: skipsVerification,
+            credential: try cert.map { cert in
+                let identity = try CertificateFiles.identity(cert, key)
+                return URLCredential(identity: identity, certificates: nil, persistence: .forSession)
+            })
     }
 
     /// - Throws: ``CommandFailure`` if a file cannot be read or does not contain a certificate.

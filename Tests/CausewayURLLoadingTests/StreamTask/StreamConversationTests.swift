@@ -38,6 +38,8 @@ struct StreamConversationTests {
         driver.change { $0.closeWrite(at: $1) }
         #expect(driver.sent == "x.")
         #expect(driver.noticed.suffix(4) == ["wrote x", "write closed", "ended", "disconnected"])
+        driver.read(1, 1, "c")
+        #expect(driver.noticed.last == "c - end")
     }
 
     @Test("Only the read of the last byte reports the end")

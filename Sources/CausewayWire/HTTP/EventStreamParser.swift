@@ -1,0 +1,108 @@
+/// Parses a stream of server-sent events (WHATWG HTML §9.2.5, §9.2.6), which can be cut anywhere.
+///
+/// The memory is bounded by the size limit. Invalid UTF-8 is replaced, and an event that the end of the stream cuts off is dropped.
+package struct EventStreamParser: Sendable {
+    package struct Event: Equatable, Sendable {
+        /// The last event identifier of the stream; empty if there is none.
+        package var id: String
+        /// The type; `message` if the stream names none.
+        package var type: String
+        /// The lines of data, joined with line feeds.
+        package var data: String
+
+        package init(id: String, type: String, data: String) {
+            self.id = id
+            self.type = type
+            self.data = data
+        }
+    }
+
+    /// The reason why a stream cannot be parsed further.
+    package enum Failure: Error, Equatable {
+        /// An event exceeds the size limit.
+        case tooLong
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The identifier to send as `Last-Event-ID` with the next request; empty for none. It belongs to the last complete event.
+    package private(set) var lastEventID: String
+    /// The last reconnection time that the stream set, in milliseconds.
+    package private(set) var reconnectionTime: Int?
+
+    private let limit: Int
+    private var line: [UInt8] = []
+    /// Whether the last byte was CR. A following LF belongs to the same line end.
+    private var endsWithReturn = false
+    /// Whether the first line is not complete. It can begin with a byte order mark.
+    private var isFirstLine = true
+    private var type: [UInt8] = []
+    private var data: [UInt8] = []
+    private var id: String
+
+    /// - Parameters:
+    ///   - lastEventID: The identifier of the last event of an earlier connection.
+    ///   - limit: The maximum size of an event in bytes.
+    package init(lastEventID: String = "", limit: Int = 1 << 20) {
+        self.lastEventID = lastEventID
+        id = lastEventID
+        self.limit = limit
+    }
+
+    /// Parses the next bytes, and appends the events that they complete.
+    ///
+    /// - Throws: ``Failure/tooLong``. Events before the long one have been appended.
+    package mutating func parse(_ bytes: some Sequence<UInt8>, into events: inout [Event]) throws(Failure) {
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\n"):
+                if !endsWithReturn { endLine(&events) }
+                endsWithReturn = false
+            case UInt8(ascii: "\r"):
+                endLine(&events)
+                endsWithReturn = true
+            default:
+                guard line.count + data.count + type.count < limit else { throw .tooLong }
+                line.append(byte)
+                endsWithReturn = false
+            }
+        }
+    }
+
+    private mutating func endLine(_ events: inout [Event]) {
+        if isFirstLine, line.starts(with: Self.byteOrderMark) { line.removeFirst(Self.byteOrderMark.count) }
+        isFirstLine = false
+        if line.isEmpty { dispatch(&events) } else { interpret() }
+        line.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func interpret() {
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        var value = line[colon...].dropFirst()
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        // A line that begins with a colon is a comment: its name is empty.
+        switch String(decoding: line[..<colon], as: UTF8.self) {
+        case "event": type = Array(value)
+        case "data": data += value + [UInt8(ascii: "\n")]
+        case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+        case "retry": setReconnectionTime(value)
+        default: break
+        }
+    }
+
+    private mutating func setReconnectionTime(_ digits: ArraySlice<UInt8>) {
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return
+        }
+        // A number that does not fit is as good as the largest one.
+        reconnectionTime = Int(String(decoding: digits, as: UTF8.self)) ?? .max
+    }
+
+    private mutating func dispatch(_ events: inout [Event]) {
+        lastEventID = id
+        defer { (type, data) = ([], []) }
+        guard !data.isEmpty else { return }
+        let name = type.isEmpty ? "message" : String(decoding: type, as: UTF8.self)
+        events.append(Event(id: lastEventID, type: name, data: String(decoding: data.dropLast(), as: UTF8.self)))
+    }
+}

@@ -1,0 +1,90 @@
+import Causeway
+import CausewayLines
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+
+/// Lines over a stream task of `URLSession`. Only for connections to a listening peer.
+final class TaskLineTransport: NSObject, LineTransport, URLSessionTaskDelegate {
+    /// How the server is authenticated.
+    struct Security: Sendable {
+        var anchors: [SecCertificate]?
+        var skipsVerification = false
+        var credential: URLCredential?
+    }
+
+    let peer: String
+    private let security: Security?
+    private let decoder = LockedValue(LineDecoder())
+    /// Whether the peer has ended its sending direction.
+    private let hasEnded = LockedValue(false)
+    private let held = LockedValue<URLSessionStreamTask?>(nil)
+
+    /// Creates a transport. ``open()`` connects it.
+    init(to host: String, port: NWEndpoint.Port, _ security: Security?) {
+        peer = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port).label
+        self.security = security
+        super.init()
+        let configuration = URLSessionConfiguration.ephemeral
+        // An open conversation has no time limit.
+        configuration.timeoutIntervalForResource = .greatestFiniteMagnitude
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        let task = session.streamTask(withHostName: host, port: Int(port.rawValue))
+        held.withLock { $0 = task }
+        session.finishTasksAndInvalidate()
+    }
+
+    private var task: URLSessionStreamTask? { held.withLock { $0 } }
+
+    func open() async throws {
+        guard let task else { return }
+        task.resume()
+        if security != nil { task.startSecureConnection() }
+        // An empty write is complete when the connection is established.
+        try await unwrapping { try await task.write(Data(), timeout: 0) }
+    }
+
+    func send(_ line: Data) async throws {
+        guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
+        try await unwrapping { try await self.task?.write(line + LineFormat.end, timeout: 0) }
+    }
+
+    func sendEnd() async throws { task?.closeWrite() }
+
+    func next() async throws -> Data? {
+        while true {
+            if let line = try decoder.withLock({ decoder in try decoder.next() }) { return line }
+            guard let task, !hasEnded.withLock({ $0 }) else {
+                try decoder.withLock { decoder in try decoder.finish() }
+                return nil
+            }
+            let (data, isAtEnd) = try await unwrapping {
+                try await task.readData(ofMinLength: 1, maxLength: 16_384, timeout: 0)
+            }
+            if let data { decoder.withLock { decoder in decoder.append(data) } }
+            if isAtEnd { hasEnded.withLock { $0 = true } }
+        }
+    }
+
+    func close() { task?.cancel() }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        guard let trust = challenge.protectionSpace.serverTrust else {
+            return security?.credential.map { (.useCredential, $0) } ?? (.performDefaultHandling, nil)
+        }
+        if security?.skipsVerification == true { return (.useCredential, URLCredential(trust: trust)) }
+        if let anchors = security?.anchors { SecTrustSetAnchorCertificates(trust, anchors as CFArray) }
+        return (.performDefaultHandling, nil)
+    }
+
+    /// Runs an operation, and throws the network's error instead of the `URLError` that contains it.
+    private func unwrapping<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as URLError {
+            throw error.userInfo[NSUnderlyingErrorKey] as? NWError ?? error
+        }
+    }
+}
