@@ -87,6 +87,8 @@ struct StreamConversation: Sendable {
     private var alarm: Duration?
     /// The error of the task; set at its end.
     private var error: (any Error)?
+    /// Whether both directions ended. A cancellation that follows must not abort the connection, because bytes can be on their way.
+    private var isComplete = false
     var actions: [Action] = []
 
     /// - Parameter handshakeLimit: The maximum time of the TLS handshake in seconds; 0 for none.
@@ -190,13 +192,14 @@ struct StreamConversation: Sendable {
         batches = [StreamBatch()]
         actions += calls.sorted { $0.number < $1.number }.map(\.action)
         phase = .ended
-        actions.append(.disconnect(isInterrupted: error != nil))
+        actions.append(.disconnect(isInterrupted: error != nil && !isComplete))
     }
 
     /// Ends the task.
     mutating func endTask(_ failure: LoadFailure?) {
         guard phase != .ended else { return }
         phase = .ended
+        isComplete = failure == nil
         error = failure?.urlError(for: nil)
         actions.append(.end(failure))
     }

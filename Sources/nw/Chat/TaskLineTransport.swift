@@ -5,7 +5,7 @@ import CausewayURLLoading
 import Foundation
 
 /// Lines over a stream task of `URLSession`. Only for connections to a listening peer.
-final class TaskLineTransport: NSObject, LineTransport, URLSessionTaskDelegate {
+final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate {
     /// How the server is authenticated.
     struct Security: Sendable {
         var anchors: [SecCertificate]?
@@ -18,6 +18,8 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionTaskDelegate {
     private let decoder = LockedValue(LineDecoder())
     /// Whether the peer has ended its sending direction.
     private let hasEnded = LockedValue(false)
+    /// Whether the sending direction has ended, and the call that waits for this.
+    private let sending = LockedValue<(hasEnded: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
     private let held = LockedValue<URLSessionStreamTask?>(nil)
 
     /// Creates a transport. ``open()`` connects it.
@@ -49,7 +51,16 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionTaskDelegate {
         try await unwrapping { try await self.task?.write(line + LineFormat.end, timeout: 0) }
     }
 
-    func sendEnd() async throws { task?.closeWrite() }
+    func sendEnd() async throws {
+        task?.closeWrite()
+        await withCheckedContinuation { continuation in
+            let hasEnded = sending.withLock { sending in
+                if !sending.hasEnded { sending.waiter = continuation }
+                return sending.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
 
     func next() async throws -> Data? {
         while true {
@@ -66,7 +77,24 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionTaskDelegate {
         }
     }
 
-    func close() { task?.cancel() }
+    /// Ends the connection in order if the peer has ended, and aborts it otherwise.
+    func close() {
+        if hasEnded.withLock({ $0 }) { task?.closeWrite() } else { task?.cancel() }
+    }
+
+    func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) { endSending() }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        endSending()
+    }
+
+    private func endSending() {
+        let waiter = sending.withLock { sending in
+            sending.hasEnded = true
+            return sending.waiter.take()
+        }
+        waiter?.resume()
+    }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge

@@ -256,6 +256,21 @@ struct StreamConversationTests {
         #expect(driver.noticed.last == "5 cancelled")
     }
 
+    @Test("A cancellation after both directions ended does not abort the connection")
+    func lateCancellation() {
+        var conversation = StreamConversation()
+        conversation.setPaused(false, at: .zero)
+        conversation.opened(at: .zero)
+        conversation.closeRead(at: .zero)
+        conversation.closeWrite(at: .zero)
+        conversation.sent(0, nil, at: .zero)
+        conversation.end(LoadFailure(.cancelled).urlError(for: nil))
+        guard case .disconnect(isInterrupted: false)? = conversation.actions.last else {
+            Issue.record("the connection is aborted")
+            return
+        }
+    }
+
     @Test("closeRead waits for earlier reads; with both directions closed the task ends")
     func closedRead() {
         var driver = StreamDriver()
