@@ -134,4 +134,15 @@ struct RequestTests {
         #expect(URLRequest(url: relative).url?.baseURL == nil)
         #expect(URLRequest(url: relative).description == "http://example.com/get")
     }
+
+    @Test("A request as a command line of curl")
+    func curlCommand() {
+        var request = URLRequest(url: URL(string: "http://example.com/a?b")!)
+        request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+        #expect(request.curlCommand() == "curl -H 'Authorization: (hidden)' 'http://example.com/a?b'")
+        #expect(request.curlCommand(showsSecrets: true) == "curl -H 'Authorization: Bearer t' 'http://example.com/a?b'")
+        request.httpMethod = "PUT"
+        request.httpBodyStream = InputStream(data: Data())
+        #expect(request.curlCommand().contains("-X PUT") && request.curlCommand().contains("--data-binary @-"))
+    }
 }

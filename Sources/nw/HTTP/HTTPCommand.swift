@@ -30,6 +30,7 @@ struct HTTPCommand: Subcommand {
               tar c . | nw http -T - http://host/a.tar  upload a stream
               nw http -u ann:secret http://host/        Digest or Basic
               nw http --json -I https://example.com     one JSON object
+              nw http --curl :8080/users name=Ann       the same for curl
 
             Exit codes:
               0       success, with any status (see --fail)
@@ -63,8 +64,10 @@ struct HTTPCommand: Subcommand {
         let plan = try plan()
         try await reporting("http") {
             do {
+                let start = try plan.start(request)
+                guard !output.curl else { return printLine(PrintableText(foreign: start.curlCommand)) }
                 let session = HTTPSession(
-                    start: try plan.start(request), route: try connection.route(), cookies: try plan.cookies(request),
+                    start: start, route: try connection.route(), cookies: try plan.cookies(request),
                     destination: try plan.destination(output), output: HTTPOutput(output, request))
                 let limit = connection.maxTime.map { Duration.seconds($0) }
                 try await untilInterrupted { try await session.run(within: limit) }

@@ -12,13 +12,19 @@ enum HTTPHeadText {
 
     /// Returns the request line and the fields. Credentials are hidden, because people share such output.
     static func lines(_ head: HTTPRequestHead, protocolName: String?) -> [String] {
+        ["\(head.method) \(head.target) \(protocolName == "h2" ? "HTTP/2" : "HTTP/1.1")"]
+            + fieldLines(shown(head.fields))
+    }
+
+    /// Returns fields without the values that are credentials.
+    static func shown(_ all: FieldSection) -> FieldSection {
         var fields = FieldSection()
-        for field in head.fields {
+        for field in all {
             let name = String(decoding: field.name, as: UTF8.self)
-            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
+            let isSecret = ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(name.lowercased())
             fields.append(name, isSecret ? "(hidden)" : String(decoding: field.value, as: UTF8.self))
         }
-        return ["\(head.method) \(head.target) \(protocolName == "h2" ? "HTTP/2" : "HTTP/1.1")"] + fieldLines(fields)
+        return fields
     }
 
     private static func fieldLines(_ fields: FieldSection) -> [String] {

@@ -215,6 +215,12 @@ struct HTTPOutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object with the head, the times and the content, instead of the content.")
     var json = false
 
+    @Option(help: ArgumentHelp("Store heads and times in FILE as an HTTP Archive (HAR 1.2).", valueName: "file"))
+    var har: String?
+
+    @Flag(help: "Print the request as a curl command, with credentials, and send nothing.")
+    var curl = false
+
     func validate() throws {
         if output != nil, remoteName { throw ValidationError("-o and -O cannot be combined.") }
         if continueAt != nil, !remoteName, output == nil || output == "-" {

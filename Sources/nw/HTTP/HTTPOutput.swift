@@ -10,6 +10,7 @@ struct HTTPOutput: Sendable {
     var hasProgressBar: Bool
     var isUpload: Bool
     var cookieJar: String?
+    var archive: String?
 
     init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) {
         showsHead = options.include || request.head
@@ -20,5 +21,6 @@ struct HTTPOutput: Sendable {
         hasProgressBar = !options.silent && !options.verbose
         isUpload = request.uploadFile != nil
         cookieJar = request.cookieJar
+        archive = options.har
     }
 }

@@ -47,6 +47,10 @@ struct HTTPSession: Sendable {
             for record in conversation.records { printError(record.picture()) }
         }
         try store(conversation.cookies)
+        if let path = output.archive {
+            let archive = HTTPArchive(conversation.records, content, sent: start.content)
+            try store(Data(PrintableText(json: archive, isIndented: true).text.utf8), at: path)
+        }
         if let failure { throw failure }
     }
 
@@ -71,9 +75,13 @@ struct HTTPSession: Sendable {
 
     private func store(_ cookies: CookieStore) throws {
         guard let path = output.cookieJar else { return }
+        try store(Data(CookieFile.text(cookies.all).utf8), at: path)
+    }
+
+    private func store(_ content: Data, at path: String) throws {
         do {
             let file = try OpenFile(storingAt: path, keeping: nil, followsLinks: true)
-            try file.writeAll(Data(CookieFile.text(cookies.all).utf8))
+            try file.writeAll(content)
         } catch {
             throw HTTPCommandFailure(.write, "cannot write \(path): \(describe(error))")
         }

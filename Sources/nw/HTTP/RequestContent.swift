@@ -1,5 +1,6 @@
 import Causeway
 import CausewayHTTP
+import CausewayProtocols
 import CausewayWire
 import Dispatch
 import FoundationEssentials
@@ -72,4 +73,24 @@ final class FileBodySource: HTTPBodySource {
     }
 
     func stop() { isStopped.store(true, ordering: .relaxed) }
+}
+
+extension HTTPConversation.Start {
+    /// The request as a command line of curl, with its credentials.
+    var curlCommand: String {
+        let shown: CurlCommand.Content =
+            switch content {
+            case .none: .none
+            case .data(let data): .bytes(Array(data))
+            case .file(let path): .file(path)
+            case .standardInput: .standardInput
+            }
+        var request = request
+        if let credential, sendsCredentialFirst, let value = BasicAuthentication.authorization(credential) {
+            request.fields.set("Authorization", value)
+        }
+        return CurlCommand(
+            method: request.method, target: request.target.description, fields: request.fields, content: shown
+        ).text(showsSecrets: true)
+    }
 }

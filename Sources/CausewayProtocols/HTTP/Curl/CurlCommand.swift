@@ -1,0 +1,98 @@
+package import CausewayWire
+
+/// A request as a command line for curl in a POSIX shell.
+package struct CurlCommand: Sendable {
+    /// The content of the request.
+    package enum Content: Equatable, Sendable {
+        case none
+        case bytes([UInt8])
+        case file(String)
+        case standardInput
+    }
+
+    /// Fields whose values are credentials.
+    private static let secrets = ["authorization", "proxy-authorization", "cookie"]
+
+    package var method: String
+    package var target: String
+    package var fields: FieldSection
+    package var content: Content
+
+    package init(method: String, target: String, fields: FieldSection, content: Content) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.content = content
+    }
+
+    /// Returns the command line.
+    ///
+    /// - Parameter showsSecrets: Whether credentials are part of the text, which people share. Otherwise their values are replaced.
+    package func text(showsSecrets: Bool) -> String {
+        var words = ["curl"]
+        words += methodWords
+        // A bracket or a brace in a URL is a pattern of curl, and dot segments are removed by default.
+        if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
+        if target.contains("/.") { words.append("--path-as-is") }
+        for field in fields { words += ["-H", Self.quoted(line(field, showsSecrets))] }
+        let isText = contentWords(&words)
+        words.append(Self.quoted(target))
+        let command = words.joined(separator: " ")
+        guard case .bytes(let bytes) = content, !isText else { return command }
+        return "printf \(Self.octal(bytes)) | \(command)"
+    }
+
+    private var methodWords: [String] {
+        switch (method, content) {
+        case ("GET", .none): []
+        case ("POST", let content) where content != .none: []
+        case ("HEAD", .none): ["--head"]
+        default: ["-X", Self.quoted(method)]
+        }
+    }
+
+    private func line(_ field: FieldSection.Field, _ showsSecrets: Bool) -> String {
+        let name = String(decoding: field.name, as: UTF8.self)
+        guard showsSecrets || !Self.secrets.contains(name.lowercased()) else { return name + ": (hidden)" }
+        // `NAME:` would remove a field of curl's own.
+        return field.value.isEmpty ? name + ";" : name + ": " + String(decoding: field.value, as: UTF8.self)
+    }
+
+    /// Adds the content. Returns whether it needs no pipe.
+    private func contentWords(_ words: inout [String]) -> Bool {
+        if content != .none, !fields.contains("Content-Type") { words += ["-H", "'Content-Type:'"] }
+        switch content {
+        case .none: return true
+        case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
+        case .standardInput: words += ["--data-binary", "@-"]
+        case .bytes(let bytes):
+            // Control characters would not survive a terminal.
+            guard let text = String(validating: bytes, as: UTF8.self),
+                !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            else {
+                words += ["--data-binary", "@-"]
+                return false
+            }
+            // `--data-binary` would read a file after `@`.
+            words += [text.hasPrefix("@") ? "--data-raw" : "--data-binary", Self.quoted(text)]
+        }
+        return true
+    }
+
+    /// Returns a word of a POSIX shell.
+    private static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-._/:@%+=,".utf8.contains(byte)
+            }
+        return isPlain
+            ? text
+            : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
+    /// Returns bytes as the format of printf.
+    private static func octal(_ bytes: [UInt8]) -> String {
+        "'" + bytes.map { #"\"# + String(Int($0) + 512, radix: 8).suffix(3) }.joined() + "'"
+    }
+}

@@ -1,0 +1,21 @@
+internal import CausewayProtocols
+public import Foundation
+
+extension URLRequest {
+    /// Returns the request as a command line for curl in a POSIX shell, to repeat it by hand. Fields that a session adds are not part of it. The
+    /// content of a body stream is read from standard input.
+    ///
+    /// - Parameter showsSecrets: Whether the values of `Authorization`, `Proxy-Authorization` and `Cookie` are part of the text. Otherwise they
+    ///   are replaced, so that the text can be shared.
+    public func curlCommand(showsSecrets: Bool = false) -> String {
+        let content: CurlCommand.Content =
+            switch values.body {
+            case .none: .none
+            case .data(let data): .bytes(Array(data))
+            case .stream: .standardInput
+            }
+        return CurlCommand(
+            method: values.method, target: values.url?.absoluteString ?? "", fields: values.fields, content: content
+        ).text(showsSecrets: showsSecrets)
+    }
+}
