@@ -1,5 +1,5 @@
 internal import CausewayProtocols
-public import Foundation
+internal import Foundation
 
 extension URLRequest {
     /// Returns the request as a command line for curl in a POSIX shell, to repeat it by hand. Fields that a session adds are not part of it. The

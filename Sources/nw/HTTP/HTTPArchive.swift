@@ -67,6 +67,9 @@ struct HTTPArchive: Encodable {
         var send = 0.0
         var wait: Double
         var receive: Double
+
+        /// The sum; the time of TLS is part of the time to connect.
+        var total: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 
     struct Entry: Encodable {
@@ -90,13 +93,14 @@ struct HTTPArchive: Encodable {
         let now = (monotonic: System.now, date: Date())
         var entries: [Entry] = []
         for (index, record) in records.enumerated() {
+            let timings = Timings(record)
             let started = now.date.addingTimeInterval((record.started - now.monotonic) / .seconds(1))
             entries.append(
                 Entry(
                     startedDateTime: started.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
-                    time: record.total ?? 0, request: Request(record, index == 0 ? sent : .none),
+                    time: timings.total, request: Request(record, index == 0 ? sent : .none),
                     response: Response(record, index == records.count - 1 ? content : HTTPReport.Content()),
-                    timings: Timings(record), serverIPAddress: record.connection?.winner))
+                    timings: timings, serverIPAddress: record.connection?.winner))
         }
         log = Log(entries: entries)
     }
