@@ -142,11 +142,13 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     }
 
     /// Returns a copy that records the challenges of its HTTP proxies.
-    package func recordingChallenges() -> ProxyConfiguration {
+    ///
+    /// - Parameter challenges: Returns the place for the challenges of a proxy. Several configurations can share it.
+    package func recordingChallenges(_ challenges: (NWEndpoint) -> ProxyChallenges) -> ProxyConfiguration {
         var copy = self
         switch kind {
-        case .httpCONNECT: copy.challenges = ProxyChallenges()
-        case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges() })
+        case .httpCONNECT(let endpoint, _): copy.challenges = challenges(endpoint)
+        case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges(challenges) })
         case .socksV5, .relay, .obliviousHTTP, .script: break
         }
         return copy

@@ -29,6 +29,8 @@ package struct ConnectHandshake: TunnelHandshake {
     private var attempts = 0
     /// Whether the last request carried a credential.
     private var hasSentCredential = false
+    /// The challenges that the last credential answered.
+    private var answered: [String] = []
     /// The credential for the repeated request; set while the content of a 407 response arrives.
     private var authorization: String?
 
@@ -48,6 +50,7 @@ package struct ConnectHandshake: TunnelHandshake {
         self.refused = refused
         client = Self.makeClient()
         if let credential, !known.isEmpty { authorization = authorization(for: known, credential)?.value }
+        answered = known
     }
 
     private static func makeClient() -> HTTP1Client {
@@ -103,7 +106,12 @@ package struct ConnectHandshake: TunnelHandshake {
         case .informational: return nil
         case .upgraded: return .open
         case .responded(let response, let length):
-            return response.status == 407 ? authenticate(response, length) : Self.refusal(response.status)
+            if response.status == 407 { return authenticate(response, length) }
+            // tinyproxy refuses a wrong credential with 401, and without a challenge.
+            if response.status == 401, hasSentCredential {
+                refused?(ProxyRefusal(challenges: answered, hadCredential: true))
+            }
+            return Self.refusal(response.status)
         case .content: return client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
         case .finished: return .send(repeatedRequest())
         case .ended: return .failed(.tunnelBroken)
@@ -140,6 +148,7 @@ package struct ConnectHandshake: TunnelHandshake {
             return .failed(.tunnelDenied)
         }
         self.authorization = authorization
+        answered = challenges
         return length == .untilEnd ? .send(repeatedRequest()) : nil
     }
 

@@ -29,6 +29,8 @@ extension HTTPLoader {
         guard let (origin, started) = found,
             let proxy = network.refusedProxy(isSecure: origin.isSecure, since: started)
         else { return false }
+        // The next exchange adds this loader again.
+        if origin.isSecure { network.challenges.remove(self, origin) }
         // A connection that closed after the refusal could not send the credential.
         let lacksCredential = !proxy.refusal.hadCredential && proxy.hasCredential
         let step = state.withLock { state -> AuthenticationAttempts.Step? in

@@ -20,6 +20,7 @@ final class HTTPNetwork: Sendable {
         var engines: [(options: RequestOptions, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
+        var proxyChallenges: [NWEndpoint: ProxyChallenges] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
@@ -114,6 +115,16 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
+    /// Returns the place for the challenges of a proxy: one for plain and secure connections, so that one answer suffices.
+    private func challenges(of endpoint: NWEndpoint) -> ProxyChallenges {
+        let made = ProxyChallenges()
+        return state.withLock { state in
+            if let known = state.proxyChallenges[endpoint] { return known }
+            state.proxyChallenges[endpoint] = made
+            return made
+        }
+    }
+
     /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool {
         state.withLock { state in
@@ -131,7 +142,7 @@ final class HTTPNetwork: Sendable {
         var made: NWParameters.PrivacyContext?
         if !proxies.isEmpty {
             let context = NWParameters.PrivacyContext(description: "URLSession")
-            context.proxyConfigurations = proxies.map { $0.recordingChallenges() }
+            context.proxyConfigurations = proxies.map { $0.recordingChallenges(challenges(of:)) }
             made = context
         }
         let context = made

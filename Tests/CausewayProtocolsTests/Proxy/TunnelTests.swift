@@ -196,6 +196,15 @@ struct TunnelTests {
         let known = refusals.all.first?.challenges ?? []
         var next = ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known)
         #expect(String(decoding: next.begin(), as: UTF8.self).contains("\r\nProxy-Authorization: Basic "))
+        let unauthorized = Array("HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n".utf8)
+        for credential in [credential, nil] {
+            _ = play(
+                ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known) {
+                    refusals.append($0)
+                },
+                [unauthorized])
+        }
+        #expect(refusals.all.dropFirst() == [ProxyRefusal(challenges: known, hadCredential: true)])
         var other = ConnectHandshake(to: name, credential: nil, nonce: "n", answering: known)
         #expect(!String(decoding: other.begin(), as: UTF8.self).contains("Proxy-Authorization"))
     }

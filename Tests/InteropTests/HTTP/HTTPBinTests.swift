@@ -154,7 +154,7 @@ struct HTTPBinTests {
 }
 
 /// A running httpbin, and a session for it.
-private struct HTTPBin {
+struct HTTPBin {
     static let python = "/usr/bin/python3"
     static let isInstalled =
         FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/httpbin") || Interop.mustRun

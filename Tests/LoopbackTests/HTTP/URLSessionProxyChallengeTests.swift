@@ -131,6 +131,40 @@ extension Loopback {
             #expect(await failureCode { _ = try await Self.text(other) } == .cancelled)
         }
 
+        @Test("A proxy asks before the server of a TLS connection; later connections ask for trust again")
+        func secure() async throws {
+            let authority = try HTTPAuthority()
+            let server = try await MachineServer(tls: authority.serverOptions(["h2"])) { _ in
+                MachineServer.Reply(content: Data("hello".utf8))
+            }
+            defer { server.stop() }
+            let endpoint = server.endpoint
+            try await TestProxy.with(.http(credential: "ann:secret"), route: { _ in endpoint }) { proxy in
+                guard case .hostPort(_, let port) = proxy.endpoint else { return }
+                let delegate = EventDelegate { challenge in
+                    if let trust = challenge.protectionSpace.serverTrust {
+                        return (.useCredential, URLCredential(trust: trust))
+                    }
+                    return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+                }
+                let session = privateSession(delegate) {
+                    $0.connectionProxyDictionary = [
+                        "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(port.rawValue),
+                    ]
+                }
+                defer { session.invalidateAndCancel() }
+                let url = try #require(URL(string: "https://inner.test/"))
+                for _ in 0..<2 {
+                    #expect(try await session.data(from: url).0 == Data("hello".utf8))
+                    await session.flush()
+                }
+                #expect(
+                    Self.challenges(delegate) == [
+                        "challenge HTTPBasic 0", "challenge ServerTrust 0", "challenge ServerTrust 0",
+                    ])
+            }
+        }
+
         @Test("A Digest challenge of a proxy that closes is answered on the next connection")
         func digest() async throws {
             let proxy = try Self.proxy(challenges: ["Digest realm=\"r\", nonce=\"n\", qop=\"auth\""]) {
