@@ -21,12 +21,6 @@ extension HTTPLoader {
         var isBypassed = false
     }
 
-    /// The cache of the session, unless the task does not use it.
-    var cache: URLCache? {
-        guard !isWebSocket, attempt.task.plan.usesCache else { return nil }
-        return network.settings.stores.cache
-    }
-
     /// Answers the request from the cache, or sends it.
     func sendUnlessStored(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let use = CacheUse(request.values.cachePolicy)
@@ -161,8 +155,9 @@ extension HTTPLoader {
     }
 
     private func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
+        guard let cache else { return nil }
         let caching = state.withLock { state in state.caching }
-        guard let question = caching.question, let cache, response.statusCode != 401, response.statusCode != 407,
+        guard let question = caching.question, response.statusCode != 401, response.statusCode != 407,
             CachePolicy.isStorable(
                 method: question.method, request: question.fields, status: response.statusCode,
                 fields: response.fields),

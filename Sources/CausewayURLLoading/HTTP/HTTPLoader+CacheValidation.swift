@@ -18,15 +18,17 @@ extension HTTPLoader {
 
     /// Updates the cache with the head of a response.
     func judge(_ head: HTTPResponseHead) -> CacheVerdict {
+        let method = request.values.method
+        guard let cache, method == "GET" || method == "HEAD" else {
+            invalidate(head)
+            return .deliver
+        }
         let now = CacheExchange.now
         let caching = state.withLock { state in
             state.caching.responseTime = now
             return state.caching
         }
-        guard let question = caching.question, let cache else {
-            invalidate(head)
-            return .deliver
-        }
+        guard let question = caching.question else { return .deliver }
         guard let entry = caching.validated else {
             if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, caching, now) }
             return .deliver

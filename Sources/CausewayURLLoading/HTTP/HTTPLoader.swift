@@ -95,12 +95,16 @@ final class HTTPLoader: Loader {
     let network: HTTPNetwork
     /// Whether the request opens a WebSocket.
     let isWebSocket: Bool
+    /// The cache of the session; `nil` if the task does not use it.
+    let cache: URLCache?
     let state: LockedValue<State>
 
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
         isWebSocket = attempt.task.webSocket != nil
+        // Tasks that open a WebSocket use no cache, either.
+        cache = attempt.task.plan.usesCache ? network.settings.stores.cache : nil
         state = LockedValue(
             State(
                 record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil,

@@ -254,6 +254,41 @@ extension Loopback {
             #expect(session.configuration.urlCache?.cachedResponse(for: URLRequest(url: url)) == nil)
         }
 
+        @Test("Tasks of the same URLs, while responses are replaced, removed and evicted: each content is whole")
+        func storm() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let lifetimes = ["max-age=60", "max-age=0, stale-while-revalidate=60", "max-age=0", "no-store"]
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                let number = requests.all.count
+                guard request["if-none-match"] == nil || number % 3 != 0 else {
+                    return "HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=0\r\n\r\n"
+                }
+                let content = String(repeating: "\(request.target)-\(number);", count: 200)
+                return reply(
+                    "200 OK", ["ETag: \"\(number)\"", "Cache-Control: \(lifetimes[number % lifetimes.count])"], content)
+            }
+            let cache = URLCache(memoryCapacity: 12_000, diskCapacity: 60_000, directory: folder)
+            let session = cachingSession(cache)
+            try await withThrowingTaskGroup { group in
+                for worker in 0..<6 {
+                    group.addTask {
+                        for step in 0..<25 {
+                            let path = "/\((worker + step) % 4)"
+                            let text = try await load(session, server.uri(path)).text
+                            let parts = Set(text.split(separator: ";"))
+                            #expect(parts.count == 1 && parts.first?.hasPrefix(path + "-") == true)
+                            guard let url = URL(string: server.uri(path)) else { continue }
+                            if step % 5 == worker % 5 { cache.removeCachedResponse(for: URLRequest(url: url)) }
+                            if step % 12 == worker { cache.removeAllCachedResponses() }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
         @Test("The methods of a subclass that have a task are asked")
         func subclass() async throws {
             final class Own: URLCache, @unchecked Sendable {
