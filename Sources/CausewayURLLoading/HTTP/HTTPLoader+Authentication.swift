@@ -85,14 +85,17 @@ extension HTTPLoader {
         _ offer: AuthenticationAttempts.Offer, with credential: PasswordCredential,
         store: (URLCredential, URLProtectionSpace)?
     ) {
-        guard let text = request.url?.absoluteString, let uri = URIReference(text) else { return deliverHeld() }
+        guard let text = request.url?.absoluteString, let uri = URIReference(text), let sent = currentRequest else {
+            return deliverHeld()
+        }
+        let offset = nextOffset
         let content: [UInt8]? =
             switch request.values.body {
             case .none: []
-            case .data(let data): Array(data)
-            case .stream: nil
+            case .data(let data): offset.map { Array(data.dropFirst(Int($0))) } ?? []
+            case .stream: offset == nil ? [] : nil
             }
-        let digest = DigestRequest(method: request.values.method, target: uri.originForm, content: content)
+        let digest = DigestRequest(method: sent.method, target: sent.target, content: content)
         let value = network.withAuthorization { cache in
             cache.answer(
                 offer.challenge, in: offer.space.authority, with: credential, request: digest, target: uri,

@@ -9,9 +9,7 @@ extension HTTPLoader {
     /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
     /// §4.2.1).
     func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
-        guard var value = state.withLock({ state in state.upload }).map(request(of:)) ?? plainRequest,
-            value.origin.port != 0
-        else { throw LoadFailure(.badURL) }
+        guard var value = currentRequest, value.origin.port != 0 else { throw LoadFailure(.badURL) }
         do throws(NWError) {
             _ = try network.proxies(isSecure: value.origin.isSecure)
         } catch {
@@ -34,8 +32,9 @@ extension HTTPLoader {
         return value
     }
 
-    /// The request as the program made it.
-    private var plainRequest: HTTPRequestValue? {
+    /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.
+    var currentRequest: HTTPRequestValue? {
+        if let upload { return request(of: upload) }
         guard let text = request.values.url?.absoluteString else { return nil }
         return HTTPRequestValue(method: request.values.method, uri: text, fields: request.values.fields)
     }

@@ -1,3 +1,4 @@
+import CausewayProtocols
 import CausewaySystem
 import CausewayURLLoading
 import Foundation
@@ -18,12 +19,15 @@ private final class UploadServer: Sendable {
     private let version: Int
     /// Whether the server knows its uploads.
     private let remembers: @Sendable (Int) -> Bool
+    /// Whether each method needs a digest of its own.
+    private let asksForDigest: Bool
 
     init(
-        version: Int = 6, remembers: @escaping @Sendable (Int) -> Bool = { _ in true },
+        version: Int = 6, asksForDigest: Bool = false, remembers: @escaping @Sendable (Int) -> Bool = { _ in true },
         part: @escaping @Sendable (Int) -> Int?
     ) {
         self.version = version
+        self.asksForDigest = asksForDigest
         self.remembers = remembers
         self.part = part
     }
@@ -44,6 +48,12 @@ private final class UploadServer: Sendable {
 
     /// Returns whether the connection stays open.
     private func answer(_ request: ScriptedRequest, _ number: Int, _ peer: ScriptedPeer) async throws -> Bool {
+        if asksForDigest, !isAuthorized(request) {
+            _ = try await peer.read(count: request["content-length"].flatMap { Int($0) } ?? 0)
+            let fields = "realm=\"r\", nonce=\"\(request.method)\", qop=\"auth\", stale=true"
+            try await peer.write(reply("401 Unauthorized", ["WWW-Authenticate: Digest \(fields)"]))
+            return true
+        }
         if request.method == "HEAD" {
             try await peer.write(remembers(number) ? offset : "HTTP/1.1 404 Not Found\r\n\r\n")
             return true
@@ -73,6 +83,21 @@ private final class UploadServer: Sendable {
         }
         try await peer.write(reply("200 OK", [], "got \(content.utf8.count)"))
         return true
+    }
+
+    /// Whether a request has the digest of `user:r:pass` for its method, its target and the nonce of its method (RFC 7616 §3.4.1).
+    private func isAuthorized(_ request: ScriptedRequest) -> Bool {
+        guard let value = request["authorization"] else { return false }
+        func part(_ name: String) -> String {
+            guard let start = value.range(of: " \(name)=") else { return "" }
+            return String(value[start.upperBound...].drop { $0 == "\"" }.prefix { !"\",".contains($0) })
+        }
+        func md5(_ text: String) -> String {
+            (Digests.builtIn(.md5, Array(text.utf8)) ?? []).map { String(Int($0) + 256, radix: 16).suffix(2) }.joined()
+        }
+        let proof = [part("nonce"), part("nc"), part("cnonce"), "auth", md5("\(request.method):\(request.target)")]
+        return part("nonce") == request.method
+            && part("response") == md5(([md5("user:r:pass")] + proof).joined(separator: ":"))
     }
 
     private var offset: String {
@@ -257,6 +282,18 @@ extension Loopback {
             let code = await failureCode { _ = try await privateSession().upload(for: own, from: Data(text.utf8)) }
             #expect(code == .networkConnectionLost)
             #expect(other.requests.all.map { $0["upload-complete"] } == ["?0"])
+        }
+
+        @Test("A server can ask for a digest at each step")
+        func digest() async throws {
+            let server = UploadServer(asksForDigest: true, part: { $0 == 1 ? 50_000 : nil })
+            let scripted = try server.start()
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "user", password: "pass", persistence: .none))
+            }
+            _ = try await privateSession(delegate).upload(for: request(scripted), from: Data(text.utf8))
+            #expect(server.content == text)
+            #expect(server.requests.all.map(\.method) == ["POST", "POST", "HEAD", "HEAD", "PATCH", "PATCH"])
         }
 
         @Test("Invalid resume data fails")
