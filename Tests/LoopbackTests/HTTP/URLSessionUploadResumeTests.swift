@@ -19,7 +19,7 @@ private final class UploadServer: Sendable {
     private let version: Int
     /// Whether the server knows its uploads.
     private let remembers: @Sendable (Int) -> Bool
-    /// Whether each method needs a digest of its own.
+    /// Whether the server demands another digest for each method.
     private let asksForDigest: Bool
 
     init(
@@ -76,7 +76,7 @@ private final class UploadServer: Sendable {
             state.sent += text.utf8.count
         }
         guard count == length else {
-            // The end of the stream, not a reset, which could overtake the response 104.
+            // A reset could overtake the response 104.
             peer.socket.finishWriting()
             while try await !peer.socket.read().isEmpty {}
             return false
