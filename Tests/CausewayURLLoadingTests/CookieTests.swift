@@ -221,6 +221,13 @@ struct ReceivedCookieTests {
         #expect(storage.cookies?.count == 50 && storage.cookies?.last?.name == "n4999")
     }
 
+    @Test("An expiry date of any number is taken", arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
+    func extremeDates(_ time: Double) throws {
+        let storage = HTTPCookieStorage()
+        storage.setCookie(try #require(cookie([.expires: Date(timeIntervalSince1970: time)])))
+        #expect((storage.cookies ?? []).count == (time > 0 ? 1 : 0))
+    }
+
     @Test("Changes are announced, ignored cookies are not")
     func notifications() {
         let storage = HTTPCookieStorage()

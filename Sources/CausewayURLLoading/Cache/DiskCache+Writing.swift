@@ -16,28 +16,25 @@ extension DiskCache {
     /// Stores an entry, later.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         guard !isOff else { return }
-        change(key) { change in
-            change = Change(
-                removesFiles: change?.removesFiles ?? false, entries: entry.added(to: change?.entries ?? []))
-        }
+        change { $0.store(entry, for: key) }
     }
 
     /// Removes the files of a key, later. Until then, lookups do not find them.
     func remove(_ key: MemoryCache.Key) {
         guard !isOff else { return }
-        change(key) { change in change = Change(removesFiles: true, entries: []) }
+        change { $0.remove(key) }
     }
 
-    private func change(_ key: MemoryCache.Key, _ body: (inout Change?) -> Void) {
+    private func change(_ body: (inout DiskChanges) -> Void) {
         let mustSchedule = state.withLock { state in
-            body(&state.changes[key])
+            body(&state.changes)
             defer { state.isFlushScheduled = true }
             return !state.isFlushScheduled
         }
         if mustSchedule { writing.async { [self] in flush() } }
     }
 
-    /// Writes the changes. If there were any, another flush follows later, and ``change(_:_:)`` leaves further changes to it.
+    /// Writes the changes. If there were any, another flush follows later, and ``change(_:)`` leaves further changes to it.
     private func flush() {
         let count = writeChanges()
         let goesOn = state.withLock { state in
@@ -52,23 +49,22 @@ extension DiskCache {
     private func writeChanges() -> Int {
         guard let directory = openedDirectory() else {
             return state.withLock { state in
-                state.changes = [:]
+                state.changes.removeAll()
                 return 0
             }
         }
         var count = 0
-        for key in state.withLock({ Array($0.changes.keys) }) {
+        for key in state.withLock({ $0.changes.keys }) {
             guard let change = state.withLock({ $0.changes[key] }) else { continue }
             write(change, for: key, in: directory)
             count += 1
-            // A change that came meanwhile stays.
-            state.withLock { state in if state.changes[key]?.isSame(as: change) == true { state.changes[key] = nil } }
+            state.withLock { $0.changes.wrote(change, for: key) }
         }
         if count > 0 { evict(directory) }
         return count
     }
 
-    private func write(_ change: Change, for key: MemoryCache.Key, in directory: PrivateDirectory) {
+    private func write(_ change: DiskChanges.Change, for key: MemoryCache.Key, in directory: PrivateDirectory) {
         let hash = DiskIndex.hash(key)
         if change.removesFiles { removeFiles(of: hash, in: directory, except: nil) }
         for entry in change.entries {
@@ -156,7 +152,7 @@ extension DiskCache {
     func removeAll(since date: Date?) {
         guard !isOff else { return }
         writing.sync {
-            if date == nil { state.withLock { $0.changes = [:] } } else { writeChanges() }
+            if date == nil { state.withLock { $0.changes.removeAll() } } else { writeChanges() }
             guard let directory = openedDirectory() else { return }
             for entry in directory.list() {
                 guard let (hash, slot) = DiskIndex.parse(entry.name) else { continue }
@@ -165,13 +161,5 @@ extension DiskCache {
                 state.withLock { state in state.index?.remove(hash, slot) }
             }
         }
-    }
-}
-
-extension DiskCache.Change {
-    /// Whether this is the same change: no entry was added or replaced.
-    fileprivate func isSame(as other: DiskCache.Change) -> Bool {
-        removesFiles == other.removesFiles && entries.count == other.entries.count
-            && zip(entries, other.entries).allSatisfy { $0.response === $1.response && $0.stored == $1.stored }
     }
 }

@@ -7,20 +7,13 @@ internal import Foundation
 /// Writing takes place on a queue, and of several changes of one key that wait for it only the last is written. A file is replaced as a
 /// whole and checked when it is read, so a process that ends at any moment leaves the old or the new response.
 final class DiskCache: Sendable {
-    /// A change that waits to be written.
-    struct Change: Sendable {
-        /// Whether the files of the key are removed first.
-        var removesFiles: Bool
-        var entries: [CacheEntry]
-    }
-
     struct State: Sendable {
         var capacity: Int
         /// The directory; an inner `nil` if it cannot be used.
         var directory: PrivateDirectory??
         /// `nil` before the directory is first read.
         var index: DiskIndex?
-        var changes: [MemoryCache.Key: Change] = [:]
+        var changes = DiskChanges()
         var isFlushScheduled = false
         /// When the directory was last compared with the index, and the time of its last change then.
         var lastComparison = Duration.zero

@@ -197,7 +197,8 @@ extension CookieJar {
 
     /// Returns the seconds since 1970, within bounds that calculations cannot leave.
     private static func seconds(_ date: Date) -> Int64 {
-        Int64(min(max(date.timeIntervalSince1970.rounded(), -1e11), 1e11))
+        let time = date.timeIntervalSince1970
+        return time.isNaN ? 0 : Int64(min(max(time.rounded(), -1e11), 1e11))
     }
 
     private static func site(_ cookie: HTTPCookie) -> SetCookie.SameSite {

@@ -264,4 +264,39 @@ struct DiskCacheTests {
         for cache in caches { #expect(cache.currentDiskUsage <= 100_000) }
         #expect(!folder.names.contains { $0.hasPrefix(PrivateDirectory.temporaryPrefix) })
     }
+
+    @Test("Responses that wait to be written hold a limited number of bytes")
+    func waitingChanges() throws {
+        var changes = DiskChanges()
+        let keys = (0..<20).map { MemoryCache.Key(method: "GET", url: "https://a.example/\($0)") }
+        for (number, key) in keys.enumerated() {
+            changes.store(CacheEntry(response: try entry(number, 1 << 20), head: nil, stored: Date()), for: key)
+        }
+        // Fifteen fit with their fields. What is not stored must not leave an older file.
+        #expect(
+            keys.map { changes[$0]?.entries.count } == Array(repeating: 1, count: 15) + Array(repeating: 0, count: 5))
+        #expect(changes[keys[19]]?.removesFiles == true)
+        for key in keys[..<15] { changes.wrote(try #require(changes[key]), for: key) }
+        for key in keys[15...] { changes.wrote(try #require(changes[key]), for: key) }
+        #expect(changes.isEmpty)
+        // One is stored whatever its size is.
+        changes.store(CacheEntry(response: try entry(1, 20 << 20), head: nil, stored: Date()), for: keys[1])
+        #expect(changes[keys[1]]?.entries.count == 1)
+        changes.store(CacheEntry(response: try entry(2), head: nil, stored: Date()), for: keys[2])
+        #expect(changes[keys[2]]?.entries.count == 0)
+        changes.removeAll()
+        changes.store(CacheEntry(response: try entry(2), head: nil, stored: Date()), for: keys[2])
+        #expect(changes[keys[2]]?.entries.count == 1)
+    }
+
+    @Test("A change that came while an older one was written stays")
+    func laterChange() throws {
+        var changes = DiskChanges()
+        let key = MemoryCache.Key(method: "GET", url: "https://a.example/")
+        changes.store(CacheEntry(response: try entry(1), head: nil, stored: Date()), for: key)
+        let written = try #require(changes[key])
+        changes.store(CacheEntry(response: try entry(2), head: nil, stored: Date()), for: key)
+        changes.wrote(written, for: key)
+        #expect(changes[key]?.entries.count == 1 && !changes.isEmpty)
+    }
 }
