@@ -103,7 +103,8 @@ struct StoreFileTests {
     @Test("A hostile or damaged file costs its cookies and is replaced")
     func hostile() throws {
         let file = directory.path + "/cookies"
-        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: directory.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         for content in [[], [0], Array("causeway cookies 1\nxxxx\n".utf8), [UInt8](repeating: 0xFF, count: 100_000)] {
             try Data(content).write(to: URL(fileURLWithPath: file))
             #expect(chmod(file, 0o600) == 0)
@@ -152,7 +153,7 @@ struct StoreFileTests {
     }
 
     func records() -> [CookieRecord] {
-        CookieRecord.decode(PrivateFile(path: directory.path + "/cookies").read() ?? [])
+        CookieRecord.decode(PrivateFile(directory: directory.path, name: "cookies").read() ?? [])
     }
 
     @Test("Permanent credentials outlive the storage")

@@ -3,8 +3,8 @@ import CCausewayLinux
 /// A directory that only its user can read and write, for small files that are replaced as a whole.
 ///
 /// Every operation is relative to the open directory and follows no symbolic link, so no other user can redirect it. A file is replaced by
-/// writing a temporary file and renaming it: readers see the old or the new content, also if the writer is killed. Contents are not
-/// synchronized to the medium; after a failure of power a file can have any content.
+/// writing a temporary file and renaming it: readers see the old or the new content, also if the writer is killed. Unless a content is
+/// synchronized to the medium, a file can have any content after a failure of power.
 package final class PrivateDirectory: Sendable {
     /// A file of the directory.
     package struct Entry: Sendable {
@@ -19,17 +19,24 @@ package final class PrivateDirectory: Sendable {
     package static let maximumCount = 100_000
     /// The start of the names of temporary files.
     package static let temporaryPrefix = ".new-"
+    /// The age in nanoseconds at which a temporary file cannot belong to a running write any more.
+    private static let temporaryAge: Int64 = 3_600_000_000_000
+    /// The number of attempts to get a lock, 10 ms apart.
+    private static let lockAttempts = 200
 
     private let descriptor: Descriptor
     private let temporaryCount = LockedValue(0)
 
     /// Opens a directory, and creates it if needed. Its parent is created as well, with the permissions of other new directories.
     ///
+    /// - Parameter isCreated: Whether a missing directory is created.
     /// - Returns: `nil` if the directory cannot be used: it cannot be created, belongs to another user, is a symbolic link, or others can
     ///   read or write it.
-    package init?(_ path: String) {
-        Self.makeParents(of: path)
-        if mkdir(path, 0o700) != 0, errno != EEXIST { return nil }
+    package init?(_ path: String, isCreated: Bool = true) {
+        if isCreated {
+            Self.makeParents(of: path)
+            if mkdir(path, 0o700) != 0, errno != EEXIST { return nil }
+        }
         let number = Self.retrying { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
         guard number >= 0 else { return nil }
         descriptor = Descriptor(adopting: number)
@@ -66,10 +73,11 @@ package final class PrivateDirectory: Sendable {
 
     private static func isOwn(_ facts: stat) -> Bool {
         facts.st_mode & S_IFMT == S_IFREG && facts.st_uid == geteuid() && facts.st_nlink == 1
+            && facts.st_mode & 0o022 == 0
     }
 
-    /// Returns the content of a file and the time of its last change; `nil` if there is no such file, it belongs to another user, has
-    /// another name as well, is not a regular file, or is larger than `limit`.
+    /// Returns the content of a file and the time of its last change; `nil` if there is no such file, it belongs to another user, may
+    /// be written by others, has another name as well, is not a regular file, or is larger than `limit`.
     package func read(_ name: String, limit: Int) -> (content: [UInt8], changed: Int64)? {
         let number = Self.retrying {
             openat(descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -78,16 +86,8 @@ package final class PrivateDirectory: Sendable {
         let file = Descriptor(adopting: number)
         var facts = stat()
         guard fstat(number, &facts) == 0, Self.isOwn(facts), facts.st_size <= limit else { return nil }
-        let size = Int(facts.st_size)
-        let content = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let result = pread(file.rawValue, buffer.baseAddress! + count, size - count, off_t(count))
-                if result < 0, errno == EINTR { continue }
-                guard result > 0 else { break }
-                count += result
-            }
-        }
-        return content.count == size ? (content, Self.time(facts)) : nil
+        let content = SystemFile.content(of: file, size: Int(facts.st_size))
+        return content.count == Int(facts.st_size) ? (content, Self.time(facts)) : nil
     }
 
     /// Returns the files of the user in this directory, at most ``maximumCount``, in no order.
@@ -120,8 +120,10 @@ package final class PrivateDirectory: Sendable {
 
     /// Replaces a file, or creates it.
     ///
+    /// - Parameter isSynchronized: Whether the content is synchronized to the medium first, so that a failure of power leaves the old or the
+    ///   new content.
     /// - Returns: Whether the file has the new content.
-    package func replace(_ name: String, with pieces: [[UInt8]]) -> Bool {
+    package func replace(_ name: String, with pieces: [[UInt8]], isSynchronized: Bool = false) -> Bool {
         let count = temporaryCount.withLock { count in
             count += 1
             return count
@@ -132,7 +134,8 @@ package final class PrivateDirectory: Sendable {
         }
         guard number >= 0 else { return false }
         let file = Descriptor(adopting: number)
-        let isWritten = pieces.allSatisfy { Self.write($0, to: file.rawValue) }
+        var isWritten = pieces.allSatisfy { Self.write($0, to: file.rawValue) }
+        if isSynchronized { isWritten = isWritten && fsync(file.rawValue) == 0 }
         if isWritten, renameat(descriptor.rawValue, temporary, descriptor.rawValue, name) == 0 { return true }
         _ = unlinkat(descriptor.rawValue, temporary, 0)
         return false
@@ -153,6 +156,35 @@ package final class PrivateDirectory: Sendable {
 
     /// Removes a file. A missing file is no error.
     package func remove(_ name: String) { _ = unlinkat(descriptor.rawValue, name, 0) }
+
+    /// Removes the temporary files among some files that processes left behind.
+    package func removeAbandoned(_ entries: [Entry]) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let limit = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.temporaryAge
+        for entry in entries where entry.name.hasPrefix(Self.temporaryPrefix) && entry.changed < limit {
+            remove(entry.name)
+        }
+    }
+
+    // MARK: Locking
+
+    /// Calls a closure while no other process, and no other caller in this one, holds the lock with this name. Blocks.
+    ///
+    /// - Returns: The result of the closure; `nil` if the lock was held for two seconds, or its file cannot be opened.
+    package func whileLocked<Result>(_ name: String, _ body: () -> Result) -> Result? {
+        let number = Self.retrying {
+            openat(descriptor.rawValue, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
+        guard number >= 0 else { return nil }
+        // Closing the file releases the lock.
+        let file = Descriptor(adopting: number)
+        for _ in 0..<Self.lockAttempts {
+            if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 { return withExtendedLifetime(file, body) }
+            usleep(10_000)
+        }
+        return nil
+    }
 }
 
 /// Calls write(2), whose name the method of the type hides.

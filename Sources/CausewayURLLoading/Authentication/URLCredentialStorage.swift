@@ -38,7 +38,7 @@ extension NSNotification.Name {
     ///   - directory: The directory of the file.
     ///   - savesAtExit: Whether changes are also written when the process exits.
     init(directory: String?, savesAtExit: Bool = true) {
-        file = directory.map { PrivateFile(path: $0 + "/credentials") }
+        file = directory.map { PrivateFile(directory: $0, name: "credentials") }
         table = LockedValue(CredentialTable(hasFile: directory != nil))
         super.init()
         guard file != nil else { return }

@@ -5,8 +5,6 @@ internal import Foundation
 extension DiskCache {
     /// The age at which files are removed, also if the capacity is not used up.
     private static let maximumAge: TimeInterval = 180 * 86_400
-    /// The age at which a temporary file cannot belong to a running write any more.
-    private static let temporaryAge: TimeInterval = 3_600
 
     /// Whether no responses are stored.
     private var isOff: Bool { state.withLock { $0.capacity <= 0 } }
@@ -117,14 +115,11 @@ extension DiskCache {
         let now = Date().timeIntervalSince1970
         for entry in entries {
             let age = now - Double(entry.changed) / 1e9
-            if let (hash, slot) = DiskIndex.parse(entry.name) {
-                guard age > Self.maximumAge else { continue }
-                directory.remove(entry.name)
-                state.withLock { state in state.index?.remove(hash, slot) }
-            } else if entry.name.hasPrefix(PrivateDirectory.temporaryPrefix), age > Self.temporaryAge {
-                directory.remove(entry.name)
-            }
+            guard age > Self.maximumAge, let (hash, slot) = DiskIndex.parse(entry.name) else { continue }
+            directory.remove(entry.name)
+            state.withLock { state in state.index?.remove(hash, slot) }
         }
+        directory.removeAbandoned(entries)
         evict(directory)
     }
 

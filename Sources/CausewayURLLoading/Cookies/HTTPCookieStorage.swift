@@ -35,7 +35,7 @@ public import Foundation
     ///   - suffixes: The public suffixes.
     ///   - savesAtExit: Whether changes are also written when the process exits.
     init(directory: String?, suffixes: PublicSuffixes = .shared, savesAtExit: Bool = true) {
-        file = directory.map { PrivateFile(path: $0 + "/cookies") }
+        file = directory.map { PrivateFile(directory: $0, name: "cookies") }
         jar = LockedValue(CookieJar(suffixes, hasFile: directory != nil))
         self.suffixes = suffixes
         super.init()

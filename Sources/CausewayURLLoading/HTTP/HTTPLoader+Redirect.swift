@@ -18,6 +18,10 @@ extension HTTPLoader {
         case .follow(let next):
             storeRedirect(response)
             report(next, response, refusal: nil)
+        case .refuse(.downgrade, var proposed?) where network.secured(proposed.target) != nil:
+            // The redirect leads to a host that wants secure connections only, so it is no downgrade.
+            proposed.target = network.secured(proposed.target) ?? proposed.target
+            report(proposed, response, refusal: nil)
         case .refuse(let refusal, let proposed):
             let failure = LoadFailure(refusal)
             guard let proposed else { return fail(failure) }

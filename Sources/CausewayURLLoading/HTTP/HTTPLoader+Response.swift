@@ -50,7 +50,10 @@ extension HTTPLoader: HTTPResponseObserver {
             return state.exchange
         }
         guard let exchange else { return }
-        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
+        if exchange.origin.isSecure {
+            network.challenges.remove(self, exchange.origin)
+            network.noteStrictTransport(head.fields, of: exchange.origin)
+        }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if head.status != 401 { credentialAccepted(head.fields) }
         switch verdict {
@@ -147,7 +150,8 @@ extension HTTPLoader: HTTPResponseObserver {
 
     // MARK: Content
 
-    private func deliver(_ content: Data, isEncoded: Bool) {
+    /// Delivers content of the final response.
+    func deliver(_ content: Data, isEncoded: Bool) {
         if isEncoded, startDecoding(with: content) { return }
         attempt.report(.data(content))
         if !attempt.wantsBytes { updateReading() }
@@ -187,102 +191,6 @@ extension HTTPLoader: HTTPResponseObserver {
             return fail(LoadFailure(error))
         }
         updateReading()
-    }
-
-    // MARK: Held responses
-
-    /// Returns whether another request may follow this response: a redirect, or a challenge that the client can answer.
-    private func mayBeFollowed(_ head: HTTPResponseHead) -> Bool {
-        switch head.status {
-        case 301, 302, 303, 307, 308: head.fields.contains("Location")
-        case 401: head.fields.contains("WWW-Authenticate")
-        default: false
-        }
-    }
-
-    private func decide() {
-        guard let response = state.withLock({ state in state.exchange.response }) else { return }
-        if response.statusCode == 401 { challenged(response) } else { redirected(response) }
-    }
-
-    /// Delivers the held response, because no request follows it.
-    func deliverHeld() {
-        guard let response = state.withLock({ state in state.phase == .deciding ? state.exchange.response : nil })
-        else {
-            return
-        }
-        guard !isWebSocket else { return refused(response) }
-        attempt.report(.response(response, storagePolicy(for: response)))
-        // Further content may arrive meanwhile. It must not overtake the held content.
-        while let pieces = takeHeldPieces() {
-            for piece in pieces { deliver(piece, isEncoded: response.isContentDecoded) }
-        }
-        let (isComplete, decoder) = state.withLock { state in
-            defer { state.held = HeldContent() }
-            return (state.held.isComplete, state.content)
-        }
-        guard isComplete else { return updateReading() }
-        guard let decoder else { return finish() }
-        decoder.end()
-        deliverDecoded()
-    }
-
-    /// Removes and returns the held content. If there is none, later content is delivered directly, and the result is `nil`.
-    private func takeHeldPieces() -> [Data]? {
-        state.withLock { state in
-            guard state.phase == .deciding else { return nil }
-            guard !state.held.pieces.isEmpty else {
-                state.phase = .streaming
-                return nil
-            }
-            defer { state.held.pieces = [] }
-            return state.held.pieces
-        }
-    }
-
-    /// Sends the request again after the end of the current exchange.
-    func sendAgain() {
-        let (isComplete, handle) = state.withLock { state -> (Bool, HTTPRequestHandle?) in
-            guard state.phase == .deciding else { return (false, nil) }
-            state.phase = .restarting
-            return (state.held.isComplete, state.exchange.handle)
-        }
-        if isComplete { restart() } else { handle?.cancel() }
-    }
-
-    func restart() {
-        let (old, isWanted) = state.withLock { state -> (TransactionRecord?, Bool) in
-            guard state.phase == .restarting || state.phase == .pausing else { return (nil, false) }
-            state.record?.dates.response.end = Date()
-            defer {
-                if state.record != nil { state.record = Self.newRecord(request) }
-                state.held = HeldContent()
-                state.phase = .waiting
-            }
-            return (state.record, true)
-        }
-        guard isWanted else { return }
-        if let old {
-            attempt.report(.measured(old))
-            attempt.report(.begins(TransactionRecord(request: request)))
-        }
-        let offset = nextOffset
-        if let offset, request.values.body != .none { attempt.report(.sendsAgain(from: offset)) }
-        guard case .stream = request.values.body, !isFileUpload, let offset else { return start() }
-        // The stream has been read, so the program must supply another one.
-        attempt.report(
-            .needsStream(from: offset) { [self] stream in
-                guard let stream else { return fail(LoadFailure(.bodyStreamExhausted)) }
-                do throws(LoadFailure) {
-                    send(try makeRequest(), makeBody(stream))
-                } catch {
-                    fail(error)
-                }
-            })
-    }
-
-    private var isFileUpload: Bool {
-        if case .file = attempt.task.plan.source { true } else { false }
     }
 
     // MARK: Failures

@@ -33,6 +33,8 @@ final class HTTPNetwork: Sendable {
     private let box: Unchecked<SessionSettings>
     /// The loaders that wait for a secure connection.
     let challenges: ConnectionChallenges
+    /// The hosts that want secure connections only.
+    let strictHosts = LockedValue(StrictTransportHosts())
     private let queue: DispatchQueue
     private let state = LockedValue(State())
 

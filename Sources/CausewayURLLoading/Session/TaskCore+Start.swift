@@ -51,6 +51,7 @@ extension TaskCore {
 
     /// Loads a request from the cache if its cache policy says so, otherwise with a loader.
     func load(_ request: URLRequest) {
+        let request = session.core.network.secured(request)
         state.withLock { $0.currentRequest = request }
         guard request.url?.scheme != nil else { return finish(LoadFailure(.badURL)) }
         let isFromCache =

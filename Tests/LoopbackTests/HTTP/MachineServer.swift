@@ -17,6 +17,8 @@ final class MachineServer: Sendable {
     struct Reply: Sendable {
         var status = 200
         var content: Data
+        /// Field lines for HTTP/1.1, each with its line end.
+        var fieldLines = ""
         var trailers = FieldSection()
     }
 
@@ -91,7 +93,7 @@ final class MachineServer: Sendable {
                 let line = String(decoding: input.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
                 input = Data(input[end.upperBound...])
                 let reply = reply(Request(path: line.count > 1 ? String(line[1]) : ""))
-                let head = "HTTP/1.1 \(reply.status) \r\nContent-Length: \(reply.content.count)\r\n\r\n"
+                let head = "HTTP/1.1 \(reply.status) \r\nContent-Length: \(reply.content.count)\r\n\(reply.fieldLines)\r\n"
                 answered.increment()
                 _ = try await client.send(Data(head.utf8) + reply.content, isComplete: false).next()
             }

@@ -198,22 +198,28 @@ extension Loopback {
             #expect(task.countOfBytesSent == 200_000)
         }
 
-        @Test("Resume data continues the upload in another session")
-        func resumeData() async throws {
+        /// Starts an upload, and cancels it when the server has named a resource. Returns the resume data.
+        private func interrupted(_ server: ScriptedServer, _ file: URL) async throws -> Data {
             let arrived = Gate()
-            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
-            let scripted = try server.start()
-            let file = try temporaryFile(text)
-            defer { try? FileManager.default.removeItem(at: file) }
-            let delegate = InformedDelegate { arrived.open() }
             // The task is suspended as soon as the resource is known, so that it cannot complete.
-            let task = privateSession(delegate).uploadTask(with: try request(scripted), fromFile: file)
+            let delegate = InformedDelegate { arrived.open() }
+            let task = privateSession(delegate).uploadTask(with: try request(server), fromFile: file)
             task.resume()
             await arrived.wait()
             let data = try #require(await task.cancelByProducingResumeData())
             while task.state != .completed { await Task.yield() }
             #expect((task.error as? URLError)?.code == .cancelled)
             #expect((task.error as? URLError)?.uploadTaskResumeData == data)
+            return data
+        }
+
+        @Test("Resume data continues the upload in another session")
+        func resumeData() async throws {
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let data = try await interrupted(scripted, file)
             let (answer, _) = try await privateSession().upload(resumeFrom: data)
             #expect(String(decoding: answer, as: UTF8.self) == "got \(text.utf8.count)")
             #expect(server.content == text)
@@ -222,16 +228,11 @@ extension Loopback {
 
         @Test("A file that has changed is uploaded from the beginning")
         func changedFile() async throws {
-            let arrived = Gate()
             let server = UploadServer(part: { $0 == 0 ? 0 : nil })
             let scripted = try server.start()
             let file = try temporaryFile(text)
             defer { try? FileManager.default.removeItem(at: file) }
-            let delegate = InformedDelegate { arrived.open() }
-            let task = privateSession(delegate).uploadTask(with: try request(scripted), fromFile: file)
-            task.resume()
-            await arrived.wait()
-            let data = try #require(await task.cancelByProducingResumeData())
+            let data = try await interrupted(scripted, file)
             try Data("another".utf8).write(to: file)
             _ = try await privateSession().upload(resumeFrom: data)
             #expect(server.content == "another")
