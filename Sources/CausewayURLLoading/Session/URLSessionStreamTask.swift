@@ -53,10 +53,13 @@ public import Foundation
         }
     }
 
-    /// Writes bytes to the connection. The completion handler is called on the delegate queue when the system has taken all bytes, which
-    /// does not mean that the peer has received them.
+    /// Writes bytes to the connection.
     ///
-    /// - Parameter timeout: The time limit in seconds; 0 for none.
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - timeout: The time limit in seconds; 0 for none.
+    ///   - completionHandler: Called on the delegate queue when the system has taken all bytes, which does not mean that the peer has received
+    ///     them, or with an error.
     open func write(
         _ data: Data, timeout: TimeInterval, completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
