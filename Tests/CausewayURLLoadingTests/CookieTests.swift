@@ -224,7 +224,10 @@ struct ReceivedCookieTests {
     @Test("An expiry date of any number is taken", arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
     func extremeDates(_ time: Double) throws {
         let storage = HTTPCookieStorage()
-        storage.setCookie(try #require(cookie([.expires: Date(timeIntervalSince1970: time)])))
+        let properties: [HTTPCookiePropertyKey: Any] = [
+            .name: "n", .value: "v", .path: "/", .domain: "example.com", .expires: Date(timeIntervalSince1970: time),
+        ]
+        storage.setCookie(try #require(HTTPCookie(properties: properties)))
         #expect((storage.cookies ?? []).count == (time > 0 ? 1 : 0))
     }
 

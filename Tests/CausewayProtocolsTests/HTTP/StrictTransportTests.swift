@@ -73,8 +73,8 @@ struct StrictTransportTests {
     func bounded() throws {
         var known = StrictTransportHosts()
         for number in 0..<10_000 {
-            let policy = try #require(policy("max-age=\(number + 1)"))
-            known.note(policy, of: HTTPOrigin(isSecure: true, host: "h\(number).example"), at: 0)
+            let brief = try #require(policy("max-age=\(number + 1)"))
+            known.note(brief, of: HTTPOrigin(isSecure: true, host: "h\(number).example"), at: 0)
         }
         #expect(known.count <= StrictTransportHosts.maximumCount)
         #expect(known.contains("h9999.example", at: 0) && !known.contains("h0.example", at: 0))

@@ -272,14 +272,14 @@ struct DiskCacheTests {
         for (number, key) in keys.enumerated() {
             changes.store(CacheEntry(response: try entry(number, 1 << 20), head: nil, stored: Date()), for: key)
         }
-        // Fifteen fit with their fields. What is not stored must not leave an older file.
+        // Fifteen fit with their fields. A response that is not stored must not leave an older file.
         #expect(
             keys.map { changes[$0]?.entries.count } == Array(repeating: 1, count: 15) + Array(repeating: 0, count: 5))
         #expect(changes[keys[19]]?.removesFiles == true)
         for key in keys[..<15] { changes.wrote(try #require(changes[key]), for: key) }
         for key in keys[15...] { changes.wrote(try #require(changes[key]), for: key) }
         #expect(changes.isEmpty)
-        // One is stored whatever its size is.
+        // A single response of any size is stored.
         changes.store(CacheEntry(response: try entry(1, 20 << 20), head: nil, stored: Date()), for: keys[1])
         #expect(changes[keys[1]]?.entries.count == 1)
         changes.store(CacheEntry(response: try entry(2), head: nil, stored: Date()), for: keys[2])

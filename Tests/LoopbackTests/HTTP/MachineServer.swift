@@ -93,7 +93,8 @@ final class MachineServer: Sendable {
                 let line = String(decoding: input.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
                 input = Data(input[end.upperBound...])
                 let reply = reply(Request(path: line.count > 1 ? String(line[1]) : ""))
-                let head = "HTTP/1.1 \(reply.status) \r\nContent-Length: \(reply.content.count)\r\n\(reply.fieldLines)\r\n"
+                let length = "Content-Length: \(reply.content.count)\r\n"
+                let head = "HTTP/1.1 \(reply.status) \r\n\(length)\(reply.fieldLines)\r\n"
                 answered.increment()
                 _ = try await client.send(Data(head.utf8) + reply.content, isComplete: false).next()
             }
