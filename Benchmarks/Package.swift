@@ -51,6 +51,10 @@ let package = Package(
                 .product(name: "CausewayHTTPServer", package: "causeway"),
             ],
             swiftSettings: house),
+        // Scripts/cache-kills kills this program.
+        .executableTarget(
+            name: "CacheKills", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
+            swiftSettings: house),
         .executableTarget(
             name: "ResolverRatios", dependencies: [.product(name: "CausewayMeasures", package: "causeway")],
             swiftSettings: house),
