@@ -1,9 +1,21 @@
 internal import Causeway
 internal import CausewayHTTP
 internal import CausewayProtocols
+internal import CausewaySystem
 internal import CausewayWire
 internal import Dispatch
 internal import Foundation
+
+/// The state of an upload that can be resumed. A separate object, so that other loads carry no more than a reference.
+final class RunningUpload: Sendable {
+    private let state: LockedValue<ResumableUpload>
+
+    init(_ upload: ResumableUpload) { state = LockedValue(upload) }
+
+    func withLock<Result: Sendable>(_ body: (inout ResumableUpload) -> Result) -> Result {
+        state.withLock { body(&$0) }
+    }
+}
 
 /// Uploads that continue after their connection broke.
 extension HTTPLoader {
@@ -27,12 +39,13 @@ extension HTTPLoader {
     }
 
     /// The upload as far as the server has confirmed it.
-    var upload: ResumableUpload? { state.withLock { state in state.upload } }
+    var upload: ResumableUpload? { uploading?.withLock { $0 } }
 
     /// The offset of the content that the next request sends; `nil` if it sends none.
     var nextOffset: Int64? {
-        switch upload?.request {
-        case nil, .creation: 0
+        guard let upload else { return 0 }
+        return switch upload.request {
+        case .creation: 0
         case .retrieval: nil
         case .appending(let offset): offset
         }
@@ -53,20 +66,23 @@ extension HTTPLoader {
     /// Remembers the resource that the server names for the upload.
     func noteUpload(_ head: HTTPResponseHead) {
         guard let text = request.values.url?.absoluteString, let target = URIReference(text) else { return }
-        state.withLock { state in
-            let base = state.upload?.resource ?? target
-            state.upload?.informed(status: head.status, fields: head.fields, target: base)
+        uploading?.withLock { upload in
+            upload.informed(status: head.status, fields: head.fields, target: upload.resource ?? target)
         }
     }
 
     /// Handles a response that only tells how the upload continues. Returns whether it is one.
     func continuesUpload(_ head: HTTPResponseHead) -> Bool {
+        guard let uploading else { return false }
         enum Next { case deliver, fail, wait, pause(HTTPLoader.Exchange, Duration) }
         let next = state.withLock { state -> Next in
             // The server can ask for a credential at each step.
-            guard state.phase == .waiting, let step = state.upload?.request, head.status != 401 else { return .deliver }
-            switch state.upload?.answered(status: head.status, fields: head.fields) {
-            case nil, .deliver: return .deliver
+            guard state.phase == .waiting, head.status != 401 else { return .deliver }
+            let (step, decision) = uploading.withLock { upload in
+                (upload.request, upload.answered(status: head.status, fields: head.fields))
+            }
+            switch decision {
+            case .deliver: return .deliver
             case .fail: return .fail
             case .send(.zero) where step == .retrieval:
                 // The response to HEAD has no content, and its connection can be used again.
@@ -88,12 +104,15 @@ extension HTTPLoader {
 
     /// Continues the upload after its connection broke. Returns `false` if that is impossible.
     func resumesUpload(after failure: LoadFailure) -> Bool {
+        guard let uploading else { return false }
         switch failure.cause {
         case .connectionLost, .connectionRefused, .hostNotFound, .notConnected: break
         default: return false
         }
         let next = state.withLock { state -> (Exchange, Duration)? in
-            guard state.phase == .waiting, case .send(let delay) = state.upload?.connectionBroke() else { return nil }
+            guard state.phase == .waiting, case .send(let delay) = uploading.withLock({ $0.connectionBroke() }) else {
+                return nil
+            }
             return (state.pause(), delay)
         }
         guard let next else { return false }

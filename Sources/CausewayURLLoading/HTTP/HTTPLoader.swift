@@ -46,8 +46,6 @@ final class HTTPLoader: Loader {
         var challenge: ChallengeOnce?
         /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
         var isWaitingForPath = false
-        /// The upload that can be resumed; `nil` for other requests.
-        var upload: ResumableUpload?
     }
 
     /// The current exchange with the server.
@@ -97,6 +95,8 @@ final class HTTPLoader: Loader {
     let isWebSocket: Bool
     /// The cache of the session; `nil` if the task does not use it.
     let cache: URLCache?
+    /// The upload that can be resumed; `nil` for other requests.
+    let uploading: RunningUpload?
     let state: LockedValue<State>
 
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
@@ -105,10 +105,8 @@ final class HTTPLoader: Loader {
         isWebSocket = attempt.task.webSocket != nil
         // Tasks that open a WebSocket use no cache, either.
         cache = attempt.task.plan.usesCache ? network.settings.stores.cache : nil
-        state = LockedValue(
-            State(
-                record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil,
-                upload: attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt)))
+        uploading = attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
+        state = LockedValue(State(record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil))
     }
 
     /// Begins the measurements of an exchange.
