@@ -129,6 +129,9 @@ package enum System {
     /// Yields the processor to other threads. Returns immediately if no other thread waits for the processor.
     package static func giveWay() { _ = sched_yield() }
 
+    /// Leaves the processor to other threads for about a millisecond.
+    package static func pauseBriefly() { _ = usleep(1_000) }
+
     /// Runs `body` on a new thread that blocks all signals.
     package static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         final class Box {

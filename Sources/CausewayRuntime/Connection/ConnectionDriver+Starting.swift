@@ -19,17 +19,23 @@ extension ConnectionDriver {
         progress.withLock { progress in progress.isStarting = false }
     }
 
-    /// Maximum number of times that a report of `ready` lets other threads run while `start` is in progress.
+    /// The number of times that a report of `ready` lets other threads run while `start` is in progress, before it waits 1 ms each time.
     private static let startPatience = 1_000
+    /// The number of these waits.
+    private static let longPatience = 1_000
+
+    /// Whether `start` is in progress.
+    package var isStarting: Bool { progress.withLock { progress in progress.isStarting } }
 
     /// Waits until `start` has returned. Call this on the program's queue only.
     ///
     /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. That thread then needs the
     /// processor for less than a microsecond.
     func awaitStart() {
-        for _ in 0..<Self.startPatience {
-            guard progress.withLock({ progress in progress.isStarting }) else { return }
-            System.giveWay()
+        for attempt in 0..<(Self.startPatience + Self.longPatience) {
+            guard isStarting else { return }
+            // On a busy computer, the other thread can have lost its processor for several milliseconds.
+            if attempt < Self.startPatience { System.giveWay() } else { System.pauseBriefly() }
         }
     }
 

@@ -54,10 +54,10 @@ package enum CachePolicy {
     package static func decide(
         _ request: FieldSection, _ stored: StoredResponse, mustValidate: Bool = false, at now: Int
     ) -> Decision {
-        let wishes = CacheControl(request)
+        let directives = CacheControl(request)
         guard !ownConditions.contains(where: { request.contains($0) }) else { return .forward }
-        let isLocalOnly = wishes.flags.contains(.onlyIfCached)
-        let decision = mustValidate ? .validate : use(request, wishes, stored, at: now)
+        let isLocalOnly = directives.flags.contains(.onlyIfCached)
+        let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
         case .validate where isLocalOnly: return .refuse
         // A condition beside a range would mix up two questions.
@@ -73,21 +73,21 @@ package enum CachePolicy {
     }
 
     private static func use(
-        _ request: FieldSection, _ wishes: CacheControl, _ stored: StoredResponse, at now: Int
+        _ request: FieldSection, _ directives: CacheControl, _ stored: StoredResponse, at now: Int
     ) -> Decision {
         let control = stored.control
         let wantsValidation =
-            wishes.flags.contains(.noCache)
+            directives.flags.contains(.noCache)
             || !request.contains("Cache-Control") && request.hasElement("no-cache", in: "Pragma")
         guard !wantsValidation, !control.flags.contains(.noCache) else { return .validate }
         let age = stored.age(at: now)
         let staleness = age - stored.lifetime
         // A reload (max-age=0) does not validate an immutable response while it is fresh (RFC 8246 §2).
-        let isImmutable = control.flags.contains(.immutable) && staleness < 0 && wishes[.maxAge] == 0
-        if let limit = wishes[.maxAge], age > limit || limit == 0, !isImmutable { return .validate }
-        if staleness < 0 { return -staleness < wishes[.minFresh] ?? 0 ? .validate : .reuse }
-        guard !control.flags.contains(.mustRevalidate), wishes[.minFresh] == nil else { return .validate }
-        if let limit = wishes[.maxStale], staleness <= limit { return .reuse }
+        let isImmutable = control.flags.contains(.immutable) && staleness < 0 && directives[.maxAge] == 0
+        if let limit = directives[.maxAge], age > limit || limit == 0, !isImmutable { return .validate }
+        if staleness < 0 { return -staleness < directives[.minFresh] ?? 0 ? .validate : .reuse }
+        guard !control.flags.contains(.mustRevalidate), directives[.minFresh] == nil else { return .validate }
+        if let limit = directives[.maxStale], staleness <= limit { return .reuse }
         if let limit = control[.staleWhileRevalidate], staleness <= limit { return .reuseAndValidate }
         return .validate
     }
@@ -95,9 +95,9 @@ package enum CachePolicy {
     /// Returns whether a stale response may answer a request that failed: with a status of 500, 502, 503 or 504, or without an answer (RFC
     /// 5861 §4, RFC 9111 §4.2.4).
     package static func permitsStaleAfterError(_ request: FieldSection, _ stored: StoredResponse, at now: Int) -> Bool {
-        let (control, wishes) = (stored.control, CacheControl(request))
-        guard control.flags.isDisjoint(with: [.mustRevalidate, .noCache]), !wishes.flags.contains(.noCache),
-            let limit = wishes[.staleIfError] ?? control[.staleIfError]
+        let (control, directives) = (stored.control, CacheControl(request))
+        guard control.flags.isDisjoint(with: [.mustRevalidate, .noCache]), !directives.flags.contains(.noCache),
+            let limit = directives[.staleIfError] ?? control[.staleIfError]
         else { return false }
         return stored.staleness(at: now) <= limit
     }
