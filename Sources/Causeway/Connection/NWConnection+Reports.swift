@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+package import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
@@ -158,7 +158,7 @@ extension NWConnection.EstablishmentReport.Resolution.Source {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.DNSProtocol {
-    fileprivate init(_ origin: AddressOrigin) {
+    package init(_ origin: AddressOrigin) {
         switch origin {
         case .query(.udp), .link: self = .udp
         case .query(.tcp): self = .tcp

@@ -25,6 +25,7 @@ package struct PathQuery: Equatable, Sendable {
         package var isCarrying: Bool
         package var isExpensive: Bool
         package var isConstrained: Bool
+        package var isUltraConstrained: Bool
         /// The addresses with their prefix lengths, such as `192.0.2.1/24` or `fe80::1%eth0/64`.
         package var addresses: [String]
     }
@@ -86,6 +87,7 @@ extension PathQuery.Interface {
         self.init(
             interface: known.interface, isUp: known.link.flags.contains(.up), isCarrying: known.isCarrying,
             isExpensive: known.isExpensive, isConstrained: known.isConstrained,
+            isUltraConstrained: known.isUltraConstrained,
             addresses: known.addresses.map { "\($0.address)/\($0.prefixLength)" })
     }
 }

@@ -35,6 +35,13 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
+    /// The name lookup.
+    package struct Resolution: Equatable, Sendable {
+        package var phase: Phase
+        /// The protocol of the query that found the addresses.
+        package var dnsProtocol: NWConnection.EstablishmentReport.Resolution.DNSProtocol
+    }
+
     /// The parameters that TLS negotiated.
     package struct Security: Sendable {
         package var version: tls_protocol_version_t
@@ -53,12 +60,14 @@ package final class HTTPConnectionDetails: Sendable {
     package let protocolName: String
     /// Whether the connection goes through a proxy.
     package let usesProxy: Bool
+    /// Whether the connection uses Multipath TCP.
+    package let isMultipath: Bool
     package let localEndpoint: NWEndpoint?
     package let remoteEndpoint: NWEndpoint?
     /// `nil` without TLS.
     package let security: Security?
     /// `nil` if no name was resolved.
-    package let resolution: Phase?
+    package let resolution: Resolution?
     /// From the first attempt to connect to the end of the establishment, TLS included.
     package let connect: Phase?
     /// `nil` without TLS.
@@ -67,12 +76,14 @@ package final class HTTPConnectionDetails: Sendable {
     private let knownPath = LockedValue<NWPath??>(nil)
 
     package init(
-        protocolName: String = "http/1.1", usesProxy: Bool = false, localEndpoint: NWEndpoint? = nil,
-        remoteEndpoint: NWEndpoint? = nil, security: Security? = nil, resolution: Phase? = nil, connect: Phase? = nil,
-        secureConnect: Phase? = nil, makePath: @escaping @Sendable () -> NWPath? = { nil }
+        protocolName: String = "http/1.1", usesProxy: Bool = false, isMultipath: Bool = false,
+        localEndpoint: NWEndpoint? = nil, remoteEndpoint: NWEndpoint? = nil, security: Security? = nil,
+        resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil,
+        makePath: @escaping @Sendable () -> NWPath? = { nil }
     ) {
         self.protocolName = protocolName
         self.usesProxy = usesProxy
+        self.isMultipath = isMultipath
         self.localEndpoint = localEndpoint
         self.remoteEndpoint = remoteEndpoint
         self.security = security

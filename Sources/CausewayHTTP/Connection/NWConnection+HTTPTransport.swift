@@ -46,13 +46,18 @@ extension NWConnection: HTTPTransport {
         let facts = driver.establishment
         let addresses = driver.flow.addresses
         let resolution = facts.flatMap { facts in
-            facts.resolution.map { facts.phase(from: facts.started, to: facts.started + $0.duration) }
+            facts.resolution.map {
+                HTTPConnectionDetails.Resolution(
+                    phase: facts.phase(from: facts.started, to: facts.started + $0.duration),
+                    dnsProtocol: .init($0.origin))
+            }
         }
         let secure = security.flatMap { _ in
             facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
         }
         return HTTPConnectionDetails(
             protocolName: name, usesProxy: driver.route?.proxy != nil,
+            isMultipath: driver.settings.tcp.isMultipath && !driver.flow.subflowAddresses.isEmpty,
             localEndpoint: addresses?.local.map { NWEndpoint($0.unmapped) },
             remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },
             security: security.flatMap(HTTPConnectionDetails.Security.init),

@@ -48,7 +48,7 @@ package struct HTTPRequestValue: Sendable {
     }
 
     /// The head of the request for HTTP/1.1.
-    var head: HTTPRequestHead {
+    package var head: HTTPRequestHead {
         var head = HTTPRequestHead(method: method, target: target, fields: fields)
         if !fields.contains("Host") { head.fields.append("Host", hostField) }
         return head

@@ -23,7 +23,7 @@ package struct PathConstraints: Equatable, Sendable {
     /// Whether the constraints may exclude some interfaces. If so, check the interface before the first packet is sent.
     package var excludesInterfaces: Bool {
         !prohibitedInterfaces.isEmpty || !prohibitedTypes.isEmpty || requiredType != nil || prohibitsExpensive
-            || prohibitsConstrained
+            || prohibitsConstrained || !allowsUltraConstrained
     }
 
     package func permits(_ interface: NetworkModel.Interface) -> Bool {

@@ -13,7 +13,9 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        constraints.allowsUltraConstrained = allowsUltraConstrained
+        // Without such an interface there is nothing to exclude, and no reason to read the state of the network.
+        constraints.allowsUltraConstrained =
+            allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {
         case .any: break
         case .v4: constraints.family = .ipv4

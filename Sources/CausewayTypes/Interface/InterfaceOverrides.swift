@@ -83,6 +83,9 @@ package struct InterfaceOverrides: Equatable, Sendable {
         entries.append((String(halves[0]), entry))
     }
 
+    /// Whether an interface is ultra-constrained. The kernel knows no such interface.
+    package var hasUltraConstrained: Bool { entries.contains { $0.entry.isUltraConstrained == true } }
+
     /// Returns the settings of the interface with this name.
     package subscript(name: String) -> Entry {
         let found = entries.first { known in

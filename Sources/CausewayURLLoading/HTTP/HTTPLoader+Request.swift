@@ -13,7 +13,7 @@ extension HTTPLoader {
         do throws(NWError) {
             _ = try network.proxies(isSecure: value.origin.isSecure)
         } catch {
-            throw LoadFailure(.connectionRefused, underlying: error)
+            throw LoadFailure(unusableProxies: error)
         }
         // The engine frames the content and manages the connection.
         if !value.fields.isEmpty {

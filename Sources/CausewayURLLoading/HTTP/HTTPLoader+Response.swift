@@ -30,7 +30,7 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func sent(_ count: Int) {
-        state.withLock { state in state.record?.counts.requestBody += Int64(count) }
+        state.withLock { state in state.record?.noteSent(count) }
         endWaiting()
         attempt.report(.sent(Int64(count)))
     }
@@ -43,7 +43,7 @@ extension HTTPLoader: HTTPResponseObserver {
         let verdict = judge(head)
         let exchange = state.withLock { state -> Exchange? in
             guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else { return nil }
-            state.record?.note(head, response, connection, target: state.exchange.target)
+            state.record?.note(head, response, connection)
             guard state.phase == .waiting else { return state.exchange }
             state.phase = isHeld ? .holding : .streaming
             state.exchange.response = response

@@ -55,7 +55,6 @@ final class HTTPLoader: Loader {
         var reading: HTTPRequestHandle?
         var engine: HTTPEngine?
         var body: (any HTTPBodySource)?
-        var target = ""
         var origin = HTTPOrigin(isSecure: false, host: "")
         var response: HTTPURLResponse?
         /// The time at which the exchange began; `nil` if it uses no proxy.
@@ -131,12 +130,15 @@ final class HTTPLoader: Loader {
 
     /// Starts an exchange.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
-        guard let engine = network.engine(for: request.values.options) else { return fail(LoadFailure(.cancelled)) }
+        guard let engine = network.engine(for: ConnectionNeeds(request.values)) else {
+            return fail(LoadFailure(.cancelled))
+        }
         let isWanted = state.withLock { state in
             guard state.phase != .ended else { return false }
             state.phase = .waiting
             state.isReading = true
-            state.exchange = Exchange(engine: engine, target: value.target, origin: value.origin)
+            state.exchange = Exchange(engine: engine, origin: value.origin)
+            state.record?.note(value, body)
             if network.usesProxy(isSecure: value.origin.isSecure) { state.exchange.proxyStart = System.now }
             if case .stream(let source, _) = body { state.exchange.body = source }
             if value.isUpgrade { state.exchange.upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }

@@ -5,9 +5,31 @@ internal import CausewayWire
 internal import Foundation
 
 extension TransactionRecord {
+    /// Records the size of the head of a request, in the form of HTTP/1.1.
+    mutating func note(_ request: HTTPRequestValue, _ body: HTTPRequestBody) {
+        let head = request.head
+        // The request line has two spaces, the version and the end of the line.
+        let line = head.method.utf8.count + head.target.utf8.count + 12
+        let framing =
+            switch body {
+            case .none: 0
+            case .data(let data): "Content-Length: \(data.count)\r\n".utf8.count
+            case .stream(_, let length?): "Content-Length: \(length)\r\n".utf8.count
+            case .stream(_, nil): "Transfer-Encoding: chunked\r\n".utf8.count
+            }
+        counts.requestHeader = Int64(line + framing + Self.headerBytes(head.fields))
+    }
+
+    /// Records that content of the request was sent. Negative if it is sent again.
+    mutating func noteSent(_ count: Int) {
+        counts.requestBody += Int64(count)
+        counts.requestBodyBeforeEncoding = counts.requestBody
+        dates.request.end = Date()
+    }
+
     /// Records the head of the response and the connection that carries it.
     mutating func note(
-        _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ information: HTTPConnectionInformation, target: String
+        _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ information: HTTPConnectionInformation
     ) {
         self.response = response
         let now = Date()
@@ -20,17 +42,16 @@ extension TransactionRecord {
         connection.cipherSuite = details.security?.cipherSuite
         if information.isReused { connection.traits.insert(.reused) }
         if details.usesProxy { connection.traits.insert(.proxied) }
+        if details.isMultipath { connection.traits.insert(.multipath) }
+        connection.resolution = details.resolution.map { .init($0.dnsProtocol) } ?? .unknown
         note(details.path)
         if !information.isReused {
-            dates.domainLookup = clock.pair(details.resolution)
+            dates.domainLookup = clock.pair(details.resolution?.phase)
             dates.connect = clock.pair(details.connect)
             dates.secureConnection = clock.pair(details.secureConnect)
         }
         let start = information.began.map { clock.date($0) } ?? dates.connect.end ?? dates.fetchStart
-        dates.request = DatePair(start: start, end: start)
-        counts.requestHeader = Int64(
-            Self.headerBytes(request.values.fields) + request.values.method.utf8.count + target.utf8.count + 12)
-        counts.requestBodyBeforeEncoding = counts.requestBody
+        dates.request = DatePair(start: start, end: max(start ?? now, dates.request.end ?? start ?? now))
         counts.responseHeader = Int64(Self.headerBytes(head.fields) + head.reason.utf8.count + 15)
     }
 
@@ -49,6 +70,18 @@ extension TransactionRecord {
     /// The number of bytes of a field section in HTTP/1.1.
     private static func headerBytes(_ fields: FieldSection) -> Int {
         fields.reduce(2) { $0 + $1.name.count + $1.value.count + 4 }
+    }
+}
+
+extension URLSessionTaskMetrics.DomainResolutionProtocol {
+    fileprivate init(_ other: NWConnection.EstablishmentReport.Resolution.DNSProtocol) {
+        switch other {
+        case .unknown: self = .unknown
+        case .udp: self = .udp
+        case .tcp: self = .tcp
+        case .tls: self = .tls
+        case .https: self = .https
+        }
     }
 }
 

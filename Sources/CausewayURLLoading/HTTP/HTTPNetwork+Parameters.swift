@@ -4,10 +4,10 @@ internal import CausewayProtocols
 internal import Foundation
 
 extension HTTPNetwork {
-    /// Returns the parameters of a connection to an origin, with the settings of the session and the restrictions of the request.
-    func makeParameters(for origin: HTTPOrigin, _ options: RequestOptions) -> NWParameters {
+    /// Returns the parameters of a connection to an origin, with the settings of the session and the needs of the request.
+    func makeParameters(for origin: HTTPOrigin, _ needs: ConnectionNeeds) -> NWParameters {
         let parameters = HTTPEngine.defaultParameters(for: origin)
-        limit(parameters, isSecure: origin.isSecure, options)
+        limit(parameters, isSecure: origin.isSecure, needs)
         guard origin.isSecure,
             let tls = parameters.defaultProtocolStack.applicationProtocols.lazy
                 .compactMap({ $0 as? NWProtocolTLS.Options }).first
@@ -18,14 +18,14 @@ extension HTTPNetwork {
     }
 
     /// Applies the settings of the session to the parameters of a connection.
-    func limit(_ parameters: NWParameters, isSecure: Bool, _ options: RequestOptions) {
-        let settings = settings
+    func limit(_ parameters: NWParameters, isSecure: Bool, _ needs: ConnectionNeeds) {
+        let options = needs.options
         parameters.prohibitExpensivePaths = !options[.allowsExpensiveAccess]
         parameters.prohibitConstrainedPaths = !options[.allowsConstrainedAccess]
         parameters.allowUltraConstrainedPaths = options[.allowsUltraConstrainedAccess]
         if !options[.allowsCellularAccess] { parameters.prohibitedInterfaceTypes = [.cellular] }
         parameters.requiresDNSSECValidation = options[.requiresDNSSECValidation]
-        parameters.serviceClass = Self.serviceClass(settings.access.networkServiceType)
+        parameters.serviceClass = Self.serviceClass(needs.serviceType)
         parameters.multipathServiceType = Self.multipath(settings.access.multipathServiceType)
         if let context = try? proxies(isSecure: isSecure) { parameters.setPrivacyContext(context) }
     }

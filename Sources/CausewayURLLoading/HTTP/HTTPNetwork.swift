@@ -6,26 +6,20 @@ internal import Foundation
 
 /// The network side of a session: its engines, the credentials that it sends again, and the loaders that answer challenges of connections.
 ///
-/// Requests with different restrictions on interfaces use different engines, because a connection belongs to one set of interfaces. Most
-/// sessions have one engine, which is made by the first request.
+/// Requests with different ``ConnectionNeeds`` use different engines, because a connection belongs to one set of interfaces and to one service
+/// class. Most sessions have one engine, which is made by the first request.
 final class HTTPNetwork: Sendable {
-    /// The options of a request that restrict its connection.
-    static let restrictions: RequestOptions = [
-        .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .allowsUltraConstrainedAccess,
-        .requiresDNSSECValidation,
-    ]
-
     private struct State {
         /// A session has one engine, or a few. A search costs less than a hash value.
-        var engines: [(options: RequestOptions, engine: HTTPEngine)] = []
+        var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
         var proxyChallenges: [NWEndpoint: ProxyChallenges] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
-        func engine(for options: RequestOptions) -> HTTPEngine? {
-            for entry in engines where entry.options == options { return entry.engine }
+        func engine(for needs: ConnectionNeeds) -> HTTPEngine? {
+            for entry in engines where entry.needs == needs { return entry.engine }
             return nil
         }
     }
@@ -57,9 +51,8 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with these options; `nil` after ``close()``.
-    func engine(for options: RequestOptions) -> HTTPEngine? {
-        let key = options.intersection(Self.restrictions)
+    /// Returns the engine for requests with these needs; `nil` after ``close()``.
+    func engine(for key: ConnectionNeeds) -> HTTPEngine? {
         if let (known, isClosed) = state.withLock({ state -> (HTTPEngine?, Bool)? in
             if state.isClosed { return (nil, true) }
             return state.engine(for: key).map { ($0, false) }
@@ -75,11 +68,11 @@ final class HTTPNetwork: Sendable {
         }
     }
 
-    private func makeEngine(_ options: RequestOptions) -> HTTPEngine {
+    private func makeEngine(_ needs: ConnectionNeeds) -> HTTPEngine {
         var configuration = HTTPEngine.Configuration()
         configuration.limits.connectionsPerKey = max(1, settings.http.maximumConnectionsPerHost)
         configuration.makeParameters = { [weak self] origin in
-            self?.makeParameters(for: origin, options) ?? HTTPEngine.defaultParameters(for: origin)
+            self?.makeParameters(for: origin, needs) ?? HTTPEngine.defaultParameters(for: origin)
         }
         return HTTPEngine(configuration)
     }

@@ -51,6 +51,14 @@ extension LoadFailure {
     /// The key of the user info with the reason as text.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
+    /// Creates the failure of a load whose proxy settings cannot be used.
+    init(unusableProxies error: NWError) {
+        let reason =
+            error == .posix(.ENOTSUP)
+            ? "Proxies cannot be discovered automatically." : "The settings of the proxies are not valid."
+        self.init(.connectionRefused, underlying: error, details: [Self.reasonKey: reason])
+    }
+
     /// Creates the failure of a connection that cannot be established.
     init(connecting error: NWError, _ rejection: TrustRejection?, _ options: RequestOptions) {
         switch error {
@@ -58,7 +66,10 @@ extension LoadFailure {
         case .posix(.ENETDOWN), .posix(.ENETUNREACH), .posix(.EADDRNOTAVAIL):
             self.init(.notConnected, underlying: error)
             noteForbiddenPath(options)
-        case .posix: self.init(.connectionRefused, underlying: error)
+        case .posix(let code):
+            self.init(.connectionRefused, underlying: error)
+            guard code == .ENOTSUP, options[.requiresDNSSECValidation] else { return }
+            details[Self.reasonKey] = "DNSSEC validation is required, and names cannot be validated."
         case .dns(let code) where Int(code) == kDNSServiceErr_Timeout: self.init(.timedOut, underlying: error)
         case .dns: self.init(.hostNotFound, underlying: error)
         case .tls(let status):
@@ -101,18 +112,17 @@ extension LoadFailure {
         }
     }
 
-    /// Adds the reason why no network may be used, if the request forbids some.
+    /// Adds the reason why no network may be used, if the request forbids an interface that works.
     private mutating func noteForbiddenPath(_ options: RequestOptions) {
-        let reason: URLError.NetworkUnavailableReason? =
-            if !options[.allowsCellularAccess] {
-                .cellular
-            } else if !options[.allowsExpensiveAccess] {
-                .expensive
-            } else if !options[.allowsConstrainedAccess] {
-                .constrained
-            } else {
-                nil
-            }
+        let interfaces = PathQuery.everywhere().interfaces.filter(\.isCarrying)
+        let reasons: [(URLError.NetworkUnavailableReason, RequestOptions, (PathQuery.Interface) -> Bool)] = [
+            (.cellular, .allowsCellularAccess, { $0.interface.type == .cellular }),
+            (.expensive, .allowsExpensiveAccess, \.isExpensive),
+            // An ultra-constrained interface is constrained, too.
+            (.ultraConstrained, .allowsUltraConstrainedAccess, \.isUltraConstrained),
+            (.constrained, .allowsConstrainedAccess, \.isConstrained),
+        ]
+        let reason = reasons.first { !options[$0.1] && interfaces.contains(where: $0.2) }?.0
         if let reason { details[NSURLErrorNetworkUnavailableReasonKey] = reason.rawValue }
     }
 

@@ -13,10 +13,13 @@ struct ProxySettings {
 
     /// Returns the proxies for URLs with a scheme, in order of preference. Without settings of the session, the environment determines them.
     ///
-    /// - Throws: `.posix(.EINVAL)` if a proxy is enabled and has no valid host, port or script; the errors of the environment.
+    /// - Throws: `.posix(.EINVAL)` if a proxy is enabled and has no valid host, port or script; `.posix(.ENOTSUP)` if proxies must be
+    ///   discovered; the errors of the environment.
     func proxies(for scheme: String) throws(NWError) -> [ProxyConfiguration] {
         if !configurations.isEmpty { return configurations }
         guard let dictionary else { return try ProxyConfiguration.environment(forScheme: scheme) }
+        // Without discovery, requests would bypass the proxy.
+        guard !isSet(kCFNetworkProxiesProxyAutoDiscoveryEnable) else { throw .posix(.ENOTSUP) }
         var proxies: [ProxyConfiguration] = []
         if isSet(kCFNetworkProxiesProxyAutoConfigEnable) { proxies.append(try script()) }
         let (enable, host, port) =

@@ -29,7 +29,7 @@ extension SessionCore {
     private func changes(_ request: URLRequest) -> Bool {
         settings.http.additionalFields?.isEmpty == false || settings.cachePolicy != .useProtocolCachePolicy
             || settings.access.networkServiceType != .default || settings.access.options[.requiresDNSSECValidation]
-            || !request.values.options.intersection(HTTPNetwork.restrictions).subtracting(settings.access.options)
+            || !request.values.options.intersection(ConnectionNeeds.restrictions).subtracting(settings.access.options)
                 .isEmpty
     }
 

@@ -105,12 +105,12 @@ final class StreamChannel: Loader {
             // Proxies for https are those that relay any connection.
             _ = try network.proxies(isSecure: true)
         } catch {
-            return fail(LoadFailure(.connectionRefused, underlying: error))
+            return fail(LoadFailure(unusableProxies: error))
         }
         let tcp = NWProtocolTCP.Options()
         tcp.noDelay = true
         let parameters = NWParameters(tls: nil, tcp: tcp)
-        network.limit(parameters, isSecure: true, network.settings.access.options)
+        network.limit(parameters, isSecure: true, ConnectionNeeds(network.settings.access))
         let connection = NWConnection(host: NWEndpoint.Host(host), port: port, using: parameters)
         state.withLock { state in state.connection = connection }
         connection.stateUpdateHandler = { [weak self] state in self?.connectionChanged(to: state) }

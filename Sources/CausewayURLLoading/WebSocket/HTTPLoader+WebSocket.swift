@@ -30,7 +30,7 @@ extension HTTPLoader {
         endWaiting()
         let exchange = state.withLock { state -> Exchange? in
             guard state.phase == .waiting else { return nil }
-            state.record?.note(head, response, connection, target: state.exchange.target)
+            state.record?.note(head, response, connection)
             return state.exchange
         }
         guard let exchange else { return }

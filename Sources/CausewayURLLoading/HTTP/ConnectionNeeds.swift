@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// The values of a request that its connection depends on.
+struct ConnectionNeeds: Equatable, Sendable {
+    /// The options that restrict the connection.
+    static let restrictions: RequestOptions = [
+        .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .allowsUltraConstrainedAccess,
+        .requiresDNSSECValidation,
+    ]
+
+    var options: RequestOptions
+    var serviceType: NSURLRequest.NetworkServiceType
+
+    /// Creates the needs of a request that has the values of its session.
+    init(_ values: RequestValues) {
+        options = values.options.intersection(Self.restrictions)
+        serviceType = values.networkServiceType
+    }
+
+    /// Creates the needs of a task without a request.
+    init(_ access: SessionSettings.Access) {
+        options = access.options.intersection(Self.restrictions)
+        serviceType = access.networkServiceType
+    }
+}
