@@ -12,9 +12,23 @@ public import Foundation
 // thread-safe.
 @preconcurrency open class NSURLConnection: NSObject, @unchecked Sendable {
     /// The session of all connections. Like the shared session, it uses registered ``URLProtocol`` classes and is never invalidated.
-    static let session = URLSession(
-        core: SessionCore(
-            URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
+    static let session = makeSession(URLSessionConfiguration.default.settings)
+
+    /// The session of connections whose delegate does not want stored credentials.
+    private static let sessionWithoutCredentials: URLSession = {
+        var settings = URLSessionConfiguration.default.settings
+        settings.stores.credentials = nil
+        return makeSession(settings)
+    }()
+
+    private static func makeSession(_ settings: SessionSettings) -> URLSession {
+        URLSession(core: SessionCore(settings, delegate: nil, queue: nil, isShared: true))
+    }
+
+    /// Returns the session for a connection.
+    static func session(usingCredentials: Bool) -> URLSession {
+        usingCredentials ? session : sessionWithoutCredentials
+    }
 
     private let request: URLRequest
     private let task = LockedValue<URLSessionDataTask?>(nil)
@@ -61,16 +75,17 @@ public import Foundation
         if !events.hasPlace { events.schedule(in: .current, .default) }
         events.add { [self] delegate in
             // The delegate receives the first request before it is sent.
-            guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request) }
+            let session = Self.session(usingCredentials: delegate.connectionShouldUseCredentialStorage(self))
+            guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request, in: session) }
             guard let first = delegate.connection(self, willSend: request, redirectResponse: nil) else {
                 return cancel()
             }
-            load(first)
+            load(first, in: session)
         }
     }
 
-    private func load(_ request: URLRequest) {
-        let made = Self.session.dataTask(with: request)
+    private func load(_ request: URLRequest, in session: URLSession) {
+        let made = session.dataTask(with: request)
         made.delegate = ConnectionAdapter(self, events)
         task.withLock { $0 = made }
         made.resume()

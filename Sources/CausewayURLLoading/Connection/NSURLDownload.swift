@@ -50,7 +50,8 @@ public import Foundation
         events.add { [self] delegate in
             delegate.downloadDidBegin(self)
             guard let request = delegate.download(self, willSend: first, redirectResponse: nil) else { return cancel() }
-            let made = NSURLConnection.session.dataTask(with: request)
+            let usesCredentials = delegate.downloadShouldUseCredentialStorage(self)
+            let made = NSURLConnection.session(usingCredentials: usesCredentials).dataTask(with: request)
             made.delegate = DownloadAdapter(self)
             state.withLock { $0.task = made }
             made.resume()

@@ -271,6 +271,29 @@ extension Loopback {
             await delegate.end.wait()
             #expect(delegate.events == ["send", "redirect 302", "response 302", "data moved", "finished"])
         }
+
+        @Test(
+            "§20: the delegate of a connection decides whether stored credentials are used", arguments: [true, false])
+        func storedCredentials(_ isUsed: Bool) async throws {
+            let server = try echoServer { request in
+                request["authorization"] == "Basic dTpw"
+                    ? reply("200 OK", [], "in")
+                    : reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"\(isUsed)\""], "out")
+            }
+            let url = try Self.url(server)
+            let space = URLProtectionSpace(
+                host: "127.0.0.1", port: url.port ?? 0, protocol: "http", realm: "\(isUsed)",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
+            URLCredentialStorage.shared.setDefaultCredential(credential, for: space)
+            defer { URLCredentialStorage.shared.remove(credential, for: space) }
+            let delegate = RefusingDelegate(usesCredentials: isUsed)
+            let connection = NSURLConnection(request: URLRequest(url: url), delegate: delegate, startImmediately: false)
+            connection?.setDelegateQueue(OperationQueue())
+            connection?.start()
+            await delegate.end.wait()
+            #expect(delegate.events.contains(isUsed ? "data in" : "data out"))
+        }
     }
 }
 
@@ -292,7 +315,12 @@ private final class TrustingDelegate: NSObject, URLSessionDelegate, @unchecked S
 /// Follows no redirect.
 private final class RefusingDelegate: NSObject, NSURLConnectionDataDelegate, @unchecked Sendable {
     private let list = LockedValue<[String]>([])
+    private let usesCredentials: Bool
     let end = Gate()
+
+    init(usesCredentials: Bool = true) { self.usesCredentials = usesCredentials }
+
+    func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool { usesCredentials }
 
     var events: [String] { list.withLock { $0 } }
 
