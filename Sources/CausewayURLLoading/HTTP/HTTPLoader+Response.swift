@@ -64,18 +64,24 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         guard !isHeld else { return }
         guard !isWebSocket else { return refused(response) }
-        attempt.report(.response(response, storagePolicy(for: response)))
+        let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
+        if let parts { state.withLock { state in state.parts = parts } }
+        attempt.report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
         if !attempt.wantsBytes { updateReading() }
     }
 
     func received(_ content: Data) {
-        enum Destination { case task, newDecoder, decoder, none, decision }
+        enum Destination {
+            case task, newDecoder, decoder, none, decision
+            case parts(ReplacingParts)
+        }
         let destination = state.withLock { state -> Destination in
             state.record?.counts.responseBody += Int64(content.count)
             switch state.phase {
             case .streaming:
                 guard let decoder = state.content else {
-                    return state.exchange.response?.isContentDecoded == true ? .newDecoder : .task
+                    if state.exchange.response?.isContentDecoded == true { return .newDecoder }
+                    return state.parts.map { .parts($0) } ?? .task
                 }
                 decoder.append(content)
                 return .decoder
@@ -94,6 +100,9 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         switch destination {
         case .task: deliver(content, isEncoded: false)
+        case .parts(let parts):
+            deliver(content, in: parts)
+            if !attempt.wantsBytes { updateReading() }
         case .newDecoder: deliver(content, isEncoded: true)
         case .decoder: deliverDecoded()
         case .decision:
@@ -180,11 +189,12 @@ extension HTTPLoader: HTTPResponseObserver {
 
     /// Decodes and delivers content while the task wants it.
     func deliverDecoded() {
-        guard let content = state.withLock({ state in state.content }) else { return }
+        let (decoded, parts) = state.withLock { state in (state.content, state.parts) }
+        guard let content = decoded else { return }
         do throws(DecodingFailure) {
             let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
                 state.withLock { state in state.record?.counts.responseBodyAfterDecoding += Int64(piece.count) }
-                attempt.report(.data(piece))
+                if let parts { deliver(piece, in: parts) } else { attempt.report(.data(piece)) }
             }
             if progress == .finished { return finish() }
         } catch {

@@ -36,6 +36,8 @@ final class HTTPLoader: Loader {
         var exchange = Exchange()
         var held = HeldContent()
         var content: DecodedContent?
+        /// The decoder of content whose parts replace each other; `nil` for other content.
+        var parts: ReplacingParts?
         /// Whether the exchange reads the response.
         var isReading = true
         var access = Access()

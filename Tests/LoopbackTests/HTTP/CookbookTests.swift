@@ -161,6 +161,39 @@ extension Loopback {
             }
         }
 
+        @Test("H9: each part of a repeated response begins with a response", arguments: [false, true])
+        func h9(_ isMalformed: Bool) async throws {
+            let parts = "--next\r\nContent-Type: text/plain\r\n\r\none\r\n--next\r\n"
+            let rest = isMalformed ? "bad field\r\n\r\n" : "content-type: text/html\r\n\r\ntwo\r\n--next--\r\n"
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in
+                HTTPServerResponse(
+                    fields: ["Content-Type": "multipart/x-mixed-replace; boundary=next"],
+                    body: .stream { writer in
+                        try await writer.write(parts)
+                        try await writer.write(rest)
+                    })
+            }
+            try await TestServer.run(routes: routes) { _, port in
+                let request = URLRequest(url: try Self.url(port, "/"))
+                let delegate = CookbookDelegate()
+                try await delegate.load(request)
+                let first = ["send", "response 200", "response 200", "data one"]
+                #expect(
+                    delegate.events == first + (isMalformed ? ["failed"] : ["response 200", "data two", "finished"]))
+                guard !isMalformed else {
+                    let code = await failureCode { _ = try await privateSession().data(for: request) }
+                    #expect(code == .cannotParseResponse)
+                    return
+                }
+                let (data, response) = try await privateSession().data(for: request)
+                #expect(data == Data("two".utf8) && response.mimeType == "text/html")
+                let (bytes, whole) = try await privateSession().bytes(for: request)
+                let content = try await bytes.reduce(into: Data()) { $0.append($1) }
+                #expect(content == Data((parts + rest).utf8) && whole.mimeType == "multipart/x-mixed-replace")
+            }
+        }
+
         @Test("H10: requests at the same time do not mix their content")
         func h10() async throws {
             var routes = HTTPServerRoutes()

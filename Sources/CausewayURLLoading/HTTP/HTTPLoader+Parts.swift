@@ -1,0 +1,65 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+/// Splits the content of a response of type `multipart/x-mixed-replace`, whose parts replace each other.
+final class ReplacingParts: Sendable {
+    /// The status of the response, which its parts share.
+    let status: Int
+    private let decoder: LockedValue<MultipartDecoder>
+
+    /// Returns `nil` for responses of other types, and if the outlet takes the content as it is.
+    init?(_ head: HTTPResponseHead, for outlet: TaskPlan.Outlet) {
+        switch outlet {
+        case .delegate, .handler: break
+        case .file, .bytes, .webSocket, .stream: return nil
+        }
+        // Most responses have another type. The first letters tell that without an allocation.
+        guard let index = head.fields.index(of: "Content-Type"), let first = head.fields[index].value.first,
+            first & 0xDF == UInt8(ascii: "M"), let type = MediaType(parsing: Array(head.fields[index].value)[...]),
+            type.essence == "multipart/x-mixed-replace", let boundary = MultipartBoundary.of(type)
+        else { return nil }
+        // A server can send parts for as long as it likes.
+        var limits = MultipartDecoder.Limits()
+        limits.partCount = .max
+        status = head.status
+        decoder = LockedValue(MultipartDecoder(boundary, limits: limits))
+    }
+
+    func decode(_ content: Data) throws(HTTPSyntaxError) -> [MultipartDecoder.Event] {
+        let result = decoder.withLock { decoder -> Result<[MultipartDecoder.Event], HTTPSyntaxError> in
+            var events: [MultipartDecoder.Event] = []
+            do throws(HTTPSyntaxError) {
+                try decoder.decode(Array(content)[...], into: &events)
+                return .success(events)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension HTTPLoader {
+    /// Delivers content whose parts replace each other. Each part begins with another response.
+    func deliver(_ content: Data, in parts: ReplacingParts) {
+        do throws(HTTPSyntaxError) {
+            for event in try parts.decode(content) {
+                switch event {
+                case .part(let fields):
+                    let head = HTTPResponseHead(status: parts.status, fields: fields)
+                    attempt.report(.response(makeResponse(head), .notAllowed))
+                case .content(let bytes): attempt.report(.data(Data(bytes)))
+                case .partEnd: break
+                }
+            }
+        } catch {
+            fail(
+                LoadFailure(
+                    .unreadableResponse, underlying: NWError.posix(.EBADMSG),
+                    details: [LoadFailure.reasonKey: "\(error)"]))
+        }
+    }
+}
