@@ -117,7 +117,7 @@ let package = Package(
             name: "Causeway",
             dependencies: [
                 "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
-                "CausewayTLS",
+                "CausewayTLS", "CCausewayCoding",
             ],
             swiftSettings: house),
         .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
@@ -187,7 +187,8 @@ let package = Package(
         .target(
             name: "CausewayExercises",
             dependencies: [
-                "CausewayHTTP", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes", "CausewayWire",
+                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes",
+                "CausewayWire",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
         .target(

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayProtocols
 internal import CausewayTestKit
 internal import CausewayWire
@@ -106,13 +107,64 @@ extension Exercise {
     public static func webSocketMachine(_ bytes: [UInt8]) -> Int {
         var choices = Choices(bytes)
         let options = choices.next()
-        let seed = UInt64(choices.next())
-        let input = choices.rest
-        var one = WebSocketSubject(options)
+        let seed = choices.next()
+        return webSocketMachine(options, seed, choices.rest)
+    }
+
+    /// Runs a WebSocket machine with arbitrary bytes as the compressed payload of a message (RFC 7692), and checks that they arrive as a sent
+    /// message.
+    ///
+    /// - Returns: The number of events.
+    @discardableResult
+    public static func webSocketDeflate(_ bytes: [UInt8]) -> Int {
+        var choices = Choices(bytes)
+        let seed = choices.next() | 128
+        let cut = Int(choices.next())
+        let payload = choices.rest
+        checkRoundTrip(payload, seed, cut: cut)
+        var frames: [UInt8] = []
+        let first = WebSocketFrameHeader(
+            isFinal: false, isCompressed: true, opcode: .binary, payloadLength: min(cut, payload.count))
+        first.serialize(into: &frames)
+        frames += payload.prefix(cut)
+        let rest = payload.dropFirst(cut)
+        WebSocketFrameHeader(opcode: .continuation, payloadLength: rest.count).serialize(into: &frames)
+        frames += rest
+        return webSocketMachine(seed & 2, seed, frames)
+    }
+
+    private static func checkRoundTrip(_ payload: [UInt8], _ seed: UInt8, cut: Int) {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.skipsHandshake = true
+        configuration.fragmentSize = cut
+        var (client, server) = (
+            WebSocketMachine(.client(UpgradeRequest(authority: "h")), configuration: configuration),
+            WebSocketMachine(.server, configuration: configuration)
+        )
+        guard let compression = MessageDeflate(choice: seed) else { return }
+        client.compress(with: DeflateCodec(compression, own: compression, isServer: false))
+        server.compress(with: DeflateCodec(compression, own: compression, isServer: true))
+        client.started()
+        server.started()
+        for _ in 0..<2 {
+            client.send(.binary, ByteChain(Array(payload.prefix(cut))), endsMessage: false)
+            client.send(.binary, ByteChain(Array(payload.dropFirst(cut))))
+        }
+        while let bytes = client.nextOutput() { server.received(bytes) }
+        var received: [UInt8] = []
+        while let event = server.nextEvent() {
+            if case .content(_, let bytes, _) = event { received += bytes.bytes }
+        }
+        precondition(received == payload + payload)
+    }
+
+    private static func webSocketMachine(_ options: UInt8, _ seed: UInt8, _ input: [UInt8]) -> Int {
+        let deflate = MessageDeflate(choice: seed)
+        var one = WebSocketSubject(options, deflate)
         one.receive(input)
         one.finish()
-        var random = SplitMix64(seed: seed)
-        var pieces = WebSocketSubject(options)
+        var random = SplitMix64(seed: UInt64(seed))
+        var pieces = WebSocketSubject(options, deflate)
         var rest = input[...]
         while !rest.isEmpty {
             let count = min(rest.count, random.chance(oneIn: 3) ? 1 : random.integer(in: 1...200))
@@ -122,6 +174,17 @@ extension Exercise {
         pieces.finish()
         precondition(one.told == pieces.told)
         return one.told.count
+    }
+}
+
+extension MessageDeflate {
+    /// Returns parameters for a byte of the input; `nil` for no compression.
+    fileprivate init?(choice: UInt8) {
+        guard choice & 128 != 0 else { return nil }
+        self.init()
+        (serverNoContextTakeover, clientNoContextTakeover) = (choice & 64 != 0, choice & 64 != 0)
+        guard choice & 32 != 0 else { return }
+        (serverWindow, clientWindow) = (.bits(8 + Int(choice & 7)), .bits(8 + Int(choice & 7)))
     }
 }
 
@@ -136,7 +199,7 @@ private struct WebSocketSubject {
     /// The events as text: complete messages, control frames and the end.
     private(set) var told: [String] = []
 
-    init(_ options: UInt8) {
+    init(_ options: UInt8, _ deflate: MessageDeflate? = nil) {
         let isServer = options & 1 != 0
         limit = options & 2 != 0 ? 100 : 0
         usesHandshake = options & 8 != 0
@@ -152,6 +215,10 @@ private struct WebSocketSubject {
         configuration.skipsHandshake = true
         peer = WebSocketMachine(
             isServer ? .client(request) : .server, configuration: configuration, random: SplitMix64(seed: 2))
+        if let deflate, !usesHandshake {
+            machine.compress(with: DeflateCodec(deflate, own: deflate, isServer: isServer))
+            peer.compress(with: DeflateCodec(deflate, own: deflate, isServer: !isServer))
+        }
         machine.started()
         peer.started()
         if options & 32 != 0 { machine.send(.text, ByteChain(Array("a message of some length".utf8))) }

@@ -25,6 +25,8 @@ typedef struct cw_zlib_stream {
 } cw_zlib_stream;
 
 enum { CW_Z_OK = 0, CW_Z_STREAM_END = 1, CW_Z_NEED_DICT = 2, CW_Z_MEM_ERROR = -4, CW_Z_BUF_ERROR = -5 };
+enum { CW_Z_NO_FLUSH = 0, CW_Z_SYNC_FLUSH = 2 };
+enum { CW_Z_DEFAULT_COMPRESSION = -1, CW_Z_DEFLATED = 8, CW_Z_DEFAULT_STRATEGY = 0 };
 
 // MARK: brotli
 
@@ -58,7 +60,11 @@ enum { CW_ZSTD_WINDOW_LOG_MAX = 100 };
     F(int, inflateInit2_, (cw_zlib_stream *, int, const char *, int)) \
     F(int, inflate, (cw_zlib_stream *, int)) \
     F(int, inflateReset, (cw_zlib_stream *)) \
-    F(int, inflateEnd, (cw_zlib_stream *))
+    F(int, inflateResetKeep, (cw_zlib_stream *)) \
+    F(int, inflateEnd, (cw_zlib_stream *)) \
+    F(int, deflateInit2_, (cw_zlib_stream *, int, int, int, int, int, const char *, int)) \
+    F(int, deflate, (cw_zlib_stream *, int)) \
+    F(int, deflateEnd, (cw_zlib_stream *))
 
 #define CW_BROTLI_FUNCTIONS(F) \
     F(cw_brotli_state *, BrotliDecoderCreateInstance, (void *(*)(void *, size_t), void (*)(void *, void *), void *)) \

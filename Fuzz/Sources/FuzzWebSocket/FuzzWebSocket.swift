@@ -2,11 +2,12 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Runs a WebSocket machine in both roles, and its parsers, with arbitrary bytes. Nothing traps.
+/// Runs a WebSocket machine in both roles, its parsers and its compression, with arbitrary bytes. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.webSocketMachine(bytes)
     Exercise.webSocketFrames(bytes)
+    Exercise.webSocketDeflate(bytes)
     return 0
 }
 

@@ -1,4 +1,5 @@
-// Decoders of content codings by zlib, brotli and zstd, loaded at run time. Neither the build nor a program needs these libraries.
+// Decoders of content codings by zlib, brotli and zstd, and compression of messages by zlib. The libraries are loaded at run time: neither
+// the build nor a program needs them.
 #ifndef CAUSEWAY_CODING_H
 #define CAUSEWAY_CODING_H
 
@@ -56,5 +57,37 @@ cw_decoding cw_decoder_step(cw_decoder *decoder, const uint8_t *input, size_t *c
 
 /// Returns the reason for CW_DECODING_FAILED. Valid until the decoder is freed.
 const char *cw_decoder_problem(const cw_decoder *decoder);
+
+// MARK: Messages
+
+/// A streaming compressor of DEFLATE data without a header (RFC 1951). Not thread-safe.
+typedef struct cw_deflater cw_deflater;
+
+/// Creates a compressor whose distances fit a window of 8 to 15 bits. Returns NULL if zlib is not loaded or if memory allocation fails.
+cw_deflater *cw_deflater_new(int window_bits);
+void cw_deflater_free(cw_deflater *deflater);
+
+/// Compresses. The counts are as in `cw_decoder_step`. With `flushes`, call it until it leaves room for output: all output then ends at a
+/// byte boundary. Returns false on failure.
+bool cw_deflater_step(
+    cw_deflater *deflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity, bool flushes);
+
+/// A streaming decompressor of a sequence of DEFLATE data without headers. Not thread-safe.
+typedef struct cw_inflater cw_inflater;
+
+/// Creates a decompressor for a window of 8 to 15 bits. Returns NULL if zlib is not loaded or if memory allocation fails.
+cw_inflater *cw_inflater_new(int window_bits);
+void cw_inflater_free(cw_inflater *inflater);
+
+/// Decompresses. The counts are as in `cw_decoder_step`. Returns false if the input is damaged; afterwards only `cw_inflater_problem` and
+/// `cw_inflater_free` may be called.
+bool cw_inflater_step(
+    cw_inflater *inflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity);
+
+/// Returns whether all input was decompressed and ended with a whole block, at a byte boundary.
+bool cw_inflater_is_between_blocks(const cw_inflater *inflater);
+
+/// Returns the reason for a failure. Valid until the decompressor is freed.
+const char *cw_inflater_problem(const cw_inflater *inflater);
 
 #endif

@@ -21,6 +21,7 @@ extension NWProtocolWebSocket {
         package struct Handshake: Sendable {
             package var subprotocol: String?
             package var serverHeaders: [(String, String)]?
+            package var usesCompression = false
 
             package init(subprotocol: String? = nil, serverHeaders: [(String, String)]? = nil) {
                 self.subprotocol = subprotocol
@@ -95,6 +96,11 @@ extension NWProtocolWebSocket {
 
         /// The subprotocol that the server chose; `nil` for none (RFC 6455 §1.9).
         public var selectedSubprotocol: String? { handshake.subprotocol }
+
+        /// Whether the peers agreed to compress messages; see ``NWProtocolWebSocket/Options/compression``.
+        ///
+        /// Counterpart: none.
+        public var usesCompression: Bool { handshake.usesCompression }
 
         /// The header fields of the server's response that do not belong to the handshake. `nil` on the server.
         public var additionalServerHeaders: [(String, String)]? { handshake.serverHeaders }

@@ -25,6 +25,7 @@ extension NWProtocolWebSocket {
             package var autoReplyPing = false
             package var maximumMessageSize = 0
             package var skipHandshake = false
+            package var compression: Compression?
             package var additionalHeaders: [(name: String, value: String)] = []
             package var subprotocols: [String] = []
             package var clientRequestHandler: ClientRequestHandler?
@@ -80,6 +81,15 @@ extension NWProtocolWebSocket {
         public var skipHandshake: Bool {
             get { values.skipHandshake }
             set { update { $0.skipHandshake = newValue } }
+        }
+
+        /// Compression of messages (default: `nil`, none). Received messages are limited after decompression, so set ``maximumMessageSize``:
+        /// a small compressed message can be 1,000 times as large. With ``skipHandshake`` nothing is compressed, because nothing is agreed.
+        ///
+        /// Counterpart: none.
+        public var compression: NWProtocolWebSocket.Compression? {
+            get { values.compression }
+            set { update { $0.compression = newValue } }
         }
 
         /// Sets header fields of the client's request. Each call replaces the fields of the previous call.

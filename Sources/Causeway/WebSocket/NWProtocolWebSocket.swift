@@ -2,8 +2,8 @@ internal import CausewayTypes
 
 /// The WebSocket protocol (RFC 6455). This class is a namespace.
 ///
-/// WebSocket carries text and binary messages over a byte stream, in both directions. Protocol extensions, for example compression, are
-/// neither offered nor accepted.
+/// WebSocket carries text and binary messages over a byte stream, in both directions. Of the protocol extensions, compression of messages is
+/// available, see ``Options/compression``.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: the class has no stored properties.

@@ -43,8 +43,9 @@ final class WebSocketDelegate: ProgramDelegate {
 
     private func opened(_ response: UpgradeResponse?) {
         let headers = response?.additionalFields.map { ($0.name, $0.value) }
-        let agreed = NWProtocolWebSocket.Metadata.Handshake(
+        var agreed = NWProtocolWebSocket.Metadata.Handshake(
             subprotocol: response?.subprotocol, serverHeaders: isServer ? nil : headers)
+        agreed.usesCompression = response?.deflate != nil
         handshake.withLock { $0 = agreed }
     }
 

@@ -10,7 +10,8 @@ internal import FoundationEssentials
 ///   - endpoint: For a client, the endpoint of the connection. The endpoint determines the requested resource.
 ///   - isSecure: Whether TLS is below WebSocket. This value determines the default port, which the `Host` field omits. The URL scheme `wss`
 ///     has the same effect as `true`.
-/// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field.
+/// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field, `.posix(.ENOTSUP)` if compression
+///   is required and not available.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false
 ) throws(NWError) -> StackLayer {
@@ -19,6 +20,7 @@ func makeWebSocketLayer(
     configuration.repliesToPings = values.autoReplyPing
     configuration.maximumMessageSize = max(0, values.maximumMessageSize)
     configuration.skipsHandshake = values.skipHandshake
+    configuration.compression = try values.compression?.plan(isServer: isServer)
     let role: WebSocketMachine.Role
     if isServer {
         role = .server

@@ -24,17 +24,21 @@ public final class HTTPServerWebSocket: Sendable {
 
     /// The subprotocol that was agreed on; `nil` for none.
     public let subprotocol: String?
+    /// Whether the messages are compressed; see ``HTTPServerResponse/webSocket(protocols:maximumMessageLength:compression:_:)``.
+    public let usesCompression: Bool
     private let exchange: ServerExchange
     private let state: LockedValue<State>
 
-    init(_ exchange: ServerExchange, subprotocol: String?, maximumMessageLength: Int) {
+    init(_ exchange: ServerExchange, _ agreement: WebSocketRoute.Agreement, maximumMessageLength: Int) {
         self.exchange = exchange
-        self.subprotocol = subprotocol
+        subprotocol = agreement.subprotocol
+        usesCompression = agreement.codec != nil
         var configuration = WebSocketMachine.Configuration()
         configuration.skipsHandshake = true
         configuration.repliesToPings = true
         configuration.maximumMessageSize = maximumMessageLength
         var machine = WebSocketMachine(.server, configuration: configuration)
+        if let codec = agreement.codec { machine.compress(with: codec) }
         machine.started()
         state = LockedValue(State(machine: machine))
     }

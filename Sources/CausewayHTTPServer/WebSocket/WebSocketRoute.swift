@@ -1,3 +1,4 @@
+public import Causeway
 internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewayWire
@@ -12,9 +13,11 @@ extension HTTPServerResponse {
     /// - Parameters:
     ///   - protocols: The subprotocols of the server, the preferred one first. The first one that the client offers is used.
     ///   - maximumMessageLength: The maximum length of a received message, in bytes. A longer one closes the connection.
+    ///   - compression: Compression of messages (RFC 7692); `nil` for none. The length of a message is limited after decompression.
     ///   - serve: Exchanges messages. The connection closes when it returns.
     public static func webSocket(
         protocols: [String] = [], maximumMessageLength: Int = 1 << 20,
+        compression: NWProtocolWebSocket.Compression? = nil,
         _ serve: @escaping @Sendable (HTTPServerWebSocket) async throws -> Void
     ) -> HTTPServerResponse {
         HTTPServerResponse(
@@ -22,7 +25,8 @@ extension HTTPServerResponse {
             body: Body(
                 kind: .webSocket(
                     WebSocketRoute(
-                        protocols: protocols, maximumMessageLength: max(1, maximumMessageLength), body: serve))))
+                        protocols: protocols, maximumMessageLength: max(1, maximumMessageLength),
+                        compression: compression, body: serve))))
     }
 }
 
@@ -33,20 +37,28 @@ struct WebSocketRoute: Sendable {
 
     let protocols: [String]
     let maximumMessageLength: Int
+    let compression: NWProtocolWebSocket.Compression?
     let body: @Sendable (HTTPServerWebSocket) async throws -> Void
+
+    /// The result of a handshake.
+    struct Agreement {
+        var subprotocol: String?
+        /// Compresses messages; `nil` if they are not compressed.
+        var codec: (any WebSocketCodec)?
+    }
 
     func serve(_ exchange: ServerExchange, _ fields: FieldSection) async throws {
         var fields = fields
-        let subprotocol: String?
+        let agreement: Agreement
         do throws(UpgradeError) {
-            subprotocol = try answer(exchange.head, &fields)
+            agreement = try answer(exchange.head, &fields)
         } catch {
             let refusal = UpgradeResponse(refusing: error)
             for field in refusal.additionalFields { fields.append(field.name, field.value) }
             return try exchange.respond(refusal.status, fields, .none)
         }
         try exchange.upgrade(fields)
-        let socket = HTTPServerWebSocket(exchange, subprotocol: subprotocol, maximumMessageLength: maximumMessageLength)
+        let socket = HTTPServerWebSocket(exchange, agreement, maximumMessageLength: maximumMessageLength)
         do {
             try await body(socket)
         } catch let error as HTTPServerError where error.code == .clientGone {
@@ -59,8 +71,8 @@ struct WebSocketRoute: Sendable {
         exchange.connection.cancel(timer)
     }
 
-    /// Checks the handshake and adds the fields of the response. Returns the subprotocol.
-    private func answer(_ head: HTTPServerRequestHead, _ fields: inout FieldSection) throws(UpgradeError) -> String? {
+    /// Checks the handshake and adds the fields of the response.
+    private func answer(_ head: HTTPServerRequestHead, _ fields: inout FieldSection) throws(UpgradeError) -> Agreement {
         var offered = head.fields.elements(of: "Sec-WebSocket-Protocol")
         if head.version >= .http2 {
             guard head.protocolName == "websocket" else { throw .malformed("Upgrade") }
@@ -73,8 +85,26 @@ struct WebSocketRoute: Sendable {
             fields.append("Connection", "Upgrade")
             fields.append("Sec-WebSocket-Accept", WebSocketAccept.value(for: request.key))
         }
-        guard let chosen = protocols.first(where: offered.contains) else { return nil }
+        var agreement = Agreement()
+        if let compression { agreement.codec = try codec(compression, head.fields, &fields) }
+        guard let chosen = protocols.first(where: offered.contains) else { return agreement }
         fields.append("Sec-WebSocket-Protocol", chosen)
-        return chosen
+        agreement.subprotocol = chosen
+        return agreement
+    }
+
+    /// Returns a codec if the client offers compression, and adds the field of the response.
+    private func codec(
+        _ compression: NWProtocolWebSocket.Compression, _ request: FieldSection, _ fields: inout FieldSection
+    ) throws(UpgradeError) -> (any WebSocketCodec)? {
+        guard let plan = try? compression.plan(isServer: true),
+            let answer = MessageDeflate.answer(
+                to: MessageDeflate.offers(in: request.elements(of: "Sec-WebSocket-Extensions")), own: plan.parameters)
+        else {
+            if compression.isRequired { throw .missingExtension }
+            return nil
+        }
+        fields.append("Sec-WebSocket-Extensions", answer.serialized)
+        return plan.makeCodec(answer, true)
     }
 }

@@ -89,6 +89,7 @@ extension WebSocketMachine {
                 switch failure {
                 case .invalidText: .invalidFramePayloadData
                 case .messageTooBig: .messageTooBig
+                case .handshake(.missingExtension): .mandatoryExtension
                 case .protocolError, .handshake, .endedEarly, .endedUnclosed, .aborted: .protocolError
                 }
             appendClose(WebSocketClosing(code: code))
@@ -138,6 +139,11 @@ extension WebSocketMachine {
         let response = try UpgradeResponse(found, for: request)
         phase = .open
         output.isHeld = false
+        if let agreed = response.deflate {
+            startCompression(agreed)
+        } else if configuration.compression?.isRequired == true {
+            return fail(.handshake(.missingExtension))
+        }
         events.append(.opened(response))
     }
 

@@ -45,7 +45,12 @@ extension WebSocketMachine {
     }
 
     /// Removes and returns the next bytes to send: at most `limit` payload bytes, plus a frame header.
-    package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? { output.next(atMost: limit) }
+    package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? {
+        let bytes = output.next(atMost: limit)
+        // Without memory for the compressor the connection cannot go on.
+        if output.hasFailed { abort() }
+        return bytes
+    }
 
     mutating func appendClose(_ closing: WebSocketClosing) {
         sentClose = true

@@ -22,6 +22,8 @@ package struct WebSocketMachine: Sendable {
         package var skipsHandshake = false
         /// The maximum payload of a sent frame in bytes; 0 if the payload is not limited. Longer messages are fragmented.
         package var fragmentSize = 0
+        /// The compression to negotiate in the handshake; `nil` for none. If the handshake is skipped, see ``compress(with:)``.
+        package var compression: WebSocketCompression?
 
         package init() {}
     }
@@ -132,6 +134,7 @@ package struct WebSocketMachine: Sendable {
         }
         phase = .opening(HeadReader(.response, limits: .upgrade))
         request.key = output.makeKey()
+        if let compression = configuration.compression { request.deflateOffers = [compression.parameters] }
         self.request = request
         do {
             output.append(raw: try request.serialized())
@@ -142,6 +145,12 @@ package struct WebSocketMachine: Sendable {
 
     /// Changes the maximum length of a received message in bytes; 0 for no limit. It applies from the next frame on.
     package mutating func limitMessages(to size: Int) { decoder.maximumMessageSize = max(0, size) }
+
+    /// Compresses and decompresses the messages from now on. Call this before the first message if the handshake is skipped.
+    package mutating func compress(with codec: any WebSocketCodec) {
+        decoder.codec = codec
+        output.codec = codec
+    }
 
     /// Adds received bytes. Take the resulting events afterwards.
     package mutating func received(_ bytes: ByteChain) {
@@ -155,15 +164,31 @@ package struct WebSocketMachine: Sendable {
     /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
     package mutating func respond(_ response: UpgradeResponse) {
         guard case .deciding(let request) = phase else { return }
+        var response = response
+        if response.status == 101, let compression = configuration.compression {
+            response.deflate = MessageDeflate.answer(to: request.deflateOffers, own: compression.parameters)
+            guard response.deflate != nil || !compression.isRequired else {
+                return refuse(.missingExtension, with: UpgradeResponse(refusing: .missingExtension), for: request)
+            }
+        }
         do {
             output.append(raw: try response.serialized(for: request))
         } catch {
             return refuse(error, with: UpgradeResponse(refusing: error), for: request)
         }
         guard response.status == 101 else { return end(.handshake(.refused(status: response.status))) }
+        if let agreed = response.deflate { startCompression(agreed) }
         phase = .open
         output.isHeld = false
         events.append(.opened(response))
+    }
+
+    /// Starts to compress messages with the parameters of the server's answer.
+    mutating func startCompression(_ agreed: MessageDeflate) {
+        guard let compression = configuration.compression else { return }
+        var isServer = false
+        if case .server = role { isServer = true }
+        compress(with: compression.makeCodec(agreed, isServer))
     }
 
     /// Ends the connection at once. The machine sends nothing more.

@@ -11,18 +11,25 @@ struct WebSocketMessageDecoder: Sendable {
         var header: WebSocketFrameHeader
         /// The number of payload bytes of the current frame that have been decoded.
         var taken = 0
+        /// Whether the bytes that the sender removed from the end of the compressed message were added.
+        var isCompleted = false
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// The number of payload bytes in the frames of the current message so far, as given in the frame headers.
+        /// The number of payload bytes in the frames of the current message so far, as given in the frame headers. For a compressed message,
+        /// the number of decompressed bytes.
         var length = 0
+        var isCompressed = false
         var text = UTF8Validator()
     }
 
     let expectsMask: Bool
     /// The maximum length of a message in bytes; 0 if the length is not limited.
     var maximumMessageSize: Int
+    /// Decompresses messages; `nil` if compression was not negotiated.
+    var codec: (any WebSocketCodec)?
+    private var inflating = InflatingInput()
     private var frame: Frame?
     private var message: Message?
 
@@ -43,6 +50,11 @@ struct WebSocketMessageDecoder: Sendable {
             }
             guard let current = frame else { return nil }
             if current.header.opcode.isControl { return takeControl(current, from: &input) }
+            if message?.isCompressed == true {
+                if let item = try takeCompressed(current, from: &input, atMost: limit) { return item }
+                if frame != nil { return nil }
+                continue
+            }
             guard current.taken == current.header.payloadLength || (!input.isEmpty && limit > 0) else { return nil }
             if let item = try takeContent(current, from: &input, atMost: limit) { return item }
         }
@@ -52,7 +64,7 @@ struct WebSocketMessageDecoder: Sendable {
         let front = input.front(WebSocketFrameHeader.maximumByteCount)
         var reader = ByteReader(front.span)
         do {
-            let header = try WebSocketFrameHeader(parsing: &reader)
+            let header = try WebSocketFrameHeader(parsing: &reader, permitsCompression: codec != nil)
             input.drop(atMost: reader.offset)
             return header
         } catch {
@@ -69,8 +81,9 @@ struct WebSocketMessageDecoder: Sendable {
             guard message != nil else { throw .protocolError("continuation frame without a message") }
         } else {
             guard message == nil else { throw .protocolError("new message before the end of the last one") }
-            message = Message(opcode: header.opcode)
+            message = Message(opcode: header.opcode, isCompressed: header.isCompressed)
         }
+        guard message?.isCompressed != true else { return }
         let (length, overflows) = (message?.length ?? 0).addingReportingOverflow(header.payloadLength)
         guard !overflows, maximumMessageSize == 0 || length <= maximumMessageSize else { throw .messageTooBig }
         message?.length = length
@@ -111,5 +124,82 @@ struct WebSocketMessageDecoder: Sendable {
         }
         guard endsMessage || !content.isEmpty else { return nil }
         return .content(opcode, content, endsMessage: endsMessage)
+    }
+}
+
+extension WebSocketMessageDecoder {
+    /// The maximum number of decompressed bytes of one item.
+    static let inflatedLimit = 64 << 10
+    /// The end of a flush of DEFLATE, which senders remove from the end of a message (RFC 7692 §7.2.2).
+    static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
+
+    /// Decompresses the next part of the current frame's payload. Returns `nil` with the frame if it needs input, and without it at the end of
+    /// a fragment that does not end the message.
+    private mutating func takeCompressed(
+        _ current: Frame, from input: inout ByteChain, atMost limit: Int
+    ) throws(WebSocketMachine.Failure) -> Item? {
+        guard let codec, let opcode = message?.opcode, limit > 0 else { return nil }
+        var current = current
+        var content = ByteChain()
+        let wanted = min(limit, Self.inflatedLimit)
+        while content.count < wanted {
+            if inflating.isEmpty {
+                guard current.taken < current.header.payloadLength || (current.header.isFinal && !current.isCompleted)
+                else { break }
+                guard let piece = Self.nextPiece(of: &current, from: &input) else { break }
+                inflating.append(piece)
+            }
+            let output = try inflating.decompress(by: codec, atMost: room(wanted - content.count))
+            guard !output.isEmpty else { continue }
+            try note(output)
+            content.append(output)
+        }
+        frame = current
+        guard inflating.isEmpty, current.taken == current.header.payloadLength else {
+            return content.isEmpty ? nil : .content(opcode, content, endsMessage: false)
+        }
+        guard current.header.isFinal else {
+            frame = nil
+            return content.isEmpty ? nil : .content(opcode, content, endsMessage: false)
+        }
+        // All room was used before the end was added.
+        guard current.isCompleted else { return .content(opcode, content, endsMessage: false) }
+        guard codec.endDecompressing() else { throw .protocolError("compressed data is incomplete") }
+        guard opcode != .text || message?.text.isAtBoundary == true else { throw .invalidText }
+        (frame, message) = (nil, nil)
+        return .content(opcode, content, endsMessage: true)
+    }
+
+    /// Returns the next unmasked piece of the frame's payload, with the removed end after the last one. Returns `nil` if there is no input.
+    private static func nextPiece(of frame: inout Frame, from input: inout ByteChain) -> ArraySlice<UInt8>? {
+        let rest = frame.header.payloadLength - frame.taken
+        var piece: ArraySlice<UInt8> = []
+        if rest > 0 {
+            guard let next = input.popPiece(atMost: rest) else { return nil }
+            piece = next
+            frame.header.mask?.apply(to: &piece, offset: frame.taken)
+            frame.taken += piece.count
+        }
+        if frame.header.isFinal, frame.taken == frame.header.payloadLength {
+            frame.isCompleted = true
+            piece += flushMark
+        }
+        return piece
+    }
+
+    /// Returns the room for decompressed bytes: at most one byte more than a message may have, so that a compressed message of any length is
+    /// noticed before its content takes memory.
+    private func room(_ wanted: Int) -> Int {
+        guard maximumMessageSize > 0 else { return wanted }
+        return min(wanted, max(0, maximumMessageSize - (message?.length ?? 0)) + 1)
+    }
+
+    private mutating func note(_ output: ArraySlice<UInt8>) throws(WebSocketMachine.Failure) {
+        let (length, overflows) = (message?.length ?? 0).addingReportingOverflow(output.count)
+        guard !overflows, maximumMessageSize == 0 || length <= maximumMessageSize else { throw .messageTooBig }
+        message?.length = length
+        if message?.opcode == .text {
+            guard message?.text.accepts(output) == true else { throw .invalidText }
+        }
     }
 }

@@ -8,11 +8,17 @@ internal import DequeModule
 struct WebSocketOutput: Sendable {
     /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
+    /// The number of bytes of a message that are compressed into one frame, unless that yields no output.
+    private static let compressedLength = 256 << 10
 
     private struct Waiting {
         var opcode: WebSocketOpcode
         var payload: ByteChain
         var endsMessage: Bool
+        /// Whether the payload was compressed.
+        var isEncoded = false
+        /// Whether the frame is the first one of a compressed message.
+        var beginsCompressed = false
     }
 
     private struct Current {
@@ -28,6 +34,12 @@ struct WebSocketOutput: Sendable {
     private var raw = ByteChain()
     private var waiting: Deque<Waiting> = []
     private var current: Current?
+    /// Compresses messages; `nil` if compression was not negotiated.
+    var codec: (any WebSocketCodec)?
+    /// Whether the message is compressed whose first frame was sent last.
+    private var compressesMessage = false
+    /// Whether the codec has failed.
+    private(set) var hasFailed = false
     private var replies = PongQueue()
     /// The number of queued payload and handshake bytes.
     private(set) var count = 0
@@ -86,14 +98,21 @@ struct WebSocketOutput: Sendable {
 
     private mutating func beginFrame(atMost limit: Int) -> ByteChain? {
         let frame: Waiting
+        if let codec, replies.isEmpty, !compressFirst(codec) {
+            hasFailed = true
+            return nil
+        }
         if let payload = replies.popFirst() {
             frame = Waiting(opcode: .pong, payload: ByteChain(payload), endsMessage: true)
             count += payload.count
         } else if var first = waiting.popFirst() {
             if fragmentSize > 0, !first.opcode.isControl, first.payload.count > fragmentSize {
                 let fragment = first.payload.take(atMost: fragmentSize)
-                frame = Waiting(opcode: first.opcode, payload: fragment, endsMessage: false)
+                frame = Waiting(
+                    opcode: first.opcode, payload: fragment, endsMessage: false, isEncoded: first.isEncoded,
+                    beginsCompressed: first.beginsCompressed)
                 first.opcode = .continuation
+                first.beginsCompressed = false
                 waiting.prepend(first)
             } else {
                 frame = first
@@ -103,7 +122,8 @@ struct WebSocketOutput: Sendable {
         }
         let mask = masks ? WebSocketMask(key: UInt32(truncatingIfNeeded: random.next())) : nil
         let header = WebSocketFrameHeader(
-            isFinal: frame.endsMessage, opcode: frame.opcode, mask: mask, payloadLength: frame.payload.count)
+            isFinal: frame.endsMessage, isCompressed: frame.beginsCompressed, opcode: frame.opcode, mask: mask,
+            payloadLength: frame.payload.count)
         var bytes: [UInt8] = []
         guard frame.payload.count < ByteChain.coalescedLength, header.byteCount + frame.payload.count <= limit else {
             header.serialize(into: &bytes)
@@ -141,5 +161,58 @@ struct WebSocketOutput: Sendable {
         count -= taken
         current = frame.rest.isEmpty ? nil : frame
         return chunk
+    }
+}
+
+extension WebSocketOutput {
+    /// Compresses the first waiting frame, unless it is a control frame. If it is long, its rest becomes another frame. Frames are compressed
+    /// when they are sent, because the peer must decompress all of them. Returns `false` if the codec fails.
+    private mutating func compressFirst(_ codec: any WebSocketCodec) -> Bool {
+        guard let next = waiting.first, !next.opcode.isControl, !next.isEncoded else { return true }
+        let isFirst = next.opcode != .continuation
+        if isFirst { compressesMessage = !(next.payload.isEmpty && next.endsMessage) }
+        guard compressesMessage, var frame = waiting.popFirst() else { return true }
+        let before = frame.payload.count
+        guard var encoded = Self.compress(&frame.payload, codec) else { return false }
+        let isLast = frame.payload.isEmpty
+        if isLast, frame.endsMessage {
+            guard Self.removeFlushMark(from: &encoded) else { return false }
+            codec.endCompressing()
+        }
+        count += encoded.count - (before - frame.payload.count)
+        if !isLast {
+            waiting.prepend(Waiting(opcode: .continuation, payload: frame.payload, endsMessage: frame.endsMessage))
+        }
+        waiting.prepend(
+            Waiting(
+                opcode: frame.opcode, payload: ByteChain(encoded), endsMessage: frame.endsMessage && isLast,
+                isEncoded: true, beginsCompressed: isFirst))
+        return true
+    }
+
+    /// Compresses the beginning of a payload, and removes it. Returns `nil` if the codec fails.
+    private static func compress(_ payload: inout ByteChain, _ codec: any WebSocketCodec) -> [UInt8]? {
+        var encoded: [UInt8] = []
+        var taken = 0
+        repeat {
+            let piece = payload.popPiece(atMost: chunkLength) ?? []
+            guard let bytes = codec.compress(piece, flushes: payload.isEmpty) else { return nil }
+            if encoded.isEmpty { encoded = bytes } else { encoded += bytes }
+            taken += piece.count
+        } while !payload.isEmpty && encoded.count < chunkLength && (taken < compressedLength || encoded.isEmpty)
+        return encoded
+    }
+
+    /// Removes the end of the last flush (RFC 7692 §7.2.1). If nothing remains, the message ends with an empty block (RFC 7692 §7.2.3.6).
+    /// Returns `false` if the bytes do not end with a flush.
+    private static func removeFlushMark(from bytes: inout [UInt8]) -> Bool {
+        let mark = WebSocketMessageDecoder.flushMark
+        guard bytes.isEmpty || (bytes.count >= mark.count && bytes[(bytes.count - mark.count)...].elementsEqual(mark))
+        else {
+            return false
+        }
+        if !bytes.isEmpty { bytes.removeLast(mark.count) }
+        if bytes.isEmpty { bytes = [0] }
+        return true
     }
 }

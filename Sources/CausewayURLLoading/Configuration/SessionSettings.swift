@@ -35,6 +35,7 @@ struct SessionSettings {
         var additionalFields: [AnyHashable: Any]?
         var maximumConnectionsPerHost = 6
         var usesClassicLoading = true
+        var webSocketCompression: NWProtocolWebSocket.Compression?
     }
 
     /// The stores that requests share: cookies, credentials and cached responses.

@@ -208,6 +208,15 @@ public import Foundation
         set { settings.http.usesPipelining = newValue }
     }
 
+    /// Compression of the messages of WebSocket tasks (RFC 7692). The default is `nil`, which offers none to servers. The size of received messages
+    /// is limited after decompression.
+    ///
+    /// Counterpart: none.
+    open var webSocketCompression: URLSessionWebSocketTask.Compression? {
+        get { settings.http.webSocketCompression }
+        set { settings.http.webSocketCompression = newValue }
+    }
+
     /// Whether requests send the stored cookies. The default is `true`.
     open var httpShouldSetCookies: Bool {
         get { settings.http.setsCookies }

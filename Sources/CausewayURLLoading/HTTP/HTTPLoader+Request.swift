@@ -24,7 +24,7 @@ extension HTTPLoader {
         DefaultFields.add(to: &value, hasContent: hasContent, policy: request.values.cachePolicy)
         addCookies(to: &value)
         addAuthorization(to: &value)
-        if isWebSocket { addHandshake(to: &value) }
+        if isWebSocket { try addHandshake(to: &value) }
         value.priority = attempt.task.priority
         // The task has its own timeouts.
         value.idleTimeout = nil

@@ -13,14 +13,27 @@ extension HTTPLoader {
 
     /// Turns the request into one that opens a WebSocket (RFC 6455 §4.1). A program offers subprotocols with the field
     /// `Sec-WebSocket-Protocol`.
-    func addHandshake(to value: inout HTTPRequestValue) {
+    func addHandshake(to value: inout HTTPRequestValue) throws(LoadFailure) {
+        let compression = try webSocketCompression()
         for name in Self.handshakeFields { value.fields.removeAll(name) }
         var random = SystemRandomNumberGenerator()
         value.fields.append("Upgrade", "websocket")
         value.fields.append("Connection", "Upgrade")
         value.fields.append("Sec-WebSocket-Key", WebSocketAccept.key(using: &random))
         value.fields.append("Sec-WebSocket-Version", "13")
+        if let compression { value.fields.append("Sec-WebSocket-Extensions", compression.parameters.serialized) }
         value.isUpgrade = true
+    }
+
+    /// Returns the compression that the session wants; `nil` for none.
+    private func webSocketCompression() throws(LoadFailure) -> WebSocketCompression? {
+        do throws(NWError) {
+            return try network.settings.http.webSocketCompression?.plan(isServer: false)
+        } catch {
+            throw LoadFailure(
+                .encodingUnknown, underlying: error,
+                details: [LoadFailure.reasonKey: "zlib is needed to compress messages"])
+        }
     }
 
     func upgraded(
@@ -38,11 +51,15 @@ extension HTTPLoader {
         credentialAccepted(head.fields)
         do throws(UpgradeError) {
             let offered = request.values.fields.elements(of: "Sec-WebSocket-Protocol")
-            let upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)
+            var upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)
+            let compression = (try? webSocketCompression()) ?? nil
+            upgrade.deflateOffers = (compression.map { [$0.parameters] }) ?? []
             let answer = try UpgradeResponse(head, for: upgrade)
+            let codec = answer.deflate.flatMap { compression?.makeCodec($0, false) }
+            if codec == nil, compression?.isRequired == true { throw .missingExtension }
             guard let record = finishRecord() else { return }
             if let record = record { attempt.report(.measured(record)) }
-            attempt.report(.upgraded(WebSocketOpening(response, subprotocol: answer.subprotocol, stream)))
+            attempt.report(.upgraded(WebSocketOpening(response, subprotocol: answer.subprotocol, codec, stream)))
         } catch {
             refused(response, "invalid response to the handshake: \(error)")
         }

@@ -1,4 +1,5 @@
 internal import CausewayHTTP
+internal import CausewayProtocols
 internal import Foundation
 
 /// A WebSocket connection whose handshake succeeded.
@@ -6,11 +7,16 @@ final class WebSocketOpening: Sendable {
     let response: HTTPURLResponse
     /// The subprotocol that the server selected.
     let subprotocol: String?
+    /// Compresses messages; `nil` if the server did not agree to that.
+    let codec: (any WebSocketCodec)?
     let stream: HTTPUpgradedStream
 
-    init(_ response: HTTPURLResponse, subprotocol: String?, _ stream: HTTPUpgradedStream) {
+    init(
+        _ response: HTTPURLResponse, subprotocol: String?, _ codec: (any WebSocketCodec)?, _ stream: HTTPUpgradedStream
+    ) {
         self.response = response
         self.subprotocol = subprotocol
+        self.codec = codec
         self.stream = stream
     }
 }
@@ -52,7 +58,7 @@ extension TaskCore {
             return true
         }
         guard isWanted else { return opening.stream.close(isInterrupted: true) }
-        webSocket.attach(opening.stream)
+        webSocket.attach(opening.stream, opening.codec)
         notifyWebSocket(.opened) { delegate, session, task in
             delegate.urlSession(session, webSocketTask: task, didOpenWithProtocol: opening.subprotocol)
         }

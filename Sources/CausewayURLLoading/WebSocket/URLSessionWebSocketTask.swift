@@ -1,3 +1,4 @@
+public import Causeway
 internal import CausewaySystem
 public import Foundation
 
@@ -23,6 +24,11 @@ public import Foundation
         /// Text.
         case string(String)
     }
+
+    /// Settings for the compression of messages, see ``URLSessionConfiguration/webSocketCompression``.
+    ///
+    /// Counterpart: none.
+    public typealias Compression = NWProtocolWebSocket.Compression
 
     private let messageLimit = LockedValue(WebSocketConversation.defaultMessageLimit)
 

@@ -28,8 +28,13 @@ final class WebSocketChannel: Loader {
         }
     }
 
-    /// Sets the connection. Call ``start()`` afterwards.
-    func attach(_ stream: HTTPUpgradedStream) { state.withLock { state in state.stream = stream } }
+    /// Sets the connection and its compression. Call ``start()`` afterwards.
+    func attach(_ stream: HTTPUpgradedStream, _ codec: (any WebSocketCodec)?) {
+        state.withLock { state in
+            state.stream = stream
+            if let codec { state.conversation.machine.compress(with: codec) }
+        }
+    }
 
     // MARK: Calls of the program
 

@@ -8,6 +8,8 @@ package enum UpgradeError: Error, Equatable, Sendable {
     case unsupportedVersion
     /// The server answered with this status instead of 101.
     case refused(status: Int)
+    /// The peer does not support an extension that the program requires.
+    case missingExtension
     /// A value from the program cannot be written into a head. The text names the value.
     case unwritable(String)
 

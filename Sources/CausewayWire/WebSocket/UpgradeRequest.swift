@@ -7,6 +7,8 @@ package struct UpgradeRequest: Equatable, Sendable {
     /// The value of the `Host` field: see ``authority(host:port:defaultPort:)``.
     package var authority: String
     package var subprotocols: [String]
+    /// The offers of message compression, the preferred one first (RFC 7692 §5.1).
+    package var deflateOffers: [MessageDeflate] = []
     /// The fields that do not belong to the handshake. If several fields have the same name, only the last one is written.
     package var additionalFields: [HeaderField]
     /// The value of `Sec-WebSocket-Key`.
@@ -57,6 +59,9 @@ package struct UpgradeRequest: Equatable, Sendable {
             guard Self.areSubprotocols(subprotocols) else { throw .unwritable("subprotocol") }
             text += "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n"
         }
+        if !deflateOffers.isEmpty {
+            text += "Sec-WebSocket-Extensions: \(deflateOffers.map(\.serialized).joined(separator: ", "))\r\n"
+        }
         try HandshakeField.append(additionalFields, to: &text)
         guard text.utf8.count + 2 <= HeadReader.Limits.upgrade.byteCount else { throw .tooLong }
         return Array((text + "\r\n").utf8)
@@ -95,6 +100,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.key = key
         subprotocols = fields.elements(of: "Sec-WebSocket-Protocol")
         guard Self.areSubprotocols(subprotocols) else { throw .malformed("Sec-WebSocket-Protocol") }
+        deflateOffers = MessageDeflate.offers(in: fields.elements(of: "Sec-WebSocket-Extensions"))
         additionalFields = HandshakeField.others(in: fields)
     }
 

@@ -3,6 +3,8 @@ package struct UpgradeResponse: Equatable, Sendable {
     /// The status code; 101 accepts the upgrade.
     package var status: Int
     package var subprotocol: String?
+    /// The parameters of message compression; `nil` if messages are not compressed.
+    package var deflate: MessageDeflate?
     /// The fields that do not belong to the handshake.
     package var additionalFields: [HeaderField]
 
@@ -19,7 +21,7 @@ package struct UpgradeResponse: Equatable, Sendable {
             // `serialized(for:)` adds the field with the supported version.
             self.init(status: 426)
         case .tooLong: self.init(status: 431)
-        case .malformed, .refused, .unwritable: self.init(status: 400)
+        case .malformed, .refused, .unwritable, .missingExtension: self.init(status: 400)
         }
     }
 
@@ -37,6 +39,7 @@ package struct UpgradeResponse: Equatable, Sendable {
                 guard request.subprotocols.contains(subprotocol) else { throw .unwritable("subprotocol") }
                 text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n"
             }
+            if let deflate { text += "Sec-WebSocket-Extensions: \(deflate.serialized)\r\n" }
         } else {
             guard (400...599).contains(status) else { throw .unwritable("status") }
             text =
@@ -70,16 +73,23 @@ package struct UpgradeResponse: Equatable, Sendable {
         guard fields.onlyValue(of: "Sec-WebSocket-Accept") == WebSocketAccept.value(for: request.key) else {
             throw .malformed("Sec-WebSocket-Accept")
         }
-        // The client offers no extension, so the server must not accept one.
-        guard fields.elements(of: "Sec-WebSocket-Extensions").isEmpty else {
-            throw .malformed("Sec-WebSocket-Extensions")
-        }
+        deflate = try Self.deflate(fields.elements(of: "Sec-WebSocket-Extensions"), for: request)
         let chosen = fields.values(of: "Sec-WebSocket-Protocol")
         guard chosen.count <= 1, chosen.allSatisfy(request.subprotocols.contains) else {
             throw .malformed("Sec-WebSocket-Protocol")
         }
         subprotocol = chosen.first
         additionalFields = HandshakeField.others(in: fields)
+    }
+
+    /// Returns the parameters that the server chose. An extension that was not offered fails the connection (RFC 6455 §9.1).
+    private static func deflate(_ chosen: [String], for request: UpgradeRequest) throws(UpgradeError) -> MessageDeflate?
+    {
+        guard let first = chosen.first else { return nil }
+        guard chosen.count == 1, let answer = MessageDeflate(parsing: first),
+            request.deflateOffers.contains(where: answer.isValidAnswer)
+        else { throw .malformed("Sec-WebSocket-Extensions") }
+        return answer
     }
 
     private static let phrases = [

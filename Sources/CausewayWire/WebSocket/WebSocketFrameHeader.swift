@@ -19,14 +19,20 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
 
     /// Whether the frame is the last of its message.
     package var isFinal: Bool
+    /// Whether the message is compressed: the first reserved bit (RFC 7692 §6).
+    package var isCompressed: Bool
     package var opcode: WebSocketOpcode
     /// The masking key: present in every frame from a client, absent in every frame from a server (RFC 6455 §5.1).
     package var mask: WebSocketMask?
     /// Size of the payload in bytes.
     package var payloadLength: Int
 
-    package init(isFinal: Bool = true, opcode: WebSocketOpcode, mask: WebSocketMask? = nil, payloadLength: Int) {
+    package init(
+        isFinal: Bool = true, isCompressed: Bool = false, opcode: WebSocketOpcode, mask: WebSocketMask? = nil,
+        payloadLength: Int
+    ) {
         self.isFinal = isFinal
+        self.isCompressed = isCompressed
         self.opcode = opcode
         self.mask = mask
         self.payloadLength = payloadLength
@@ -34,14 +40,18 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
 
     /// Parses one header.
     ///
+    /// - Parameter permitsCompression: Whether compression was negotiated. Otherwise a compressed message is invalid.
     /// - Throws: ``WireError``: `truncated` if more bytes are needed; `invalid` if a byte is invalid, even if the header is not complete
     ///   yet.
-    package init(parsing reader: inout ByteReader) throws(WireError) {
+    package init(parsing reader: inout ByteReader, permitsCompression: Bool = false) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
-        // Reserved bits must be zero, because no extension was negotiated.
-        guard first & 0x70 == 0 else { throw .invalid("reserved bits", at: start) }
+        // No extension uses the other reserved bits.
+        guard first & (permitsCompression ? 0x30 : 0x70) == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
+        isCompressed = first & 0x40 != 0
+        // The bit belongs to the first frame of a message (RFC 7692 §6.1).
+        guard !isCompressed || opcode == .text || opcode == .binary else { throw .invalid("reserved bits", at: start) }
         isFinal = first & 0x80 != 0
         self.opcode = opcode
         guard isFinal || !opcode.isControl else { throw .invalid("fragmented control frame", at: start) }
@@ -80,7 +90,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
 
     /// Appends the encoded header.
     package func serialize(into bytes: inout [UInt8]) {
-        bytes.append((isFinal ? 0x80 : 0) | opcode.rawValue)
+        bytes.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
         let maskBit: UInt8 = mask == nil ? 0 : 0x80
         if payloadLength <= 125 {
             bytes.append(maskBit | UInt8(truncatingIfNeeded: payloadLength))

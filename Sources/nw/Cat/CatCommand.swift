@@ -86,6 +86,9 @@ struct CatCommand: Subcommand {
     @Option(help: ArgumentHelp("Set the ECN codepoint of each datagram. Requires -u.", valueName: "code"))
     var ecn: CongestionMark?
 
+    @Flag(help: "Compress the messages of a WebSocket if the server agrees.")
+    var compress = false
+
     @Option(help: ProxyChoice.help) var proxy: [String] = []
 
     @OptionGroup var numeric: NumericOption
@@ -113,6 +116,7 @@ struct CatCommand: Subcommand {
         if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         if scan, listen { throw ValidationError("-z and -l cannot be combined.") }
         if ecn != nil, !datagrams { throw ValidationError("--ecn requires -u: on a stream the system sets ECN.") }
+        if compress, webSocketURL == nil { throw ValidationError("--compress requires a WebSocket URL.") }
         if keep, !listen { throw ValidationError("-k requires -l.") }
         if multipath.choice != nil, unix || datagrams {
             throw ValidationError("--multipath cannot be combined with -u or -U.")
@@ -221,6 +225,7 @@ extension CatCommand {
         }
         let options = NWProtocolWebSocket.Options()
         options.autoReplyPing = true
+        if compress { options.compression = NWProtocolWebSocket.Compression() }
         parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
         try proxyChoice.apply(to: parameters)
         // A WebSocket connection always starts with the client's HTTP request, not with standard input.

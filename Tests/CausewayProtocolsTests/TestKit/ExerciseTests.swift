@@ -22,6 +22,7 @@ struct ExerciseTests {
             if random.chance(oneIn: 2) { bytes[random.integer(in: 0...(bytes.count - 1))] ^= 1 << UInt8(seed & 7) }
             eventCount += Exercise.webSocketMachine(bytes)
             frameCount += Exercise.webSocketFrames(Array(bytes.dropFirst(2)))
+            eventCount += Exercise.webSocketDeflate(bytes)
         }
         // Each run reports at least its end.
         #expect(eventCount >= 50 && frameCount > 0)

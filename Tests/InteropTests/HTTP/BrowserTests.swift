@@ -34,7 +34,9 @@ struct BrowserTests {
             }
         }
         routes.get("/chat") { _ in
-            .webSocket { socket in while let message = try await socket.receive() { try await socket.send(message) } }
+            .webSocket(compression: NWProtocolWebSocket.Compression()) { socket in
+                while let message = try await socket.receive() { try await socket.send(message) }
+            }
         }
         routes.post("/report") { request in
             report.text = String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self)
@@ -67,7 +69,7 @@ struct BrowserTests {
         #expect(
             lines == [
                 "version \(version)", "echo 300000 true", "event 1|second line", "event 2|second line",
-                "event 3|second line", "socket hello", "socket binary 70000", "closed 1000 true",
+                "event 3|second line", "socket hello permessage-deflate", "socket binary 70000", "closed 1000 true",
             ])
     }
 
@@ -105,7 +107,7 @@ struct BrowserTests {
                         lines.push("socket binary " + event.data.byteLength);
                         socket.close(1000);
                     } else {
-                        lines.push("socket " + event.data);
+                        lines.push("socket " + event.data + " " + socket.extensions);
                         socket.send(new Uint8Array(70000));
                     }
                 };

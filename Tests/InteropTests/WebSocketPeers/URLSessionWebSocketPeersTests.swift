@@ -8,7 +8,7 @@ import Testing
     .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
 struct URLSessionWebSocketPeersTests {
     private static func with(
-        _ program: WebSocketProgram, secure: Bool = false,
+        _ program: WebSocketProgram, secure: Bool = false, compression: URLSessionWebSocketTask.Compression? = nil,
         _ body: (URLSessionWebSocketTask, Child) async throws -> Void
     ) async throws {
         let files = try await TLSFiles.shared
@@ -19,6 +19,7 @@ struct URLSessionWebSocketPeersTests {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = 36_000
             configuration.connectionProxyDictionary = [:]
+            configuration.webSocketCompression = compression
             let session = URLSession(
                 configuration: configuration, delegate: TrustingDelegate(), delegateQueue: nil)
             var request = URLRequest(
@@ -45,9 +46,11 @@ struct URLSessionWebSocketPeersTests {
 
     @Test(
         "Messages, fragments, pings and a close frame of the server", arguments: WebSocketProgram.allCases,
-        [false, true])
-    func conversation(_ program: WebSocketProgram, _ secure: Bool) async throws {
-        try await Self.with(program, secure: secure) { task, _ in
+        [(false, false), (true, false), (false, true)])
+    func conversation(_ program: WebSocketProgram, _ kind: (secure: Bool, compressed: Bool)) async throws {
+        var compression = URLSessionWebSocketTask.Compression()
+        compression.isRequired = true
+        try await Self.with(program, secure: kind.secure, compression: kind.compressed ? compression : nil) { task, _ in
             task.maximumMessageSize = 8 << 20
             let fields = Data("/room?number=7 from here".utf8)
             #expect(try await Self.back(task, .string("headers")) == fields)

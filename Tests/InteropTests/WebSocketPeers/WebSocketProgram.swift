@@ -65,6 +65,7 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
             import asyncio, ssl, sys, tornado.web, tornado.websocket
             class Echo(tornado.websocket.WebSocketHandler):
                 def set_default_headers(self): self.set_header("X-Server", "yes")
+                def get_compression_options(self): return {}
                 def select_subprotocol(self, offered): return "chat" if "chat" in offered else None
                 async def on_message(self, m):
                     if m == "ping": self.ping(b"are you there")
@@ -124,7 +125,8 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
                 options = {"ca_certs": sys.argv[2], "validate_cert": True} if len(sys.argv) > 2 else {}
                 request = tornado.httpclient.HTTPRequest(sys.argv[1], headers={"X-Test": "from the client"}, **options)
                 try:
-                    ws = await tornado.websocket.websocket_connect(request, subprotocols=["none", "chat"], max_message_size=64 << 20)
+                    ws = await tornado.websocket.websocket_connect(request, subprotocols=["none", "chat"],
+                        compression_options={}, max_message_size=64 << 20)
                 except tornado.httpclient.HTTPClientError as refusal: return print("refused", refusal.code)
                 print("agreed", ws.selected_subprotocol, ws.headers.get("X-Server"))
                 async def back(m):

@@ -76,6 +76,15 @@ public struct WebSocket: MessageProtocol {
 
     /// Sets ``NWProtocolWebSocket/Options/maximumMessageSize``.
     public func maximumMessageSize(_ size: Int) -> WebSocket { setting { $0.maximumMessageSize = size } }
+
+    /// Sets ``NWProtocolWebSocket/Options/compression``.
+    ///
+    /// Counterpart: none.
+    public func compression(_ compression: NWProtocolWebSocket.Compression? = NWProtocolWebSocket.Compression())
+        -> WebSocket
+    {
+        setting { $0.compression = compression }
+    }
 }
 
 extension WebSocket: StackElement {

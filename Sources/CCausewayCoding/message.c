@@ -1,0 +1,99 @@
+#include "causeway_coding.h"
+#include "functions.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct cw_deflater {
+    cw_zlib_stream zlib;
+};
+
+struct cw_inflater {
+    cw_zlib_stream zlib;
+    const char *problem;
+    bool has_ended;
+    bool is_between_blocks;
+};
+
+cw_deflater *cw_deflater_new(int window_bits) {
+    if (cw_coding_load(CW_LIBRARY_ZLIB) != NULL) return NULL;
+    cw_deflater *deflater = calloc(1, sizeof *deflater);
+    if (deflater == NULL) return NULL;
+    // zlib has no raw compressor with a window of 256 bytes. With 512 bytes, its distances are at most 512 - 262.
+    int bits = window_bits < 9 ? 9 : window_bits > 15 ? 15 : window_bits;
+    // The tables for hash values and symbols are as large as the window.
+    int result = cw_zlib.deflateInit2_(
+        &deflater->zlib, CW_Z_DEFAULT_COMPRESSION, CW_Z_DEFLATED, -bits, bits - 7, CW_Z_DEFAULT_STRATEGY,
+        cw_zlib.zlibVersion(), (int)sizeof deflater->zlib);
+    if (result == CW_Z_OK) return deflater;
+    free(deflater);
+    return NULL;
+}
+
+void cw_deflater_free(cw_deflater *deflater) {
+    cw_zlib.deflateEnd(&deflater->zlib);
+    free(deflater);
+}
+
+static unsigned limited(size_t count) { return count > UINT_MAX ? UINT_MAX : (unsigned)count; }
+
+static void place(cw_zlib_stream *stream, const uint8_t *input, unsigned count, uint8_t *output, unsigned capacity) {
+    stream->next_in = input;
+    stream->avail_in = count;
+    stream->next_out = output;
+    stream->avail_out = capacity;
+}
+
+bool cw_deflater_step(
+    cw_deflater *deflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity, bool flushes) {
+    unsigned available = limited(*count), room = limited(*capacity);
+    place(&deflater->zlib, input, available, output, room);
+    int result = cw_zlib.deflate(&deflater->zlib, flushes ? CW_Z_SYNC_FLUSH : CW_Z_NO_FLUSH);
+    *count = available - deflater->zlib.avail_in;
+    *capacity = room - deflater->zlib.avail_out;
+    return result == CW_Z_OK || result == CW_Z_BUF_ERROR;
+}
+
+cw_inflater *cw_inflater_new(int window_bits) {
+    if (cw_coding_load(CW_LIBRARY_ZLIB) != NULL) return NULL;
+    cw_inflater *inflater = calloc(1, sizeof *inflater);
+    if (inflater == NULL) return NULL;
+    int bits = window_bits < 8 ? 8 : window_bits > 15 ? 15 : window_bits;
+    int result = cw_zlib.inflateInit2_(&inflater->zlib, -bits, cw_zlib.zlibVersion(), (int)sizeof inflater->zlib);
+    if (result == CW_Z_OK) return inflater;
+    free(inflater);
+    return NULL;
+}
+
+void cw_inflater_free(cw_inflater *inflater) {
+    cw_zlib.inflateEnd(&inflater->zlib);
+    free(inflater);
+}
+
+bool cw_inflater_step(
+    cw_inflater *inflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity) {
+    // After a block with the final bit, the message continues (RFC 7692 §7.2.3.4). The window is kept.
+    if (inflater->has_ended && *count > 0) {
+        inflater->has_ended = false;
+        if (cw_zlib.inflateResetKeep(&inflater->zlib) != CW_Z_OK) return false;
+    }
+    unsigned available = limited(*count), room = limited(*capacity);
+    place(&inflater->zlib, input, available, output, room);
+    int result = cw_zlib.inflate(&inflater->zlib, CW_Z_SYNC_FLUSH);
+    *count = available - inflater->zlib.avail_in;
+    *capacity = room - inflater->zlib.avail_out;
+    inflater->has_ended = result == CW_Z_STREAM_END;
+    // Bit 7 means that the next block begins. The low bits are the number of unused bits of the last byte. A call without input clears bit 7.
+    if (*count > 0 || *capacity > 0) inflater->is_between_blocks = (inflater->zlib.data_type & 0xff) == 0x80;
+    if (result == CW_Z_OK || result == CW_Z_BUF_ERROR || result == CW_Z_STREAM_END) return true;
+    inflater->problem = result == CW_Z_MEM_ERROR ? "out of memory" : inflater->zlib.msg;
+    return false;
+}
+
+bool cw_inflater_is_between_blocks(const cw_inflater *inflater) {
+    return inflater->is_between_blocks;
+}
+
+const char *cw_inflater_problem(const cw_inflater *inflater) {
+    return inflater->problem == NULL ? "no reason given" : inflater->problem;
+}

@@ -1,0 +1,85 @@
+package import CausewayWire
+
+/// Compresses and decompresses the messages of one connection (RFC 7692 §7.2). The owner of a ``WebSocketMachine`` supplies it, because this
+/// layer has no compression library.
+package protocol WebSocketCodec: AnyObject, Sendable {
+    /// Compresses bytes of a message.
+    ///
+    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. The end of them is then 00 00 FF FF, unless there was
+    ///   nothing to compress since the last flush.
+    /// - Returns: `nil` if there is not enough memory.
+    func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
+    /// Ends a sent message. Without context takeover, the codec forgets it.
+    func endCompressing()
+    /// Decompresses the beginning of bytes of a message.
+    ///
+    /// - Parameter limit: The maximum number of decompressed bytes.
+    func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation
+    /// Ends a received message. Without context takeover, the codec forgets it. Returns whether its compressed data was complete.
+    func endDecompressing() -> Bool
+}
+
+/// The result of one step of decompression.
+package struct WebSocketInflation: Sendable {
+    /// The number of consumed bytes.
+    package var consumed: Int
+    package var output: [UInt8]
+    /// Whether the output filled its room, so that more may follow without more input.
+    package var isFull: Bool
+    /// The reason why the data after the output cannot be decompressed.
+    package var problem: String?
+
+    package init(consumed: Int, output: [UInt8], isFull: Bool, problem: String? = nil) {
+        self.consumed = consumed
+        self.output = output
+        self.isFull = isFull
+        self.problem = problem
+    }
+}
+
+/// The compression that a machine negotiates (RFC 7692 §5).
+package struct WebSocketCompression: Sendable {
+    /// The offer of a client, or the restrictions of a server.
+    package var parameters: MessageDeflate
+    /// Whether the connection fails if the peer does not agree.
+    package var isRequired: Bool
+    /// Creates a codec with the parameters of the server's answer.
+    package var makeCodec: @Sendable (_ agreed: MessageDeflate, _ isServer: Bool) -> any WebSocketCodec
+
+    package init(
+        _ parameters: MessageDeflate, isRequired: Bool,
+        makeCodec: @escaping @Sendable (_ agreed: MessageDeflate, _ isServer: Bool) -> any WebSocketCodec
+    ) {
+        self.parameters = parameters
+        self.isRequired = isRequired
+        self.makeCodec = makeCodec
+    }
+}
+
+/// Compressed bytes that were not consumed yet: at most one received piece.
+struct InflatingInput: Sendable {
+    private var bytes: ArraySlice<UInt8> = []
+    /// Whether the codec may have output without more input.
+    private var mayHaveOutput = false
+    private var problem: String?
+
+    /// Whether more bytes are needed.
+    var isEmpty: Bool { bytes.isEmpty && !mayHaveOutput && problem == nil }
+
+    /// Sets the bytes. Call this only if ``isEmpty`` is `true`.
+    mutating func append(_ piece: ArraySlice<UInt8>) { bytes = piece }
+
+    /// Decompresses at most `limit` bytes. An error is reported after the output before it, so that errors do not depend on how the input is
+    /// split.
+    mutating func decompress(
+        by codec: any WebSocketCodec, atMost limit: Int
+    ) throws(WebSocketMachine.Failure) -> ArraySlice<UInt8> {
+        if let problem { throw .protocolError("compressed data: \(problem)") }
+        let step = codec.decompress(bytes, atMost: limit)
+        let isStuck = step.consumed == 0 && step.output.isEmpty && !bytes.isEmpty
+        bytes = step.consumed == bytes.count ? [] : bytes.dropFirst(step.consumed)
+        mayHaveOutput = step.isFull
+        problem = step.problem ?? (isStuck ? "no progress" : nil)
+        return step.output[...]
+    }
+}

@@ -1,0 +1,133 @@
+/// The parameters of the extension `permessage-deflate` (RFC 7692 §7.1): an offer of a client or the answer of a server.
+package struct MessageDeflate: Equatable, Sendable {
+    /// The limit of the LZ77 window of one direction.
+    package enum Window: Equatable, Sendable {
+        /// The parameter is absent: 15 bits.
+        case unlimited
+        /// The parameter has no value. A client offers that it can limit its own window (RFC 7692 §7.1.2.2).
+        case supported
+        /// 8 to 15 bits.
+        case bits(Int)
+
+        /// The limit in bits.
+        package var maximumBits: Int { if case .bits(let bits) = self { bits } else { 15 } }
+    }
+
+    /// The name of the extension.
+    package static let name = "permessage-deflate"
+
+    /// Whether the server compresses each message without the earlier ones (RFC 7692 §7.1.1.1).
+    package var serverNoContextTakeover = false
+    /// Whether the client compresses each message without the earlier ones (RFC 7692 §7.1.1.2).
+    package var clientNoContextTakeover = false
+    package var serverWindow = Window.unlimited
+    package var clientWindow = Window.unlimited
+
+    package init() {}
+
+    /// Parses an element of the field `Sec-WebSocket-Extensions`. Returns `nil` if it is another extension, or if a parameter is unknown,
+    /// repeated or invalid: such an offer is declined, and such an answer fails the connection (RFC 7692 §7.1).
+    package init?(parsing element: String) {
+        // There are four parameters, so a longer list repeats one or has an unknown one.
+        let parts = element.split(separator: ";", maxSplits: 5, omittingEmptySubsequences: false).map(Self.trimmed)
+        guard let first = parts.first, HTTPCharacters.areEqual(first, Self.name), parts.count <= 5 else { return nil }
+        var names: Set<String> = []
+        for part in parts.dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+            guard let name = pair.first, names.insert(name).inserted, set(name, pair.count == 2 ? pair[1] : nil) else {
+                return nil
+            }
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String?) -> Bool {
+        switch (name, value) {
+        case ("server_no_context_takeover", nil): serverNoContextTakeover = true
+        case ("client_no_context_takeover", nil): clientNoContextTakeover = true
+        case ("client_max_window_bits", nil): clientWindow = .supported
+        case ("server_max_window_bits", let value?):
+            guard let bits = Self.bits(value) else { return false }
+            serverWindow = .bits(bits)
+        case ("client_max_window_bits", let value?):
+            guard let bits = Self.bits(value) else { return false }
+            clientWindow = .bits(bits)
+        default: return false
+        }
+        return true
+    }
+
+    /// Returns a number from 8 to 15 without leading zeros, which may be quoted (RFC 7692 §5.2).
+    private static func bits(_ text: String) -> Int? {
+        var digits = text[...]
+        if digits.utf8.count >= 2, digits.hasPrefix("\""), digits.hasSuffix("\"") {
+            digits = digits.dropFirst().dropLast()
+        }
+        return (8...15).first { String($0) == digits }
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let front = text.drop(while: isSpace)
+        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(front[...last])
+    }
+
+    /// The element of the field.
+    package var serialized: String {
+        var text = Self.name
+        if serverNoContextTakeover { text += "; server_no_context_takeover" }
+        if clientNoContextTakeover { text += "; client_no_context_takeover" }
+        if case .bits(let bits) = serverWindow { text += "; server_max_window_bits=\(bits)" }
+        switch clientWindow {
+        case .unlimited: break
+        case .supported: text += "; client_max_window_bits"
+        case .bits(let bits): text += "; client_max_window_bits=\(bits)"
+        }
+        return text
+    }
+
+    /// Returns the parameters of the valid offers in the elements of the field.
+    package static func offers(in elements: [String]) -> [MessageDeflate] {
+        elements.compactMap { MessageDeflate(parsing: $0) }
+    }
+
+    /// Returns the server's answer to the client's preferred offer; `nil` if there is none (RFC 7692 §5.1).
+    ///
+    /// - Parameter own: The restrictions that the server wants.
+    package static func answer(to offers: [MessageDeflate], own: MessageDeflate = MessageDeflate()) -> MessageDeflate? {
+        guard let offer = offers.first else { return nil }
+        var answer = MessageDeflate()
+        answer.serverNoContextTakeover = own.serverNoContextTakeover || offer.serverNoContextTakeover
+        answer.clientNoContextTakeover = own.clientNoContextTakeover || offer.clientNoContextTakeover
+        answer.serverWindow = offer.serverWindow.narrower(own.serverWindow)
+        // A client that did not name its parameter must not be limited (RFC 7692 §7.1.2.2).
+        if offer.clientWindow != .unlimited, case .bits = own.clientWindow {
+            answer.clientWindow = own.clientWindow.narrower(offer.clientWindow)
+        }
+        return answer
+    }
+
+    /// Returns whether a server may answer an offer of a client in this way (RFC 7692 §7.1).
+    package func isValidAnswer(to offer: MessageDeflate) -> Bool {
+        if offer.serverNoContextTakeover, !serverNoContextTakeover { return false }
+        if case .bits(let limit) = offer.serverWindow {
+            guard case .bits(let bits) = serverWindow, bits <= limit else { return false }
+        }
+        switch (clientWindow, offer.clientWindow) {
+        case (.unlimited, _): return true
+        case (.supported, _), (.bits, .unlimited): return false
+        case (.bits, .supported): return true
+        case (.bits(let bits), .bits(let limit)): return bits <= limit
+        }
+    }
+}
+
+extension MessageDeflate.Window {
+    fileprivate func narrower(_ other: Self) -> Self {
+        switch (self, other) {
+        case (.bits(let one), .bits(let two)): .bits(min(one, two))
+        case (.bits, _): self
+        default: other
+        }
+    }
+}
