@@ -1,9 +1,9 @@
 internal import Foundation
 
-extension TaskCore {
+extension TaskCore: TaskProgress.Target {
     /// The progress of the task. Created when it is first read.
     var progress: Progress {
-        let made = madeProgress()
+        let made = TaskProgress(of: self)
         let progress = state.withLock { state in
             if let progress = state.progress { return progress }
             state.progress = made
@@ -12,16 +12,6 @@ extension TaskCore {
         if progress === made {
             if state.withLock({ $0.life.state == .completed }) { finishProgress() } else { noteProgress() }
         }
-        return progress
-    }
-
-    private func madeProgress() -> Progress {
-        let progress = Progress(totalUnitCount: NSURLSessionTransferSizeUnknown)
-        progress.isCancellable = true
-        progress.isPausable = true
-        progress.cancellationHandler = { [weak self] in self?.cancel() }
-        progress.pausingHandler = { [weak self] in self?.suspend() }
-        progress.resumingHandler = { [weak self] in self?.resume() }
         return progress
     }
 

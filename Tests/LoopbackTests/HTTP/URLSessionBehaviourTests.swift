@@ -249,12 +249,15 @@ extension Loopback {
             let delegate = ProgressDelegate()
             let task = privateSession(delegate).dataTask(with: try Self.url(server))
             task.progress.pause()
-            task.progress.resume()
             task.resume()
+            #expect(task.state == .suspended)
+            task.progress.resume()
+            #expect(task.state != .suspended)
             await delegate.end.wait()
             #expect(delegate.fractions == delegate.fractions.sorted() && task.progress.fractionCompleted == 1)
             let other = privateSession().dataTask(with: try Self.url(server))
             other.progress.cancel()
+            #expect(other.state != .suspended)
             while other.state != .completed { await Task.yield() }
             #expect((other.error as? URLError)?.code == .cancelled)
         }
