@@ -10,7 +10,7 @@ import Foundation
 
 /// Loads a URL over and over, in one of several styles. `http-ratios` also compiles this file with the toolchain's URL loading.
 ///
-/// usage: HTTPClients engine|engine-tasks|async|handler|delegate|download URL REQUESTS CONCURRENCY
+/// usage: HTTPClients engine|engine-tasks|async|stores|handler|delegate|download URL REQUESTS CONCURRENCY
 @main
 struct HTTPClients {
     static func main() async {
@@ -18,7 +18,7 @@ struct HTTPClients {
         guard words.count == 5, let url = URL(string: words[2]), let requests = Int(words[3]), let width = Int(words[4])
         else {
             fatalError(
-                "usage: HTTPClients engine|engine-tasks|async|handler|delegate|download URL REQUESTS CONCURRENCY")
+                "usage: HTTPClients engine|engine-tasks|async|stores|handler|delegate|download URL REQUESTS CONCURRENCY")
         }
         let load = Load(url, requests, width)
         let failures: Int
@@ -28,6 +28,9 @@ struct HTTPClients {
             case "engine-tasks": failures = await HTTPMeasure.get(words[2], times: requests, concurrency: width)
         #endif
         case "async": failures = await load.tasks { session, url in try await session.data(from: url).1 }
+        case "stores":
+            load.useStores()
+            failures = await load.tasks { session, url in try await session.data(from: url).1 }
         case "download":
             failures = await load.tasks { session, url in
                 let (file, response) = try await session.download(from: url)
@@ -62,6 +65,17 @@ final class Load: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         configuration = .ephemeral
         configuration.httpMaximumConnectionsPerHost = width
         configuration.urlCache = nil
+    }
+
+    /// Turns on the cache in memory, and sends three cookies with each request.
+    func useStores() {
+        configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0, diskPath: nil)
+        for name in ["session", "theme", "consent"] {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: name, .value: "0123456789abcdef", .domain: url.host ?? "", .path: "/",
+            ]
+            if let cookie = HTTPCookie(properties: properties) { configuration.httpCookieStorage?.setCookie(cookie) }
+        }
     }
 
     private func takesNext() -> Bool {
