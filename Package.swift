@@ -71,6 +71,7 @@ let package = Package(
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayURLLoading", targets: ["CausewayURLLoading"]),
         .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
+        .library(name: "CausewayObservability", targets: ["CausewayObservability"]),
         .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
@@ -82,6 +83,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Only for `CausewayObservability`. Programs without that product do not fetch these packages.
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
         // Value types. FoundationEssentials exports `POSIXErrorCode`, so that no libc has to be imported; MemberImportVisibility would
@@ -169,6 +174,15 @@ let package = Package(
         // It has the name of a module of the toolchain. A target that imports that name must depend on this one, directly or not;
         // otherwise the order of the build decides between the two modules.
         .target(name: "FoundationNetworking", dependencies: ["CausewayURLLoading"], swiftSettings: house),
+        // Observers of `URLSession` for logs, metrics and traces.
+        .target(
+            name: "CausewayObservability",
+            dependencies: [
+                "CausewayURLLoading", .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
@@ -253,6 +267,14 @@ let package = Package(
             name: "CausewayURLLoadingTests",
             dependencies: [
                 "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewaySystem", "CausewayURLLoading", "CausewayWire",
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayObservabilityTests",
+            dependencies: [
+                "CausewayObservability", .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: house),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.

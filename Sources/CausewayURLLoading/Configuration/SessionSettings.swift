@@ -60,5 +60,6 @@ struct SessionSettings {
     var http = HTTP()
     var stores = Stores()
     var background = Background()
+    var observers: [any URLSessionTaskObserver] = []
     var protocolClasses: [AnyClass]? = BuiltInProtocols.all
 }

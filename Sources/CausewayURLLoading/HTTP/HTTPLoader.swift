@@ -42,7 +42,7 @@ final class HTTPLoader: Loader {
         var isReading = true
         var access = Access()
         var caching = Caching()
-        /// The measurements; `nil` if no delegate receives them.
+        /// The measurements; `nil` if nobody receives them.
         var record: TransactionRecord?
         /// The challenge of the connection that waits for an answer.
         var challenge: ChallengeOnce?
@@ -107,7 +107,7 @@ final class HTTPLoader: Loader {
         // Tasks that open a WebSocket use no cache, either.
         cache = attempt.task.plan.usesCache ? network.settings.stores.cache : nil
         uploading = attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
-        state = LockedValue(State(record: attempt.task.hasDelegate ? Self.newRecord(attempt.request) : nil))
+        state = LockedValue(State(record: attempt.task.isMeasured ? Self.newRecord(attempt.request) : nil))
     }
 
     /// Begins the measurements of an exchange.
@@ -203,7 +203,7 @@ final class HTTPLoader: Loader {
         attempt.report(.finished)
     }
 
-    /// Ends the load and returns the measurements: an inner `nil` if no delegate receives them, `nil` if the load had already ended.
+    /// Ends the load and returns the measurements: an inner `nil` if nobody receives them, `nil` if the load had already ended.
     func finishRecord() -> TransactionRecord?? {
         let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }

@@ -114,7 +114,7 @@ extension TaskCore {
         }
         guard isFirst, let task else { return }
         finishProgress()
-        reportMetrics(of: task)
+        reportMetrics(of: task, error)
         callHandler(error, task)
         // Released without the lock, because the deinitializer of a delegate can use the task.
         let delegate = state.withLock { $0.options.delegate.take() }
@@ -122,14 +122,15 @@ extension TaskCore {
         session.core.remove(task)
     }
 
-    private func reportMetrics(of task: URLSessionTask) {
-        guard hasDelegate else { return }
+    private func reportMetrics(of task: URLSessionTask, _ error: (any Error)?) {
+        guard isMeasured else { return }
         let candidates = delegates.compactMap(\.task).filter { !DelegateProbe.isKnownToLack($0, .metrics) }
-        guard !candidates.isEmpty else { return }
+        guard !candidates.isEmpty || !session.core.settings.observers.isEmpty else { return }
         let (records, redirects) = state.withLock { ($0.measuredTransactions, $0.load.redirectCount) }
         let metrics = URLSessionTaskMetrics(
             transactions: records.map { URLSessionTaskTransactionMetrics($0) },
             interval: DateInterval(start: created, end: max(created, Date())), redirectCount: redirects)
+        notifyObserversOfEnd(task, metrics, error)
         for delegate in candidates {
             let isTaken = DelegateProbe.call(delegate, .metrics) {
                 delegate.urlSession(session, task: task, didFinishCollecting: metrics)
@@ -177,6 +178,7 @@ extension TaskCore {
             return (state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
         }
         core.adopt(load, content, counts, messages, current)
+        moveObservations(to: core)
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in
             for delegate in receivers {

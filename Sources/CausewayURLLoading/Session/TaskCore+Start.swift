@@ -16,7 +16,7 @@ extension TaskCore {
         if let failure = plan.failure { return finish(failure) }
         if let stream { return startStream(stream) }
         guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
-        attachBody(to: askingForRest(prepared(session.core.completed(request))))
+        attachBody(to: askingForRest(prepared(observed(session.core.completed(request)))))
     }
 
     /// Sets the body of an upload request. A body that the request already has is ignored for uploads.
@@ -90,7 +90,7 @@ extension TaskCore {
             state.currentRequest = canonical
             state.load.attempt = attempt
         }
-        if hasDelegate { noteTransaction(canonical) }
+        if isMeasured { noteTransaction(canonical) }
         do throws(LoadFailure) {
             let loader = try loader(type, isBuiltIn, task, cached, attempt)
             // If the task was cancelled in the meantime, its loader is not started.
@@ -105,7 +105,7 @@ extension TaskCore {
         }
     }
 
-    /// Begins a record of the metrics, which only delegates receive.
+    /// Begins a record of the metrics, which only delegates and observers receive.
     private func noteTransaction(_ request: URLRequest) {
         var record = TransactionRecord(request: request)
         record.dates.fetchStart = Date()

@@ -77,6 +77,7 @@ final class TaskCore: Sendable {
             return startsHere
                 ? (consequence, state.mailbox.pass(.begin), false) : (consequence, nil, state.mailbox.post(.begin))
         }
+        if consequence == .begin { notifyObserversOfStart() }
         if let message { drain(from: message) }
         if mustDrain { drainLater() }
         guard consequence == .goOn else { return }

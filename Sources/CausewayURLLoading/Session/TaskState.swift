@@ -82,6 +82,8 @@ struct TaskState: Sendable {
     var content = Content()
     var outcome = Outcome()
     var progress: Progress?
+    /// What the observers of the session watch the task with.
+    var observations: [any URLSessionTaskObservation] = []
     var mailbox = Mailbox<TaskMessage>()
 
     /// Whether as much content waits for the program as a task buffers. The loader then pauses.

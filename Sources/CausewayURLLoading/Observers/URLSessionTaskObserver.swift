@@ -1,0 +1,44 @@
+/// Observes the tasks of sessions, for logs, metrics and traces. It sees all tasks: with completion handlers,
+/// delegates, and of `async` functions.
+///
+/// Set observers with ``URLSessionConfiguration/taskObservers``. The product `CausewayObservability` has observers for swift-log,
+/// swift-metrics and swift-distributed-tracing.
+///
+/// An addition: Apple's API has no counterpart.
+public protocol URLSessionTaskObserver: Sendable {
+    /// Called when a task is about to start, on the thread that resumes it for the first time, before anything is sent.
+    ///
+    /// The thread is that of the program, so the values of the current Swift task are available. The call must not block.
+    ///
+    /// - Returns: The observation of this task; `nil` if the observer is not interested in it.
+    func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)?
+}
+
+/// The observation of one task.
+public protocol URLSessionTaskObservation: Sendable {
+    /// Header fields that are added to the request, such as `traceparent`. A field that the request already has is not replaced.
+    var requestFields: [String: String] { get }
+
+    /// Called once when the task has ended, before its last callback, on the queue of that callback or on a background queue.
+    ///
+    /// - Parameters:
+    ///   - task: The task. Its response and byte counts are final.
+    ///   - metrics: The measurements of the task.
+    ///   - error: The error with which the task ended; `nil` after a complete response of any status.
+    func taskDidEnd(_ task: URLSessionTask, metrics: URLSessionTaskMetrics, error: (any Error)?)
+}
+
+extension URLSessionTaskObservation {
+    /// No fields.
+    public var requestFields: [String: String] { [:] }
+}
+
+extension URLSessionConfiguration {
+    /// The observers of the session's tasks, in the order in which they are called. The default is none.
+    ///
+    /// An addition: Apple's API has no counterpart.
+    public var taskObservers: [any URLSessionTaskObserver] {
+        get { settings.observers }
+        set { settings.observers = newValue }
+    }
+}
