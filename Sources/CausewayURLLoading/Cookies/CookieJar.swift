@@ -10,7 +10,28 @@ struct CookieJar: Sendable {
         var path: String
     }
 
+    /// What the cookies of a request depend on. The path is without the query.
+    struct AnswerKey: Hashable, Sendable {
+        var isSecure: Bool
+        var host: String
+        var path: String
+    }
+
+    /// The value of the field `Cookie` for a request; `nil` if there are no cookies for it.
+    private struct Answer: Sendable {
+        var value: String?
+        /// The number of changes of the store after which the answer was made.
+        var changeCount: Int
+        var end: Duration
+    }
+
+    /// The maximum number of answers that are kept.
+    private static let maximumAnswers = 64
+    /// How long an answer is used, because the store notes when a cookie was last sent.
+    private static let answerLife = Duration.seconds(1)
+
     private var store: CookieStore
+    private var answers: [AnswerKey: Answer] = [:]
     private var objects: [Key: HTTPCookie] = [:]
     /// The cookies that changed since they were last written; `nil` without a file.
     private var changes: Set<Key>?
@@ -65,6 +86,24 @@ struct CookieJar: Sendable {
     /// Returns the cookies for a request: longest path first, then oldest first.
     mutating func cookies(for context: CookieContext, at now: Duration) -> [HTTPCookie] {
         store.cookies(for: context, at: now).compactMap { object(of: $0) }
+    }
+
+    /// Returns the value of the field `Cookie` if it is known; an inner `nil` if there are no cookies for the request.
+    func answer(for key: AnswerKey, at now: Duration) -> String?? {
+        guard let answer = answers[key], answer.changeCount == store.changeCount, now < answer.end,
+            now >= answer.end - Self.answerLife
+        else { return nil }
+        return .some(answer.value)
+    }
+
+    /// Returns the value of the field `Cookie`, and keeps it for the next requests.
+    mutating func makeAnswer(for key: AnswerKey, _ context: CookieContext, at now: Duration) -> String? {
+        let found = store.cookies(for: context, at: now)
+        let value = found.isEmpty ? nil : String(decoding: CookieStore.field(found), as: UTF8.self)
+        let end = found.compactMap(\.expires).reduce(now + Self.answerLife) { min($0, $1) }
+        if answers.count >= Self.maximumAnswers { answers = [:] }
+        answers[key] = Answer(value: value, changeCount: store.changeCount, end: end)
+        return value
     }
 
     /// Removes a cookie.

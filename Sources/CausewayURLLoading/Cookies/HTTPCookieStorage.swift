@@ -94,6 +94,23 @@ public import Foundation
         return withJar { $0.cookies(for: context, at: Self.now) }
     }
 
+    /// Returns the value of the field `Cookie` for a request to a URL; `nil` if there are no cookies for it.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - key: What the cookies of the request depend on.
+    func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
+        // A subclass of the program can have other cookies.
+        guard type(of: self) == HTTPCookieStorage.self else {
+            return HTTPCookie.requestHeaderFields(with: cookies(for: url) ?? [])["Cookie"]
+        }
+        let now = Self.now
+        return withJar { jar in
+            if let known = jar.answer(for: key, at: now) { return known }
+            return SetCookieFields.context(of: url).flatMap { jar.makeAnswer(for: key, $0, at: now) }
+        }
+    }
+
     /// Stores the cookies from a response that the accept policy and RFC 6265bis allow.
     ///
     /// - Parameters:

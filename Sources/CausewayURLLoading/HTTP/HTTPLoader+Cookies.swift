@@ -9,8 +9,9 @@ extension HTTPLoader {
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty, let url = request.values.url,
             !value.fields.contains("Cookie")
         else { return }
-        guard let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
-        for (name, text) in HTTPCookie.requestHeaderFields(with: cookies) { value.fields.append(name, text) }
+        let path = value.target.prefix { $0 != "?" }
+        let key = CookieJar.AnswerKey(isSecure: value.origin.isSecure, host: value.origin.host, path: String(path))
+        if let text = storage.fieldValue(for: url, key) { value.fields.append("Cookie", text) }
     }
 
     /// Stores the cookies of a response, as the policy of the session permits.

@@ -73,7 +73,9 @@ extension TaskCore {
             state.counts.received += Int64(data.count)
             if let stored = state.content.forCache, !data.isEmpty {
                 let limit = session.core.maximumCachedSize
-                state.content.forCache = stored.count + data.count <= limit ? stored + data : nil
+                let isFitting = stored.count + data.count <= limit
+                // A content that arrives in one piece is not copied.
+                state.content.forCache = isFitting ? stored.isEmpty ? data : stored + data : nil
             }
             return (state.counts.received, state.counts.expectedToReceive, state.content.file)
         }

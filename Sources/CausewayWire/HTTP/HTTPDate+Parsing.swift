@@ -7,13 +7,17 @@ extension HTTPDate {
     ///   time.
     /// - Returns: Seconds since 1970; `nil` if the text has none of these formats or the date does not exist.
     package static func seconds(parsing bytes: ArraySlice<UInt8>, now: Int) -> Int? {
-        var reader = DateReader(rest: HTTPCharacters.trimmed(bytes))
+        let text = HTTPCharacters.trimmed(bytes)
+        var reader = DateReader(rest: text)
+        // Nearly all dates are of the first format, with a comma after three letters.
+        if text.dropFirst(3).first == UInt8(ascii: ",") {
+            return reader.takeName(weekdays) != nil && reader.take(",") ? reader.fixdate() : nil
+        }
         if reader.takeName(longWeekdays) != nil, reader.take(",") {
             return reader.rfc850(now: clamped(now))
         }
-        reader = DateReader(rest: HTTPCharacters.trimmed(bytes))
-        guard reader.takeName(weekdays) != nil else { return nil }
-        return reader.take(",") ? reader.fixdate() : reader.asctime()
+        reader = DateReader(rest: text)
+        return reader.takeName(weekdays) != nil ? reader.asctime() : nil
     }
 
     /// Parses a date. See ``seconds(parsing:now:)-(ArraySlice<UInt8>,_)``.
@@ -80,7 +84,6 @@ private struct DateReader {
         return true
     }
 
-    /// Reads one of the names, ignoring case. Returns the index of the name.
     /// Takes the zone. A cache compares it without regard to case, and no other zone is valid (RFC 9111 §4.2).
     private mutating func takeZone() -> Bool {
         guard HTTPCharacters.areEqual(rest.prefix(4), " GMT") else { return false }
@@ -88,6 +91,7 @@ private struct DateReader {
         return true
     }
 
+    /// Reads one of the names, ignoring case. Returns the index of the name.
     mutating func takeName(_ names: [String]) -> Int? {
         for (index, name) in names.enumerated()
         where HTTPCharacters.areEqual(rest.prefix(name.utf8.count), name) {

@@ -37,6 +37,11 @@ struct CachePolicyTests {
 
     static let fresh = "Cache-Control: max-age=60\nETag: \"a\""
     static let rows = [
+        // Nothing is known about their freshness.
+        Row("", "Date: Thu, 01 Jan 2026 00:00:00 GMT", 0, .forward),
+        Row("Cache-Control: max-stale", "X-Note: 1", 9, .reuse),
+        Row("Cache-Control: only-if-cached", "X-Note: 1", 9, .refuse),
+        Row("", "Cache-Control: stale-while-revalidate=20", 9, .reuse),
         Row("", fresh, 59, .reuse), Row("", fresh, 60, .validate), Row("", "Cache-Control: max-age=60", 60, .forward),
         Row("Cache-Control: no-cache", fresh, 1, .validate), Row("Pragma: no-cache", fresh, 1, .validate),
         Row("Pragma: no-cache\nCache-Control: max-age=9", fresh, 1, .reuse),

@@ -35,6 +35,9 @@ package struct CacheControl: Equatable, Sendable {
     package private(set) var unusableFields: [String] = []
     private var limits: [Limit: Int] = [:]
 
+    /// Whether there are directives with a number of seconds.
+    var hasLimits: Bool { !limits.isEmpty }
+
     /// Larger numbers of seconds count as this one (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
 

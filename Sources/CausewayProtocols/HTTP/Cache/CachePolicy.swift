@@ -54,6 +54,7 @@ package enum CachePolicy {
     package static func decide(
         _ request: FieldSection, _ stored: StoredResponse, mustValidate: Bool = false, at now: Int
     ) -> Decision {
+        guard stored.isOfUse || request.contains("Cache-Control") else { return .forward }
         let directives = CacheControl(request)
         guard !ownConditions.contains(where: { request.contains($0) }) else { return .forward }
         let isLocalOnly = directives.flags.contains(.onlyIfCached)

@@ -36,7 +36,7 @@ extension StoredResponse {
         if !update.contains("Date") { fields.removeAll("Date") }
         self.requestTime = requestTime
         self.responseTime = responseTime
-        control = CacheControl(fields)
+        readFields()
     }
 
     /// Returns whether a response to HEAD describes this response, whose fields it then updates. Otherwise the stored response is outdated

@@ -12,7 +12,12 @@ package struct StoredResponse: Sendable, Equatable {
     package internal(set) var selecting: [Selecting]
     /// The positions of the stored content if the response is partial (status 206); `nil` if it is complete.
     package internal(set) var part: Part?
-    package internal(set) var control: CacheControl
+    package private(set) var control: CacheControl
+    /// Whether the response may answer later requests at all, fresh or after a validation. `false` for the many responses that state nothing
+    /// about their freshness: only a request that accepts stale responses uses those.
+    private(set) var isOfUse: Bool
+    /// The time at which the server made the response: `Date`, otherwise the time at which it was received.
+    private var date: Int
 
     /// A field of the request that selected the response (RFC 9111 §4.1).
     package struct Selecting: Equatable, Sendable {
@@ -52,8 +57,8 @@ package struct StoredResponse: Sendable, Equatable {
         self.requestTime = requestTime
         self.responseTime = responseTime
         selecting = Selecting.fields(of: request, selectedBy: fields)
-        control = CacheControl(fields)
         part = nil
+        (control, isOfUse, date) = Self.facts(self.fields, responseTime)
     }
 
     /// Creates the stored form from its saved values.
@@ -66,7 +71,18 @@ package struct StoredResponse: Sendable, Equatable {
         self.responseTime = responseTime
         self.selecting = selecting
         self.part = part
-        control = CacheControl(fields)
+        (control, isOfUse, date) = Self.facts(fields, responseTime)
+    }
+
+    /// Updates the facts that follow from the fields.
+    mutating func readFields() { (control, isOfUse, date) = Self.facts(fields, responseTime) }
+
+    private static func facts(
+        _ fields: FieldSection, _ responseTime: Int
+    ) -> (CacheControl, isOfUse: Bool, date: Int) {
+        let control = CacheControl(fields)
+        let isOfUse = control.hasLimits || ["ETag", "Last-Modified", "Expires"].contains { fields.contains($0) }
+        return (control, isOfUse, date(of: "Date", in: fields, responseTime) ?? responseTime)
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
@@ -77,11 +93,10 @@ package struct StoredResponse: Sendable, Equatable {
 
     // MARK: Age and freshness
 
-    /// The time at which the server made the response: `Date`, otherwise the time at which it was received.
-    private var date: Int { date(of: "Date") ?? responseTime }
+    private func date(of name: String) -> Int? { Self.date(of: name, in: fields, responseTime) }
 
-    private func date(of name: String) -> Int? {
-        fields.onlyValue(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: responseTime) }
+    private static func date(of name: String, in fields: FieldSection, _ now: Int) -> Int? {
+        fields.onlyValue(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
     }
 
     /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is not known, and the result is very large.

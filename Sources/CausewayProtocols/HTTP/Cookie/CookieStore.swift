@@ -53,6 +53,8 @@ package struct CookieStore: Sendable {
 
     private var entries: [String: [Entry]] = [:]
     package private(set) var count = 0
+    /// Changes when cookies are added, replaced or removed.
+    package private(set) var changeCount = 0
     private var nextOrder: UInt64 = 0
     /// The cookies that the last insertion removed because of the limits.
     package private(set) var evicted: [Cookie] = []
@@ -109,6 +111,7 @@ package struct CookieStore: Sendable {
     package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
         var cookie = cookie
         if let end = cookie.expires { cookie.expires = min(end, now + limits.maximumAge) }
+        changeCount &+= 1
         let old = remove(cookie)
         if !evicted.isEmpty { evicted = [] }
         guard !cookie.isExpired(at: now) else { return .removed }
@@ -128,6 +131,7 @@ package struct CookieStore: Sendable {
     package mutating func removeAll() {
         entries = [:]
         count = 0
+        changeCount &+= 1
     }
 
     /// Removes the cookies for which `shouldRemove` is true.
@@ -136,6 +140,7 @@ package struct CookieStore: Sendable {
             let kept = list.filter { !shouldRemove($0.cookie) }
             guard kept.count < list.count else { continue }
             count -= list.count - kept.count
+            changeCount &+= 1
             entries[domain] = kept.isEmpty ? nil : kept
         }
     }
@@ -148,6 +153,7 @@ package struct CookieStore: Sendable {
         let old = entries[cookie.domain]?.remove(at: index)
         if entries[cookie.domain]?.isEmpty == true { entries[cookie.domain] = nil }
         count -= 1
+        changeCount &+= 1
         return old
     }
 
