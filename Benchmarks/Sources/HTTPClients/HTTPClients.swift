@@ -18,7 +18,8 @@ struct HTTPClients {
         guard words.count == 5, let url = URL(string: words[2]), let requests = Int(words[3]), let width = Int(words[4])
         else {
             fatalError(
-                "usage: HTTPClients engine|engine-tasks|async|stores|handler|delegate|download URL REQUESTS CONCURRENCY")
+                "usage: HTTPClients engine|engine-tasks|async|stores|handler|delegate|download URL REQUESTS CONCURRENCY"
+            )
         }
         let load = Load(url, requests, width)
         let failures: Int
