@@ -42,7 +42,7 @@ final class HTTPLoader: Loader {
         var isReading = true
         var access = Access()
         var caching = Caching()
-        /// The measurements; `nil` if nobody receives them.
+        /// The measurements; `nil` if the task is not measured.
         var record: TransactionRecord?
         /// The challenge of the connection that waits for an answer.
         var challenge: ChallengeOnce?
@@ -203,7 +203,7 @@ final class HTTPLoader: Loader {
         attempt.report(.finished)
     }
 
-    /// Ends the load and returns the measurements: an inner `nil` if nobody receives them, `nil` if the load had already ended.
+    /// Ends the load and returns the measurements: an inner `nil` if the task is not measured, `nil` if the load had already ended.
     func finishRecord() -> TransactionRecord?? {
         let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }
