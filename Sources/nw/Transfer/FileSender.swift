@@ -1,4 +1,5 @@
 import Causeway
+import CausewaySystem
 import FoundationEssentials
 
 /// The sending side of one connection of the transfer protocol.
@@ -87,11 +88,10 @@ struct FileSender {
 }
 
 /// A file that is being sent. It is hashed while it is read.
-// SAFETY: after `init`, every method runs on the single file thread of the sender that owns the file, one call after another.
-private final class OutgoingFile: @unchecked Sendable {
+private final class OutgoingFile: Sendable {
     let byteCount: UInt64
     private let file: OpenFile
-    private var hash = ContentDigest()
+    private let hash = LockedValue(ContentDigest())
 
     init(_ path: String) throws {
         let file = try OpenFile(reading: path)
@@ -102,11 +102,11 @@ private final class OutgoingFile: @unchecked Sendable {
 
     func next(atMost limit: Int) throws -> Data? {
         guard let content = try file.readChunk(atMost: limit) else { return nil }
-        hash.update(content)
+        hash.withLock { $0.update(content) }
         return content
     }
 
     func digest() -> Data {
-        Data(hash.finish())
+        Data(hash.withLock { $0.finish() })
     }
 }
