@@ -67,8 +67,10 @@ package final class PrivateDirectory: Sendable {
         return fstat(descriptor.rawValue, &facts) == 0 ? Self.time(facts) : 0
     }
 
+    /// Returns the time of the last change. Times before 1678 and after 2261, which a file can have as well, become the nearest of these.
     private static func time(_ facts: stat) -> Int64 {
-        Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec)
+        let seconds = min(max(Int64(facts.st_mtim.tv_sec), -9_214_646_400), 9_214_646_400)
+        return seconds * 1_000_000_000 + min(max(Int64(facts.st_mtim.tv_nsec), 0), 999_999_999)
     }
 
     private static func isOwn(_ facts: stat) -> Bool {

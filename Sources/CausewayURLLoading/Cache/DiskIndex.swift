@@ -11,6 +11,9 @@ struct DiskIndex: Sendable {
         var lastUse: Int
     }
 
+    /// Larger sizes count as this one, so that the sum cannot overflow: a sparse file can have any size.
+    private static let maximumSize = 1 << 40
+
     private var slots: [UInt64: [Int: Record]] = [:]
     private var useCount = 0
     /// The number of bytes of all files.
@@ -32,6 +35,7 @@ struct DiskIndex: Sendable {
     mutating func note(_ hash: UInt64, _ slot: Int, size: Int) {
         remove(hash, slot)
         useCount += 1
+        let size = min(size, Self.maximumSize)
         slots[hash, default: [:]][slot] = Record(size: size, lastUse: useCount)
         usage += size
     }

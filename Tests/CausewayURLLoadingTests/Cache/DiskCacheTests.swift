@@ -123,6 +123,45 @@ struct DiskCacheTests {
         #expect(FileManager.default.fileExists(atPath: outside.path))
     }
 
+    @Test(
+        "A directory full of foreign files of every kind, size and time does no harm, and the response in it is found")
+    func full() throws {
+        let folder = Folder()
+        let cache = folder.cache()
+        cache.storeCachedResponse(try entry(1), for: request(1))
+        _ = cache.currentDiskUsage
+        for number in 0..<2_000 {
+            let name = "\(String(repeating: "0", count: 12))\(String(number + 4_096, radix: 16)).0"
+            try Data("x".utf8).write(to: folder.inner.appendingPathComponent(name))
+        }
+        let names = ["a000000000000000.0", "a000000000000001.1", "a000000000000002.2", "a000000000000003.0"]
+        let paths = names.map { folder.inner.appendingPathComponent($0).path }
+        #expect(mkfifo(paths[0], 0o600) == 0)
+        try FileManager.default.createDirectory(atPath: paths[1], withIntermediateDirectories: false)
+        for (path, time) in [(paths[2], 15_000_000_000), (paths[3], -2_000_000_000)] {
+            #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
+            #expect(truncate(path, 1 << 43) == 0)
+            var times = [timespec(tv_sec: time, tv_nsec: 0), timespec(tv_sec: time, tv_nsec: 0)]
+            #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+        }
+        let again = folder.cache(capacity: 1 << 50)
+        #expect(again.cachedResponse(for: request(1))?.data == Data(repeating: 1, count: 100))
+        again.storeCachedResponse(try entry(2), for: request(2))
+        #expect(again.currentDiskUsage > 0 && again.cachedResponse(for: request(2)) != nil)
+        // Foreign files with names of the cache count, so they are evicted.
+        let small = folder.cache(capacity: 5_000)
+        small.storeCachedResponse(try entry(3), for: request(3))
+        #expect(small.currentDiskUsage <= 5_000 && small.cachedResponse(for: request(3)) != nil)
+        #expect(folder.names.filter { $0.hasPrefix("a") }.count <= 3)
+    }
+
+    @Test("The index counts files of any size")
+    func sizes() {
+        var index = DiskIndex([])
+        for slot in 0..<4 { index.note(7, slot, size: .max) }
+        #expect(index.usage > 1 << 40 && index.evict(to: 100).count == 4 && index.usage == 0)
+    }
+
     @Test("A directory that others can use, or that is a link, is not used", arguments: ["mode", "link", "file"])
     func unsafeDirectories(_ kind: String) throws {
         let folder = Folder()
