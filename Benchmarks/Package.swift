@@ -51,6 +51,10 @@ let package = Package(
                 .product(name: "CausewayHTTPServer", package: "causeway"),
             ],
             swiftSettings: house),
+        // Scripts/check-downloads kills this program.
+        .executableTarget(
+            name: "DownloadClient", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
+            swiftSettings: house),
         // Scripts/cache-kills kills this program.
         .executableTarget(
             name: "CacheKills", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],

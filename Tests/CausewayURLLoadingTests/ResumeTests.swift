@@ -141,6 +141,44 @@ struct ResumeTests {
         try FileManager.default.removeItem(at: try #require(ResumeData(data)?.file))
     }
 
+    @Test("The data of a running download continues after the last byte that the file has, if the process is gone")
+    func killed() async throws {
+        let recorder = Recorder()
+        let session = MockProtocol.session("kill.mock", delegate: recorder) { mock in
+            mock.respond(200, Self.tag)
+            mock.load("hel")
+        }
+        let task = session.downloadTask(with: try #require(URL(string: "http://kill.mock/file")))
+        #expect(task.currentResumeData == nil)
+        task.resume()
+        while !recorder.events.contains("wrote") { await Task.yield() }
+        let data = try #require(task.currentResumeData)
+        let resume = try #require(ResumeData(data))
+        let file = try #require(resume.file)
+        #expect(resume.received == 3 && resume.offset == 2)
+        // The running download holds the lock of its file.
+        #expect(FileSink(continuing: file, at: 2) == nil)
+        FileSink.remove(file)
+        #expect(FileSink.size(of: file) == 3)
+        await withCheckedContinuation { continuation in
+            task.cancel(byProducingResumeData: { _ in continuation.resume() })
+        }
+        #expect(task.currentResumeData == nil)
+        try Data("hello wo".utf8).write(to: file)
+        #expect(ResumeData(data)?.offset == 7)
+        // After a restart of the system, and after the file became shorter, the download starts over.
+        var list = try #require(PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        list["CausewayBootIdentifier"] = "other"
+        let old = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        #expect(ResumeData(old)?.offset == nil)
+        try Data("he".utf8).write(to: file)
+        #expect(ResumeData(data)?.offset == nil)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/etc/passwd")
+        #expect(ResumeData(data)?.offset == nil && FileSink(continuing: file, at: 1) == nil)
+        try FileManager.default.removeItem(at: file)
+    }
+
     @Test("After an error status the same resume data can be used again")
     func error() async throws {
         let data = try await #require(begin("error.mock").data)

@@ -1,38 +1,58 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The temporary file of a download.
+/// The temporary file of a download. While it is open it is locked, so that no other download continues it.
 final class FileSink: Sendable {
     let url: URL
     private let handle: LockedValue<FileHandle?>
 
-    /// Creates an empty file in the temporary directory.
+    /// Creates an empty file in the temporary directory, which other users may share.
     init() throws(LoadFailure) {
         url = Self.newURL()
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw LoadFailure(.fileNotCreated) }
-        do {
-            handle = LockedValue(try FileHandle(forWritingTo: url))
-        } catch {
-            throw LoadFailure(.fileNotOpened, underlying: error)
-        }
+        guard let file = Self.open(url, O_WRONLY | O_CREAT | O_EXCL) else { throw LoadFailure(.fileNotCreated) }
+        handle = LockedValue(file)
     }
 
-    /// Opens the file of an earlier download, and removes what follows the first `offset` bytes. Returns `nil` if they are not there.
+    /// Opens the file of an earlier download, and removes what follows the first `offset` bytes. Returns `nil` if they are not there, or if
+    /// another download uses the file.
     init?(continuing url: URL, at offset: Int64) {
-        guard Self.holds(offset, at: url), let file = try? FileHandle(forWritingTo: url),
+        guard let file = Self.open(url, O_WRONLY), Self.size(of: file.fileDescriptor) ?? -1 >= offset,
             (try? file.truncate(atOffset: UInt64(offset))) != nil
         else { return nil }
         self.url = url
         handle = LockedValue(file)
     }
 
-    /// Returns whether a regular file has at least this many bytes.
-    static func holds(_ count: Int64, at url: URL) -> Bool {
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path),
-            facts[.type] as? FileAttributeType == .typeRegular, let size = facts[.size] as? NSNumber
-        else { return false }
-        return size.int64Value >= count
+    /// Opens and locks a file. Follows no link, and accepts only a regular file of this user.
+    private static func open(_ url: URL, _ flags: Int32) -> FileHandle? {
+        let descriptor = openFile(url.path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard size(of: descriptor) != nil, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        return file
+    }
+
+    /// Returns the size of an open file; `nil` if it is not a regular file of this user.
+    private static func size(of descriptor: Int32) -> Int64? {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid() else {
+            return nil
+        }
+        return Int64(facts.st_size)
+    }
+
+    /// Returns the size of a regular file of this user; `nil` if there is none.
+    static func size(of url: URL) -> Int64? {
+        let descriptor = openFile(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { closeFile(descriptor) }
+        return size(of: descriptor)
+    }
+
+    /// Removes the file of an earlier download, unless another download uses it.
+    static func remove(_ url: URL) {
+        guard let file = open(url, O_WRONLY) else { return }
+        withExtendedLifetime(file) { try? FileManager.default.removeItem(at: url) }
     }
 
     /// Returns the URL of a new file in the temporary directory.
@@ -65,5 +85,16 @@ final class FileSink: Sendable {
     func remove() {
         try? close()
         try? FileManager.default.removeItem(at: url)
+    }
+}
+
+/// Calls close(2), whose name a method of the class hides.
+private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
+
+/// Calls open(2), whose name a method of the class hides. Repeats interrupted calls.
+private func openFile(_ path: String, _ flags: Int32) -> Int32 {
+    while true {
+        let descriptor = open(path, flags, 0o600)
+        if descriptor >= 0 || errno != EINTR { return descriptor }
     }
 }

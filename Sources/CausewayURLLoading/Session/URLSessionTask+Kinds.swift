@@ -50,6 +50,16 @@ public import Foundation
         core.cancel(producing: completionHandler)
     }
 
+    /// The data to resume the download if this process is killed; `nil` before the response has arrived, after the end, and if the download cannot
+    /// be resumed. This property is an addition to Apple's API.
+    ///
+    /// Store the data once, for example at the first call of
+    /// ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)``. A later process
+    /// passes it to ``URLSession/downloadTask(withResumeData:)`` and continues after the last byte that was written before the kill. After
+    /// a restart of the system, the download starts over: what had not been written to the disk is lost. While the download goes on, a task
+    /// with this data cannot use its file and starts over, too.
+    open var currentResumeData: Data? { core?.currentResumeData }
+
     /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.
     ///
     /// Counterpart: macOS 10.15, iOS 13.

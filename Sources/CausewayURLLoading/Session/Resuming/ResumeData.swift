@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
@@ -14,6 +15,7 @@ struct ResumeData: Codable {
         case entityTag = "NSURLSessionResumeEntityTag"
         case lastModified = "NSURLSessionResumeServerDownloadDate"
         case fileName = "NSURLSessionResumeInfoTempFileName"
+        case boot = "CausewayBootIdentifier"
     }
 
     private let version: Int
@@ -25,11 +27,19 @@ struct ResumeData: Codable {
     private let entityTag: String?
     private let lastModified: String?
     private let fileName: String?
+    /// The identifier of the system start, in the data of a running download. Its file grows until the process ends.
+    private let boot: String?
 
     /// Returns `nil` if the download cannot be resumed: only a GET request over HTTP can, whose response has a strong validator and no
     /// content coding, from a server that does not refuse ranges (RFC 9110 §14.3).
-    init?(_ original: URLRequest, _ current: URLRequest?, _ response: HTTPURLResponse, received: Int64, file: URL) {
-        guard received > 0, original.httpMethod == "GET", let url = original.url,
+    ///
+    /// - Parameter isRunning: Whether the download goes on, so that the file will grow.
+    init?(
+        _ original: URLRequest, _ current: URLRequest?, _ response: HTTPURLResponse, received: Int64, file: URL,
+        isRunning: Bool = false
+    ) {
+        guard received > 0 || isRunning, !isRunning || BootIdentifier.current != nil, original.httpMethod == "GET",
+            let url = original.url,
             ["http", "https"].contains(url.scheme?.lowercased()), original.value(forHTTPHeaderField: "Range") == nil,
             [200, 206].contains(response.statusCode), !response.fields.contains("Content-Encoding"),
             response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none"
@@ -42,6 +52,7 @@ struct ResumeData: Codable {
         entityTag = Self.strongTag(of: response.fields)
         lastModified = Self.strongDate(of: response.fields)
         fileName = file.lastPathComponent
+        boot = isRunning ? BootIdentifier.current : nil
         guard validator != nil else { return nil }
     }
 
@@ -64,6 +75,7 @@ struct ResumeData: Codable {
         entityTag = try? list.decode(String.self, forKey: .entityTag)
         lastModified = try? list.decode(String.self, forKey: .lastModified)
         fileName = try? list.decode(String.self, forKey: .fileName)
+        boot = try? list.decode(String.self, forKey: .boot)
     }
 
     /// The property list; `nil` if it cannot be encoded.
@@ -92,6 +104,16 @@ struct ResumeData: Codable {
             return nil
         }
         return FileManager.default.temporaryDirectory.appendingPathComponent(fileName)
+    }
+
+    /// The number of bytes of the file to keep; `nil` if the download must start over.
+    ///
+    /// The file of a download whose process was killed has all bytes that the process had written, unless the system was restarted since.
+    /// The last one is requested again, because a server has no range after a complete file.
+    var offset: Int64? {
+        guard let file, let size = FileSink.size(of: file) else { return nil }
+        guard let boot else { return received > 0 && size >= received ? received : nil }
+        return boot == BootIdentifier.current && size >= received && size > 1 ? size - 1 : nil
     }
 
     // MARK: Validators

@@ -24,10 +24,8 @@ struct Resumption: Sendable {
 
     /// Returns `nil` if the download must start over, because the file or the validator is missing.
     init?(_ resume: ResumeData, data: Data) {
-        guard resume.received > 0, let validator = resume.validator, let file = resume.file,
-            FileSink.holds(resume.received, at: file)
-        else { return nil }
-        offset = resume.received
+        guard let validator = resume.validator, let file = resume.file, let offset = resume.offset else { return nil }
+        self.offset = offset
         self.validator = validator
         self.file = file
         self.data = data

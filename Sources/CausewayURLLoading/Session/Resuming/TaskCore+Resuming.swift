@@ -43,6 +43,21 @@ extension TaskCore {
         return data
     }
 
+    /// The resume data of a download that goes on; `nil` before the response, after the end, and if it cannot be resumed.
+    var currentResumeData: Data? {
+        guard case .file = plan.outlet, let originalRequest else { return nil }
+        let (content, counts, current, isPending) = state.withLock { state in
+            (
+                state.outcome.hasEnded ? TaskState.Content() : state.content, state.counts, state.currentRequest,
+                state.load.isResuming && !state.outcome.hasEnded
+            )
+        }
+        if isPending { return plan.resumption?.data }
+        guard let file = content.file, let response = content.response as? HTTPURLResponse else { return nil }
+        return ResumeData(
+            originalRequest, current, response, received: counts.received, file: file.url, isRunning: true)?.encoded
+    }
+
     /// Returns the data to resume an upload that ends with a failure; `nil` if that is impossible or not wanted.
     func uploadResumeData(_ failure: LoadFailure) -> Data? {
         guard !plan.source.isOfRequest, let originalRequest, failure.permitsResuming else { return nil }
@@ -76,7 +91,7 @@ extension TaskCore {
         case .rest(let total): append(resumption, total)
         case .whole(let isContent):
             // After an error such as 503, the program can try again with the same resume data.
-            if isContent { try? FileManager.default.removeItem(at: resumption.file) }
+            if isContent { FileSink.remove(resumption.file) }
             openNewFile()
         case .useless: startOver(resumption)
         }
@@ -99,7 +114,7 @@ extension TaskCore {
     private func startOver(_ resumption: Resumption) {
         guard let originalRequest else { return }
         leaveLoader()
-        try? FileManager.default.removeItem(at: resumption.file)
+        FileSink.remove(resumption.file)
         state.withLock { $0.content.response = nil }
         load(session.core.completed(originalRequest))
     }
