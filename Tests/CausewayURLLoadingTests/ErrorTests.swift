@@ -12,6 +12,7 @@ struct ErrorTests {
         (.protocolViolation, -1011), (.encodingUnknown, -1016),
         (.encodingBroken, -1015), (.unreadableResponse, -1017), (.bodyStreamExhausted, -1021), (.downgrade, -1022),
         (.fileMissing, -1100), (.fileIsDirectory, -1101), (.fileUnreadable, -1102), (.tooLarge, -1103),
+        (.fileChanged, -3001),
         (.handshakeFailed, -1200), (.certificateDateInvalid, -1201), (.certificateUntrusted, -1202),
         (.certificateRootUnknown, -1203), (.certificateNotYetValid, -1204), (.clientCertificateRejected, -1205),
         (.clientCertificateRequired, -1206), (.notInCache, -2000), (.fileNotCreated, -3000), (.fileNotOpened, -3001),

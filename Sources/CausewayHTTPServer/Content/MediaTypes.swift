@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// The media types of files, by the end of their names.
 package enum MediaTypes {
     private static let types: [String: String] = [
@@ -13,7 +15,7 @@ package enum MediaTypes {
     ]
 
     /// The media type of content of unknown type (RFC 2046 §4.5.1).
-    static let unknown = "application/octet-stream"
+    static let unknown = MediaType.unknown
 
     /// Returns the media type of a file, or ``unknown``.
     package static func type(ofFile path: String) -> String {

@@ -45,6 +45,8 @@ struct LoadFailure: Error, Sendable {
         case fileMissing
         case fileIsDirectory
         case fileUnreadable
+        /// The file got another size while it was sent.
+        case fileChanged
         case fileNotCreated
         case fileNotOpened
         case fileNotClosed
@@ -119,8 +121,8 @@ extension LoadFailure {
         case .handshakeFailed, .certificateDateInvalid, .certificateNotYetValid, .certificateUntrusted,
             .certificateRootUnknown, .clientCertificateRejected, .clientCertificateRequired:
             securityRow(of: cause)
-        case .fileMissing, .fileIsDirectory, .fileUnreadable, .fileNotCreated, .fileNotOpened, .fileNotClosed,
-            .fileNotWritten, .fileNotRemoved, .fileNotMoved:
+        case .fileMissing, .fileIsDirectory, .fileUnreadable, .fileChanged, .fileNotCreated, .fileNotOpened,
+            .fileNotClosed, .fileNotWritten, .fileNotRemoved, .fileNotMoved:
             fileRow(of: cause)
         }
     }
@@ -143,6 +145,7 @@ extension LoadFailure {
         case .fileMissing: (.fileDoesNotExist, "The file does not exist.")
         case .fileIsDirectory: (.fileIsDirectory, "The file is a directory.")
         case .fileUnreadable: (.noPermissionsToReadFile, "Permission to read the file is denied.")
+        case .fileChanged: (.cannotOpenFile, "The file changed its size while it was being sent.")
         case .fileNotCreated: (.cannotCreateFile, "The file cannot be created.")
         case .fileNotClosed: (.cannotCloseFile, "The file cannot be closed.")
         case .fileNotWritten: (.cannotWriteToFile, "The file cannot be written.")

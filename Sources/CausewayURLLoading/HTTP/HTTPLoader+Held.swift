@@ -86,7 +86,7 @@ extension HTTPLoader {
         }
         let offset = nextOffset
         if let offset, request.values.body != .none { attempt.report(.sendsAgain(from: offset)) }
-        guard case .stream = request.values.body, !isFileUpload, let offset else { return start() }
+        guard case .stream = request.values.body, !isRepeatable, let offset else { return start() }
         // The stream has been read, so the program must supply another one.
         attempt.report(
             .needsStream(from: offset) { [self] stream in
@@ -99,7 +99,11 @@ extension HTTPLoader {
             })
     }
 
-    private var isFileUpload: Bool {
-        if case .file = attempt.task.plan.source { true } else { false }
+    /// Whether the loader can read the stream of the request again without the program.
+    private var isRepeatable: Bool {
+        switch attempt.task.plan.source {
+        case .file, .form: true
+        case .request, .data, .stream: false
+        }
     }
 }

@@ -54,6 +54,10 @@ extension HTTPLoader {
             return .stream(
                 PausableSource(try FileBodyReader(url, from: offset, count: rest), for: attempt), length: Int(rest))
         }
+        if case .form(let content) = attempt.task.plan.source, hasContent {
+            let reader = FormBodyReader(content, from: offset)
+            return .stream(PausableSource(reader, for: attempt), length: Int(max(0, content.count - offset)))
+        }
         switch request.values.body {
         case .none:
             // Without a length, a server cannot know that these methods have no content (RFC 9110 §8.6).

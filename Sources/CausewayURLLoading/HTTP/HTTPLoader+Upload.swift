@@ -32,6 +32,7 @@ extension HTTPLoader {
             switch task.plan.source {
             case .data(let data): Int64(data.count)
             case .file(let url): try? FileFacts.size(of: url)
+            case .form(let content): content.count
             case .stream, .request: values.fields.firstValue(of: "Content-Length").flatMap { Int64($0) }
             }
         guard length != 0 else { return nil }

@@ -27,7 +27,7 @@ enum SuggestedFilename {
     /// Replaces path separators and removes control characters. Returns `nil` if the result is not a valid file name.
     private static func safe(_ name: String) -> String? {
         var clean = ""
-        for scalar in name.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {
+        for scalar in name.unicodeScalars where scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value) {
             clean.unicodeScalars.append(scalar == "/" || scalar == "\\" ? "_" : scalar)
         }
         return clean.isEmpty || clean == "." || clean == ".." ? nil : clean

@@ -162,8 +162,8 @@ extension TaskCore {
 
     private func attachStream(to request: URLRequest) {
         var request = request
-        if case .file(let url) = plan.source {
-            request.httpBodyStream = InputStream(url: url)
+        if let stream = plan.source.newStream {
+            request.httpBodyStream = stream
             return load(request)
         }
         askForStream(from: 0) { [self, request] stream in

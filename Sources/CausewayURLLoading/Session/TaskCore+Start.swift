@@ -35,6 +35,9 @@ extension TaskCore {
             } catch {
                 finish(error)
             }
+        case .form(let content):
+            request.httpBodyStream = FormInputStream(content)
+            load(request)
         case .stream where plan.upload != nil:
             // The server tells where the content goes on, and only then the delegate supplies the stream.
             request.httpBodyStream = InputStream(data: Data())

@@ -56,6 +56,7 @@ final class TaskCore: Sendable {
         switch plan.source {
         case .data(let data): return Int64(data.count)
         case .file(let url): return (try? FileFacts.size(of: url)) ?? 0
+        case .form(let content): return content.count
         case .stream: break
         case .request:
             if let body = request?.httpBody { return Int64(body.count) }
@@ -165,7 +166,7 @@ final class TaskCore: Sendable {
     private var startsHere: Bool {
         guard !session.core.hasProgramProtocols, let policy = originalRequest?.cachePolicy else { return false }
         switch plan.source {
-        case .file, .stream: return false
+        case .file, .form, .stream: return false
         case .request, .data: break
         }
         // A subclass of the cache is code of the program.

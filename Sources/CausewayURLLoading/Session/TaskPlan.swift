@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayHTTP
 internal import CausewayProtocols
 internal import Foundation
 
@@ -10,12 +11,23 @@ struct TaskPlan: Sendable {
         case request
         case data(Data)
         case file(URL)
+        /// A form, whose files are read while it is sent.
+        case form(MultipartContent)
         /// A stream that the delegate supplies.
         case stream
 
         /// Whether the content is the one of the request, so that the task is no upload task.
         var isOfRequest: Bool {
             if case .request = self { true } else { false }
+        }
+
+        /// A new stream of content that can be read any number of times without the program; `nil` for other content.
+        var newStream: InputStream? {
+            switch self {
+            case .file(let url): InputStream(url: url)
+            case .form(let content): FormInputStream(content)
+            case .request, .data, .stream: nil
+            }
         }
     }
 

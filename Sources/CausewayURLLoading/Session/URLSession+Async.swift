@@ -145,7 +145,7 @@ extension URLSession {
     }
 
     /// Creates and resumes a task with a completion handler, and waits for its result.
-    private func run<Content: Sendable>(
+    func run<Content: Sendable>(
         _ delegate: (any URLSessionTaskDelegate)?,
         _ make: (@escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
     ) async throws -> (Content, URLResponse) {

@@ -6,6 +6,9 @@ package struct MediaType: Equatable, Sendable {
     package var subtype: String
     package var parameters: FieldParameters
 
+    /// The type of content of unknown type (RFC 2046 §4.5.1).
+    package static let unknown = "application/octet-stream"
+
     /// Parses a field value. Returns `nil` if it has no type and subtype.
     package init?(parsing value: ArraySlice<UInt8>) {
         var reader = FieldValueReader(value)

@@ -13,7 +13,7 @@ struct HTTPCommand: Subcommand {
         usage: "nw http [<options>] [METHOD] URL [ITEM...]",
         discussion: """
             An ITEM is NAME:VALUE (a field), NAME==VALUE (a query parameter), NAME=VALUE or NAME:=JSON (members of a \
-            JSON object, or a form with --form). The method is POST if there is content. The scheme may be missing \
+            JSON object, or a form with --form, which can have files as NAME@FILE). The method is POST if there is content. The scheme may be missing \
             (http), and :8080 means this host. On a terminal, JSON is indented and control characters are escaped.
 
             Credentials and cookies are sent to their origin only, also after a redirect. -u waits for a challenge, \
@@ -24,6 +24,7 @@ struct HTTPCommand: Subcommand {
               nw http -v https://example.com            show heads and times
               nw http POST :8080/users name=Ann age:=7  send a JSON object
               nw http -d 'a=1' -d 'b=2' :8080/form      send form data
+              nw http -F file=@a.jpg -F x=1 :8080/form  send a form with a file
               nw http -LO https://example.com/a.iso     store a file
               nw http -C - -o a.iso http://host/a.iso   continue a download
               nw http -T a.iso http://host/a.iso        upload a file

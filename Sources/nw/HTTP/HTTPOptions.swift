@@ -26,8 +26,15 @@ struct HTTPRequestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send DATA as JSON; @FILE sends a file, @- standard input.", valueName: "data"))
     var dataJson: String?
 
-    @Flag(help: "Send NAME=VALUE items as a form instead of a JSON object.")
+    @Flag(help: "Send NAME=VALUE items as a form instead of a JSON object; NAME@FILE adds a file.")
     var form = false
+
+    @Option(
+        name: [.customShort("F"), .customLong("multipart")],
+        help: ArgumentHelp(
+            "Send a form with this part; may be repeated. NAME=@FILE sends a file, NAME=<FILE its text; ;type=TYPE and ;filename=NAME may follow.",
+            valueName: "name=text"))
+    var forms: [String] = []
 
     @Flag(name: [.customShort("G"), .long], help: "Append -d to the URL as a query.")
     var get = false
@@ -87,8 +94,11 @@ struct HTTPRequestOptions: ParsableArguments {
     var compressed = true
 
     func validate() throws {
-        let contents = [!data.isEmpty && !get, dataJson != nil, uploadFile != nil].filter { $0 }
-        guard contents.count <= 1 else { throw ValidationError("-d, --data-json and -T cannot be combined.") }
+        let contents = [!data.isEmpty && !get, dataJson != nil, uploadFile != nil, !forms.isEmpty].filter { $0 }
+        guard contents.count <= 1 else { throw ValidationError("-d, --data-json, -F and -T cannot be combined.") }
+        for word in forms where FormItem(word) == nil {
+            throw ValidationError("'\(word)' is not a part of a form: expected NAME=TEXT, NAME=@FILE or NAME=<FILE.")
+        }
         if basic, user == nil { throw ValidationError("--basic requires -u.") }
         if bearer != nil, user != nil { throw ValidationError("--bearer and -u cannot be combined.") }
         guard maxRedirs >= 0 else { throw ValidationError("--max-redirs must not be negative.") }

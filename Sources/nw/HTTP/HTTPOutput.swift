@@ -19,7 +19,7 @@ struct HTTPOutput: Sendable {
         showsTimeline = options.timeline
         isJSON = options.json
         hasProgressBar = !options.silent && !options.verbose
-        isUpload = request.uploadFile != nil
+        isUpload = request.uploadFile != nil || !request.forms.isEmpty
         cookieJar = request.cookieJar
         archive = options.har
     }

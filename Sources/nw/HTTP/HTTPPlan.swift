@@ -23,7 +23,7 @@ struct HTTPPlan {
         items = try words.items.map { word in
             guard let item = RequestItem(word) else {
                 throw ValidationError(
-                    "'\(PrintableText(foreign: word).text)' is not an item: expected NAME:VALUE, NAME==VALUE, NAME=VALUE or NAME:=JSON."
+                    "'\(PrintableText(foreign: word).text)' is not an item: expected NAME:VALUE, NAME==VALUE, NAME=VALUE, NAME:=JSON or NAME@FILE."
                 )
             }
             return item
@@ -47,7 +47,7 @@ struct HTTPPlan {
     private static func hasContent(_ items: [RequestItem]) -> Bool {
         items.contains { item in
             switch item {
-            case .text, .json: true
+            case .text, .json, .file: true
             case .field, .query: false
             }
         }
@@ -57,13 +57,19 @@ struct HTTPPlan {
         if let method = words.method ?? options.method { return method }
         if options.head { return "HEAD" }
         if options.uploadFile != nil { return "PUT" }
-        return hasItems || !options.data.isEmpty && !options.get || options.dataJson != nil ? "POST" : "GET"
+        let hasData = !options.data.isEmpty && !options.get || options.dataJson != nil || !options.forms.isEmpty
+        return hasItems || hasData ? "POST" : "GET"
     }
 
     private func check(_ options: HTTPRequestOptions) throws {
         guard Self.hasContent(items) else { return }
-        if !options.data.isEmpty && !options.get || options.dataJson != nil || options.uploadFile != nil {
-            throw ValidationError("NAME=VALUE items cannot be combined with -d, --data-json or -T.")
+        if !options.data.isEmpty && !options.get || options.dataJson != nil || options.uploadFile != nil
+            || !options.forms.isEmpty
+        {
+            throw ValidationError("NAME=VALUE items cannot be combined with -d, --data-json, -F or -T.")
+        }
+        if !options.form, case .file(let name, let path)? = items.first(where: \.isFile) {
+            throw ValidationError("\(name)@\(path) requires --form.")
         }
         for case .json(let name, let value) in items where options.form || !ItemContent.isJSON(value) {
             throw ValidationError(
@@ -121,9 +127,16 @@ struct HTTPPlan {
             }
             return (.data(Data(options.data.joined(separator: "&").utf8)), form)
         }
+        if !options.forms.isEmpty { return try Self.form(options.forms.compactMap { FormItem($0) }) }
         guard Self.hasContent(items) else { return (.none, nil) }
+        if options.form, items.contains(where: \.isFile) { return try Self.form(items.compactMap { FormItem($0) }) }
         if options.form { return (.data(ItemContent.form(items)), form) }
         return (.data(ItemContent.json(items) ?? Data()), "application/json")
+    }
+
+    private static func form(_ items: [FormItem]) throws -> (RequestContent, String?) {
+        let form = try RequestForm(items)
+        return (.form(form), form.boundary.formType)
     }
 
     /// Returns the content of a value of -d: the text, or the file after `@`.

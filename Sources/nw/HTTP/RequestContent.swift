@@ -13,6 +13,8 @@ enum RequestContent: Sendable {
     case file(String)
     /// The standard input, which can be sent once.
     case standardInput
+    /// A form whose files are read while it is sent.
+    case form(RequestForm)
 
     var isPresent: Bool { if case .none = self { false } else { true } }
 
@@ -24,7 +26,7 @@ enum RequestContent: Sendable {
         switch self {
         case .none: []
         case .data(let data): Array(data)
-        case .file, .standardInput: nil
+        case .file, .standardInput, .form: nil
         }
     }
 
@@ -34,6 +36,7 @@ enum RequestContent: Sendable {
         case .none: return .none
         case .data(let data): return .data(data)
         case .standardInput: return .stream(FileBodySource(.standardInput), length: nil)
+        case .form(let form): return .stream(FormBodySource(form.content), length: Int(form.content.count))
         case .file(let path):
             let file: OpenFile
             do { file = try OpenFile(reading: path) } catch {
@@ -75,6 +78,28 @@ final class FileBodySource: HTTPBodySource {
     func stop() { isStopped.store(true, ordering: .relaxed) }
 }
 
+/// Reads a form piece by piece, on a thread that may block.
+final class FormBodySource: HTTPBodySource {
+    private let reader: MultipartReader
+    private let queue = DispatchQueue(label: "nw.http.form")
+    private let isStopped = Atomic(false)
+
+    init(_ content: MultipartContent) { reader = MultipartReader(content) }
+
+    func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void) {
+        queue.async { [self] in
+            guard !isStopped.load(ordering: .relaxed) else { return }
+            do throws(MultipartFailure) {
+                completion(try reader.read(atMost: 256 << 10).map { .content($0) } ?? .end(FieldSection()))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+}
+
 extension HTTPConversation.Start {
     /// The request as a command line of curl, with its credentials.
     var curlCommand: String {
@@ -84,8 +109,11 @@ extension HTTPConversation.Start {
             case .data(let data): .bytes(Array(data))
             case .file(let path): .file(path)
             case .standardInput: .standardInput
+            case .form(let form): .form(form.items.flatMap(\.curlWords))
             }
         var request = request
+        // curl chooses its own boundary.
+        if case .form = content { request.fields.removeAll("Content-Type") }
         if let credential, sendsCredentialFirst, let value = BasicAuthentication.authorization(credential) {
             request.fields.set("Authorization", value)
         }

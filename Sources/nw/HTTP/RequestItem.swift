@@ -10,8 +10,12 @@ enum RequestItem: Equatable, Sendable {
     case text(name: String, value: String)
     /// `NAME:=JSON`: a member of a JSON object.
     case json(name: String, value: String)
+    /// `NAME@FILE`: a file of a form.
+    case file(name: String, path: String)
 
-    private static let separators = [":=", "==", "=", ":"]
+    private static let separators = [":=", "==", "=", ":", "@"]
+
+    var isFile: Bool { if case .file = self { true } else { false } }
 
     /// Returns `nil` unless the word has a separator after a name.
     init?(_ word: String) {
@@ -39,6 +43,7 @@ enum RequestItem: Equatable, Sendable {
         case ":=": self = .json(name: name, value: value)
         case "==": self = .query(name: name, value: value)
         case "=": self = .text(name: name, value: value)
+        case "@": self = .file(name: name, path: value)
         default: self = .field(name: name, value: value)
         }
     }
@@ -90,7 +95,7 @@ enum ItemContent {
             case .json(let name, let value):
                 guard isJSON(value) else { return nil }
                 members.append(quoted(name) + ": " + value)
-            case .field, .query: break
+            case .field, .query, .file: break
             }
         }
         return Data(("{" + members.joined(separator: ", ") + "}").utf8)

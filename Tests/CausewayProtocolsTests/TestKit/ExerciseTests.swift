@@ -81,6 +81,35 @@ struct ExerciseTests {
         #expect(answeredCount > 0 && storedCount > 0 && followedCount > 0 && recordCount > 0)
     }
 
+    @Test("Forms, events and file names of random words", arguments: 0..<20)
+    func fields(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let form = [
+            "--b", "\r\n--b", "--", "\r\n", "\r\n\r\n", "\r", "\n", "-", " ", "x",
+            "Content-Disposition: form-data; name=\"a\"", "; filename=\"%22\\\"", "Content-Type: text/plain", "é",
+            "\u{0}",
+        ]
+        let events = [
+            "data", "id", "event", "retry", ":", ": ", "\n", "\r", "\r\n", "\n\n", "x", "7", "é", "\u{FEFF}", "\u{0}",
+        ]
+        let names = [
+            "attachment", ";", "filename", "filename*", "=", "\"", "UTF-8''", "%2F", "%", "/", "..", "\\", "a", ".txt",
+            "\u{0}",
+        ]
+        func text(_ words: [String]) -> [UInt8] {
+            (0..<random.integer(in: 0...20)).flatMap { _ in Array(words[random.integer(in: 0...(words.count - 1))].utf8)
+            }
+        }
+        var (partCount, eventCount, nameCount) = (0, 0, 0)
+        for _ in 0..<300 {
+            let start = random.chance(oneIn: 2) ? "--b\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\n" : ""
+            partCount += Exercise.multipart(Array(start.utf8) + text(form) + "\r\n--b--".utf8)
+            eventCount += Exercise.events(text(events))
+            nameCount += Exercise.suggestedNames(text(names))
+        }
+        #expect(partCount > 0 && eventCount > 0 && nameCount > 0)
+    }
+
     /// Returns up to three HTTP messages made of random parts, with a mutated byte in one of three results.
     private func messages(_ random: inout SplitMix64) -> [UInt8] {
         let starts = [

@@ -8,6 +8,8 @@ package struct CurlCommand: Sendable {
         case bytes([UInt8])
         case file(String)
         case standardInput
+        /// A multipart form, as arguments of curl.
+        case form([String])
     }
 
     /// Fields whose values are credentials.
@@ -60,9 +62,13 @@ package struct CurlCommand: Sendable {
 
     /// Adds the content. Returns whether it needs no pipe.
     private func contentWords(_ words: inout [String]) -> Bool {
+        if case .form(let arguments) = content {
+            words += arguments.map(Self.quoted)
+            return true
+        }
         if content != .none, !fields.contains("Content-Type") { words += ["-H", "'Content-Type:'"] }
         switch content {
-        case .none: return true
+        case .none, .form: return true
         case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
         case .standardInput: words += ["--data-binary", "@-"]
         case .bytes(let bytes):

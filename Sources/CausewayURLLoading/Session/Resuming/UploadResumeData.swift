@@ -35,7 +35,8 @@ struct UploadResumeData: Codable {
             guard let (size, modified) = Self.identity(of: url.path) else { return nil }
             content = Content(path: url.path, size: size, modified: modified)
         case .stream: content = Content(size: upload.length)
-        case .request: return nil
+        // The description of a form would have to contain all of its data.
+        case .form, .request: return nil
         }
         version = 1
         self.original = ArchivedRequest(original.values)

@@ -1,0 +1,166 @@
+internal import CausewayHTTP
+internal import CausewayWire
+public import Foundation
+
+/// The content of a form with text, data and files, as `multipart/form-data` (RFC 7578). This type is an addition to Apple's API.
+///
+/// Files are read while they are sent, so their size does not matter. The length of the form is known before, and is sent as
+/// `Content-Length`.
+///
+/// ```swift
+/// var form = MultipartForm()
+/// form.append("Ann", name: "author")
+/// form.append(contentsOf: URL(fileURLWithPath: "photo.jpg"), name: "picture")
+/// let (data, response) = try await URLSession.shared.upload(for: URLRequest(url: url), from: form)
+/// ```
+///
+/// Names and file names are escaped as browsers do it: `"` and line ends become `%22`, `%0D` and `%0A`.
+public struct MultipartForm: Sendable {
+    private enum Content: Sendable {
+        case data(Data)
+        case file(URL)
+    }
+
+    private let limit: MultipartBoundary
+    private var parts: [(part: MultipartPart, content: Content)] = []
+
+    /// Creates a form without parts, and chooses a random boundary.
+    public init() {
+        var random = SystemRandomNumberGenerator()
+        limit = MultipartBoundary(using: &random)
+    }
+
+    /// Creates a form without parts. No part may contain the boundary.
+    ///
+    /// - Parameter boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 permits. The result is `nil` for other texts.
+    public init?(boundary: String) {
+        guard let limit = MultipartBoundary(boundary) else { return nil }
+        self.limit = limit
+    }
+
+    /// The text that separates the parts.
+    public var boundary: String { limit.text }
+
+    /// The value of the field `Content-Type`, with the boundary.
+    public var contentType: String { limit.formType }
+
+    /// The number of parts.
+    public var count: Int { parts.count }
+
+    // MARK: Parts
+
+    /// Appends a text field. Line ends become CRLF, as in browsers.
+    public mutating func append(_ text: String, name: String) {
+        parts.append((MultipartPart(name: name), .data(Data(MultipartPart.withLineEnds(text).utf8))))
+    }
+
+    /// Appends data.
+    ///
+    /// - Parameters:
+    ///   - data: The content of the part.
+    ///   - name: The name of the form's field.
+    ///   - fileName: The name of the file; `nil` if the part is not a file.
+    ///   - contentType: The media type. Without one, or if the text is not a media type, the extension of the file name decides; a part
+    ///     that is not a file then has no type.
+    public mutating func append(_ data: Data, name: String, fileName: String? = nil, contentType: String? = nil) {
+        let type = Self.mediaType(contentType) ?? fileName.map(Self.mediaType(ofFile:))
+        parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .data(data)))
+    }
+
+    /// Appends a file, which is read while the form is sent. The file must keep its size from the creation of the upload task to the end of the
+    /// upload; otherwise the task fails with `URLError.cannotOpenFile`.
+    ///
+    /// - Parameters:
+    ///   - file: The URL of a regular file.
+    ///   - name: The name of the form's field.
+    ///   - fileName: The file name to send; `nil` for that of the file.
+    ///   - contentType: The media type. Without one, or if the text is not a media type, the extension of the file name decides.
+    public mutating func append(
+        contentsOf file: URL, name: String, fileName: String? = nil, contentType: String? = nil
+    ) {
+        let fileName = fileName ?? file.lastPathComponent
+        let type = Self.mediaType(contentType) ?? Self.mediaType(ofFile: fileName)
+        parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .file(file)))
+    }
+
+    /// Returns a media type unchanged; `nil` if the text is not one, so that no field or part can be injected.
+    private static func mediaType(_ text: String?) -> String? {
+        guard let text, MediaType(parsing: text) != nil, text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else {
+            return nil
+        }
+        return text
+    }
+
+    private static func mediaType(ofFile name: String) -> String {
+        FileMediaType.of(URL(fileURLWithPath: name)) ?? MediaType.unknown
+    }
+
+    // MARK: Encoding
+
+    /// Returns the length of the encoded form in bytes. Looks up the sizes of the files.
+    ///
+    /// - Throws: `URLError` if a file is missing or cannot be read.
+    public func contentLength() throws -> Int64 { try presenting { () throws(LoadFailure) in try content().count } }
+
+    /// Returns the encoded form, for small forms and for tests. The files are read into memory.
+    ///
+    /// - Throws: `URLError` if a file is missing or cannot be read.
+    public func encoded() throws -> Data {
+        try presenting { () throws(LoadFailure) in
+            let reader = MultipartReader(try content())
+            var data = Data()
+            do throws(MultipartFailure) {
+                while let piece = try reader.read(atMost: 1 << 20) { data += piece }
+            } catch {
+                throw LoadFailure(error)
+            }
+            return data
+        }
+    }
+
+    /// Returns a stream of the encoded form, for `httpBodyStream` and for delegates that are asked for a new stream. The files are read while
+    /// the stream is read. An upload task from a form needs no stream.
+    ///
+    /// - Throws: `URLError` if a file is missing or cannot be read.
+    public func makeInputStream() throws -> InputStream {
+        try presenting { () throws(LoadFailure) in FormInputStream(try content()) }
+    }
+
+    private func presenting<Result>(_ body: () throws(LoadFailure) -> Result) throws -> Result {
+        do throws(LoadFailure) { return try body() } catch { throw error.urlError(for: nil) }
+    }
+
+    /// Returns what an upload task sends. Looks up the sizes of the files.
+    func content() throws(LoadFailure) -> MultipartContent {
+        var content = MultipartContent()
+        do throws(MultipartFailure) {
+            for (index, (part, source)) in parts.enumerated() {
+                // A media type has been checked, so the head can be written.
+                try content.append((try? part.head(after: limit, isFirst: index == 0)) ?? [])
+                switch source {
+                case .data(let data): try content.append(data)
+                case .file(let url): try content.append(file: url.isFileURL ? url.path : "")
+                }
+            }
+            try content.append(MultipartPart.end(limit, isEmpty: parts.isEmpty))
+        } catch {
+            throw LoadFailure(error)
+        }
+        return content
+    }
+}
+
+extension LoadFailure {
+    /// Creates the failure of a form that cannot be read.
+    init(_ failure: MultipartFailure) {
+        let cause: Cause =
+            switch failure {
+            case .missing: .fileMissing
+            case .notRegular: .fileIsDirectory
+            case .unreadable: .fileUnreadable
+            case .changed: .fileChanged
+            case .tooLong: .tooLarge
+            }
+        self.init(cause, underlying: failure)
+    }
+}

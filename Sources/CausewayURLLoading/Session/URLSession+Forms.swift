@@ -1,0 +1,43 @@
+public import Foundation
+
+/// Uploads of forms, an addition to Apple's API.
+extension URLSession {
+    /// Creates a task that uploads a form. The task sets `Content-Type`, and reads the form again after redirects and challenges without asking
+    /// the delegate. GET becomes POST.
+    ///
+    /// The sizes of the form's files are looked up by this method. If a file is missing then, or has changed its size when it is read, the task
+    /// fails.
+    public func uploadTask(with request: URLRequest, from form: MultipartForm) -> URLSessionUploadTask {
+        makeUploadTask(request, form, .delegate)
+    }
+
+    /// Creates a task that uploads a form and passes the content of the response to a completion handler on the delegate queue.
+    public func uploadTask(
+        with request: URLRequest, from form: MultipartForm,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        makeUploadTask(request, form, .handler(completionHandler))
+    }
+
+    /// Uploads a form and returns the content of the response and the response.
+    ///
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    public func upload(
+        for request: URLRequest, from form: MultipartForm, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await run(delegate) { uploadTask(with: request, from: form, completionHandler: $0) }
+    }
+
+    private func makeUploadTask(
+        _ request: URLRequest, _ form: MultipartForm, _ outlet: TaskPlan.Outlet
+    ) -> URLSessionUploadTask {
+        var request = request
+        if request.httpMethod == "GET" { request.httpMethod = "POST" }
+        request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
+        do throws(LoadFailure) {
+            return makeUploadTask(request, .form(try form.content()), outlet)
+        } catch {
+            return makeUploadTask(request, .data(Data()), outlet, failure: error)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// The description of one part of a form: the fields before its content (RFC 7578 §4.2, §4.4).
+///
+/// Names are escaped as browsers do it: `"` and line ends become `%22`, `%0D` and `%0A`, everything else is sent as UTF-8. A literal `%22`
+/// in a name is therefore read as `"`, as by browsers.
+package struct MultipartPart: Equatable, Sendable {
+    /// The name of the form's field.
+    package var name: String
+    /// The name of the file; `nil` if the part is not a file.
+    package var filename: String?
+    /// The value of `Content-Type`; `nil` for text.
+    package var mediaType: String?
+
+    package init(name: String, filename: String? = nil, mediaType: String? = nil) {
+        self.name = name
+        self.filename = filename
+        self.mediaType = mediaType
+    }
+
+    /// Reads the fields of a part. Returns `nil` if they do not describe a named part of a form.
+    package init?(_ fields: FieldSection) {
+        guard let index = fields.index(of: "Content-Disposition") else { return nil }
+        var reader = FieldValueReader(fields[index].value)
+        guard let type = reader.token(), HTTPCharacters.areEqual(type, "form-data") else { return nil }
+        var (name, filename): (String?, String?)
+        while true {
+            reader.skipSpace()
+            guard reader.take(";") else { break }
+            reader.skipSpace()
+            guard let key = reader.token() else { continue }
+            reader.skipSpace()
+            guard reader.take("="), let value = Self.value(&reader) else { return nil }
+            if HTTPCharacters.areEqual(key, "name") { name = name ?? value }
+            if HTTPCharacters.areEqual(key, "filename") { filename = filename ?? value }
+        }
+        guard let name, reader.isAtEnd else { return nil }
+        self.init(name: name, filename: filename, mediaType: fields.firstValue(of: "Content-Type"))
+    }
+
+    // MARK: Encoding
+
+    /// Returns the bytes before the content: the delimiter, the fields and the empty line.
+    ///
+    /// - Parameter isFirst: Whether no part precedes. The line end before the other delimiters belongs to them.
+    /// - Throws: ``HTTPSyntaxError`` if the media type has characters that a field value must not have.
+    package func head(after boundary: MultipartBoundary, isFirst: Bool) throws(HTTPSyntaxError) -> [UInt8] {
+        var text = (isFirst ? "--" : "\r\n--") + boundary.text
+        text += "\r\nContent-Disposition: form-data; name=\"" + Self.escaped(Self.withLineEnds(name)) + "\""
+        if let filename { text += "; filename=\"" + Self.escaped(filename) + "\"" }
+        if let mediaType {
+            guard mediaType.utf8.allSatisfy(HTTPCharacters.isFieldValue) else { throw .unwritable("media type") }
+            text += "\r\nContent-Type: " + mediaType
+        }
+        return Array((text + "\r\n\r\n").utf8)
+    }
+
+    /// Returns the bytes after the last part.
+    package static func end(_ boundary: MultipartBoundary, isEmpty: Bool) -> [UInt8] {
+        Array(((isEmpty ? "--" : "\r\n--") + boundary.text + "--\r\n").utf8)
+    }
+
+    /// Returns text with CRLF as the only line end, as browsers send names and values.
+    package static func withLineEnds(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
+        var result = String.UnicodeScalarView()
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" || scalar == "\r" {
+                if scalar == "\r" || last != "\r" { result += "\r\n".unicodeScalars }
+            } else {
+                result.append(scalar)
+            }
+            last = scalar
+        }
+        return String(result)
+    }
+
+    /// Escapes a name. Control characters are escaped as well, because no field value may contain them.
+    private static func escaped(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar != "\"", scalar.value >= 0x20 || scalar == "\t", scalar.value != 0x7F {
+                result.append(scalar)
+            } else {
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                result += (scalar.value < 16 ? "%0" + digits : "%" + digits).unicodeScalars
+            }
+        }
+        return String(result)
+    }
+
+    // MARK: Decoding
+
+    /// Reads a token, or a quoted name up to the next `"`. A backslash is a character like any other, because browsers do not escape it.
+    private static func value(_ reader: inout FieldValueReader) -> String? {
+        guard reader.take("\"") else { return reader.token().map(unescaped) }
+        guard let end = reader.rest.firstIndex(of: HTTPCharacters.quote) else { return nil }
+        let name = unescaped(reader.rest[..<end])
+        reader = FieldValueReader(reader.rest[(end + 1)...])
+        return name
+    }
+
+    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
+        guard bytes.contains(UInt8(ascii: "%")) else { return String(decoding: bytes, as: UTF8.self) }
+        var (rest, result): (ArraySlice<UInt8>, [UInt8]) = (bytes, [])
+        while let byte = rest.popFirst() {
+            let escape = byte == UInt8(ascii: "%") ? String(decoding: rest.prefix(2), as: UTF8.self) : ""
+            switch escape {
+            case "22": result.append(HTTPCharacters.quote)
+            case "0D", "0d": result.append(HTTPCharacters.carriageReturn)
+            case "0A", "0a": result.append(HTTPCharacters.lineFeed)
+            default:
+                result.append(byte)
+                continue
+            }
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
