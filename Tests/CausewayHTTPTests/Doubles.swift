@@ -112,15 +112,20 @@ final class FakeTransport: HTTPTransport {
 
 /// Creates transports that the test controls.
 final class FakeDialer: HTTPDialer {
-    private let made = LockedValue<[(transport: FakeTransport, offersHTTP2: Bool)]>([])
+    private let made = LockedValue<[(transport: FakeTransport, offersHTTP2: Bool, alternative: AlternativeService?)]>([]
+    )
 
     var transports: [FakeTransport] { made.withLock { made in made.map(\.transport) } }
     /// For each transport, whether it offers HTTP/2.
     var offers: [Bool] { made.withLock { made in made.map(\.offersHTTP2) } }
+    /// For each transport, the alternative that it leads to.
+    var alternatives: [AlternativeService?] { made.withLock { made in made.map(\.alternative) } }
 
-    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport {
+    func makeTransport(
+        to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
+    ) -> any HTTPTransport {
         let transport = FakeTransport()
-        made.withLock { made in made.append((transport, offersHTTP2)) }
+        made.withLock { made in made.append((transport, offersHTTP2, alternative)) }
         return transport
     }
 }

@@ -20,6 +20,8 @@ final class HTTPConnectionAttempt: Sendable {
 
     private let id: PoolConnectionID
     let key: PoolKey
+    /// The place of the server; `nil` for the origin.
+    let alternative: AlternativeService?
     private let transport: any HTTPTransport
     private let version: Version
     private let options: HTTPConnectionOptions
@@ -28,11 +30,13 @@ final class HTTPConnectionAttempt: Sendable {
     private let phase = LockedValue(Phase.connecting)
 
     init(
-        _ id: PoolConnectionID, to key: PoolKey, _ transport: any HTTPTransport, _ version: Version,
+        _ id: PoolConnectionID, to key: PoolKey, at alternative: AlternativeService? = nil,
+        _ transport: any HTTPTransport, _ version: Version,
         _ options: HTTPConnectionOptions, clock: any HTTPClock, observer: any HTTPConnectionObserver
     ) {
         self.id = id
         self.key = key
+        self.alternative = alternative
         self.transport = transport
         self.version = version
         self.options = options
@@ -45,7 +49,8 @@ final class HTTPConnectionAttempt: Sendable {
         transport.start { [self] event in
             switch event {
             case .ready(let facts): becameReady(facts)
-            case .waiting(let error): observer.waits(id, error)
+            // The origin may have a path.
+            case .waiting(let error): alternative == nil ? observer.waits(id, error) : failed(error)
             case .failed(let error): failed(error)
             }
         }
@@ -64,7 +69,17 @@ final class HTTPConnectionAttempt: Sendable {
         }
     }
 
+    /// Ends an attempt that takes too long. Has no effect after its end.
+    func giveUp() {
+        let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
+        if isConnecting { failed(.posix(.ETIMEDOUT)) }
+    }
+
     private func becameReady(_ facts: HTTPTransportFacts) {
+        // An alternative must speak the protocol that the origin promised (RFC 7838 §2.1).
+        if let alternative, facts.applicationProtocol != alternative.protocolName {
+            return failed(.posix(.EPROTONOSUPPORT))
+        }
         let isHTTP2 =
             switch version {
             case .negotiated: facts.applicationProtocol == "h2"

@@ -5,8 +5,13 @@ package import CausewayProtocols
 protocol HTTPDialer: Sendable {
     /// Returns a transport that is not started.
     ///
-    /// - Parameter offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1.
-    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport
+    /// - Parameters:
+    ///   - key: The origin.
+    ///   - alternative: The place to connect to instead of the origin, whose certificate must be valid for the origin; `nil` for the origin.
+    ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only HTTP/2 is offered.
+    func makeTransport(
+        to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
+    ) -> any HTTPTransport
 }
 
 /// Connects with `NWConnection`, whose parameters determine proxies, interfaces and TLS.
@@ -14,11 +19,29 @@ struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
-    func makeTransport(to key: PoolKey, offersHTTP2: Bool) -> any HTTPTransport {
+    func makeTransport(
+        to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
+    ) -> any HTTPTransport {
         let origin = key.origin
+        if let alternative { return makeTransport(to: origin, at: alternative) }
         let port = NWEndpoint.Port(rawValue: origin.port) ?? .any
         let parameters = Self.offering(offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin))
         let connection = NWConnection(host: Self.host(origin.host), port: port, using: parameters)
+        connectionCreated?(connection)
+        return connection
+    }
+
+    /// Returns a transport to an alternative. Its certificate must be valid for the name of the origin (RFC 7838 §2.1).
+    private func makeTransport(to origin: HTTPOrigin, at alternative: AlternativeService) -> any HTTPTransport {
+        let parameters = Self.offering([alternative.protocolName], makeParameters(origin))
+        let host = alternative.host.isEmpty ? origin.host : alternative.host
+        if host != origin.host {
+            for case let tls as NWProtocolTLS.Options in parameters.defaultProtocolStack.applicationProtocols {
+                sec_protocol_options_set_tls_server_name(tls.securityProtocolOptions, origin.host)
+            }
+        }
+        let port = NWEndpoint.Port(rawValue: alternative.port) ?? .any
+        let connection = NWConnection(host: Self.host(host), port: port, using: parameters)
         connectionCreated?(connection)
         return connection
     }

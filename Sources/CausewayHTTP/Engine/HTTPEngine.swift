@@ -23,6 +23,8 @@ package final class HTTPEngine: Sendable {
         package var pingTimeout: Duration = .seconds(10)
         /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
+        /// The alternatives of origins; `nil` to connect to the origins only.
+        package var alternatives: (any AlternativeChoosing)?
         /// Called with each new connection before it starts, for programs that show its establishment.
         package var connectionCreated: (@Sendable (NWConnection) -> Void)?
 

@@ -35,19 +35,21 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) {
         let now = clock.now
-        var isWanted = false
+        var attempt: HTTPConnectionAttempt?
         transition { state in
             // The pool may have closed the attempt in the meantime.
-            isWanted = state.attempts.removeValue(forKey: id) != nil
+            attempt = state.attempts.removeValue(forKey: id)
             state.waiting[id] = nil
-            guard isWanted else { return [] }
+            guard attempt != nil else { return [] }
             state.connections[id] = connection
             return state.pool.connected(id, facts, at: now)
         }
-        if !isWanted { connection.close() }
+        guard let attempt else { return connection.close() }
+        if let service = attempt.alternative { alternatives?.reached(service, of: attempt.key.origin) }
     }
 
     func connectFailed(_ id: PoolConnectionID, _ error: NWError) {
+        guard !connectsToOrigin(insteadOf: id) else { return }
         let now = clock.now
         transition(because: error) { state in
             state.attempts[id] = nil

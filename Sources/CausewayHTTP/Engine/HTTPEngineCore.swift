@@ -30,7 +30,11 @@ final class HTTPEngineCore: Sendable {
         var actions: [Action] = []
     }
 
+    /// The time within which an alternative must be reached. Then the origin is used.
+    private static let alternativePatience = Duration.seconds(5)
+
     private let dialer: any HTTPDialer
+    let alternatives: (any AlternativeChoosing)?
     let clock: any HTTPClock
     private let options: HTTPConnectionOptions
     private let offersHTTP2: Bool
@@ -40,6 +44,7 @@ final class HTTPEngineCore: Sendable {
 
     init(_ dialer: any HTTPDialer, _ clock: any HTTPClock, _ configuration: HTTPEngine.Configuration) {
         self.dialer = dialer
+        alternatives = configuration.alternatives
         self.clock = clock
         options = HTTPConnectionOptions(
             http1: configuration.http1, http2: configuration.http2, pingDelay: configuration.pingDelay,
@@ -169,17 +174,45 @@ final class HTTPEngineCore: Sendable {
     }
 
     private func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
-        let transport = dialer.makeTransport(
-            to: key, offersHTTP2: offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade)
-        let attempt = HTTPConnectionAttempt(
-            id, to: key, transport, offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options,
-            clock: clock,
-            observer: self)
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade
+        let alternative = mayUseHTTP2 ? alternatives?.alternative(for: key.origin) : nil
+        let attempt = makeAttempt(id, key, at: alternative, offersHTTP2: offersHTTP2)
         let isClosed = state.withLock { state in
             if !state.isClosed { state.attempts[id] = attempt }
             return state.isClosed
         }
-        if !isClosed { attempt.start() }
+        guard !isClosed else { return }
+        attempt.start()
+        guard alternative != nil else { return }
+        clock.schedule(after: Self.alternativePatience) { [weak attempt] in attempt?.giveUp() }
+    }
+
+    private func makeAttempt(
+        _ id: PoolConnectionID, _ key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
+    ) -> HTTPConnectionAttempt {
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade
+        let transport = dialer.makeTransport(to: key, at: alternative, offersHTTP2: mayUseHTTP2)
+        return HTTPConnectionAttempt(
+            id, to: key, at: alternative, transport,
+            offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options, clock: clock,
+            observer: self)
+    }
+
+    /// Connects to the origin instead of an alternative that failed. Returns `false` if the attempt was one to the origin.
+    func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
+        guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
+            let service = failed.alternative
+        else { return false }
+        alternatives.failed(service, of: failed.key.origin)
+        let attempt = makeAttempt(id, failed.key, at: nil, offersHTTP2: true)
+        let isWanted = state.withLock { state in
+            // The pool may have closed the attempt in the meantime.
+            guard state.attempts[id] === failed else { return false }
+            state.attempts[id] = attempt
+            return true
+        }
+        if isWanted { attempt.start() }
+        return true
     }
 
     private func assign(_ request: UInt64, _ id: PoolConnectionID, isReused: Bool) {

@@ -53,6 +53,7 @@ extension HTTPLoader: HTTPResponseObserver {
         if exchange.origin.isSecure {
             network.challenges.remove(self, exchange.origin)
             network.noteStrictTransport(head.fields, of: exchange.origin)
+            network.noteAlternatives(head, of: exchange.origin)
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if head.status != 401 { credentialAccepted(head.fields) }

@@ -29,6 +29,8 @@ final class HTTPNetwork: Sendable {
     let challenges: ConnectionChallenges
     /// The hosts that want secure connections only.
     let strictHosts = LockedValue(StrictTransportHosts())
+    /// The other places of origins.
+    let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
     private let state = LockedValue(State())
 
@@ -74,6 +76,7 @@ final class HTTPNetwork: Sendable {
         configuration.makeParameters = { [weak self] origin in
             self?.makeParameters(for: origin, needs) ?? HTTPEngine.defaultParameters(for: origin)
         }
+        configuration.alternatives = alternatives
         return HTTPEngine(configuration)
     }
 

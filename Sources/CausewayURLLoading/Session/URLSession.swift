@@ -82,6 +82,7 @@ public import Foundation
         stores.cookies?.removeCookies(since: .distantPast)
         stores.credentials?.removeAll()
         core.network.forgetCredentials()
+        core.network.alternatives.removeAll()
         core.network.renewConnections()
         core.queue.addOperation(completionHandler)
     }

@@ -1,0 +1,56 @@
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+/// The alternative services that the origins of a session have named (RFC 7838), as long as the session exists.
+final class AlternativeMemory: AlternativeChoosing {
+    private let services = LockedValue(AlternativeServices())
+
+    private static var now: Int { Int(Date().timeIntervalSince1970) }
+
+    /// Notes the field of a response that came over a secure connection.
+    func note(_ fields: FieldSection, of origin: HTTPOrigin) {
+        guard let field = AlternativeServicesField(fields) else { return }
+        let age = fields.onlyValue(of: "Age").flatMap { Int($0) } ?? 0
+        services.withLock { $0.note(field, of: origin, age: age, at: Self.now) }
+    }
+
+    /// Forgets the alternatives of an origin, because its server is not responsible for the request (RFC 7838 §6). Returns whether there were
+    /// any.
+    func misdirected(_ origin: HTTPOrigin) -> Bool {
+        services.withLock { services in
+            guard !services.isEmpty, !services.alternatives(for: origin, at: Self.now).isEmpty else { return false }
+            services.misdirected(origin)
+            return true
+        }
+    }
+
+    func removeAll() { services.withLock { $0 = AlternativeServices() } }
+
+    // MARK: The engine
+
+    func alternative(for origin: HTTPOrigin) -> AlternativeService? {
+        services.withLock { services in
+            services.isEmpty ? nil : services.alternative(for: origin, at: Self.now)
+        }
+    }
+
+    func reached(_ service: AlternativeService, of origin: HTTPOrigin) {
+        services.withLock { $0.succeeded(service, of: origin) }
+    }
+
+    func failed(_ service: AlternativeService, of origin: HTTPOrigin) {
+        services.withLock { $0.failed(service, of: origin, at: Self.now) }
+    }
+}
+
+extension HTTPNetwork {
+    /// Notes the alternatives of an origin, unless a proxy makes the connections (RFC 7838 §2.4).
+    func noteAlternatives(_ head: HTTPResponseHead, of origin: HTTPOrigin) {
+        if head.status == 421, alternatives.misdirected(origin) { return renewConnections() }
+        guard head.fields.contains("Alt-Svc"), !usesProxy(isSecure: true) else { return }
+        alternatives.note(head.fields, of: origin)
+    }
+}
