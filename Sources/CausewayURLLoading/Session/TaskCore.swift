@@ -184,7 +184,12 @@ final class TaskCore: Sendable {
         switch message {
         case .begin: begin()
         case .load(let event, let attempt):
-            if state.withLock({ $0.load.attempt === attempt }) { handle(event) }
+            if state.withLock({ $0.load.attempt === attempt }) {
+                handle(event)
+            } else if case .data(let data) = event {
+                // Content of a loader that the task has left would count as waiting, and pause the next loader forever.
+                took(data.count)
+            }
         case .end(let failure): finish(failure)
         case .run(let body): body()
         }
