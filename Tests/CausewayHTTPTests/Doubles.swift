@@ -71,6 +71,11 @@ final class FakeTransport: HTTPTransport {
         if !isHeld { completion(nil) }
     }
 
+    func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void) {
+        state.withLock { state in state.sent += Data("<end>".utf8) }
+        completion(nil)
+    }
+
     func close(isInterrupted: Bool) {
         let report = state.withLock { state in
             state.isClosed = true

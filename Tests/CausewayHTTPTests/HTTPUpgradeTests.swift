@@ -26,6 +26,10 @@ private final class UpgradeRecorder: HTTPResponseObserver {
         note("upgraded \(head.fields.firstValue(of: "Upgrade") ?? "") \(connection.isReused)")
         kept.withLock { kept in kept = stream }
     }
+    func handedOver(_ stream: HTTPUpgradedStream?) {
+        note("handed over \(stream != nil)")
+        kept.withLock { kept in kept = stream }
+    }
     func ended(_ result: Result<FieldSection, HTTPFailure>) {
         switch result {
         case .success: note("ended")
@@ -85,6 +89,91 @@ struct HTTPUpgradeTests {
         #expect(!transport.isClosed)
         stream.close(isInterrupted: false)
         #expect(transport.isClosed)
+    }
+
+    // MARK: In the middle of a response
+
+    /// Starts a request, and delivers the beginning of its response.
+    private func respond(_ text: String) throws -> (HTTPRequestHandle, FakeTransport) {
+        let handle = engine.start(try #require(HTTPRequestValue(uri: "http://a.test/")), observer: recorder)
+        let transport = try #require(dialer.transports.first)
+        transport.connect()
+        transport.deliver(text)
+        return (handle, transport)
+    }
+
+    private func read(_ stream: HTTPUpgradedStream, _ limit: Int = 10) {
+        stream.receive(atMost: limit) { [recorder] arrival in
+            let text = String(decoding: arrival.content ?? Data(), as: UTF8.self)
+            recorder.note(text + (arrival.isEnd ? "." : "") + (arrival.error == nil ? "" : "!"))
+        }
+    }
+
+    @Test("A response that ends with the connection is handed over; the pending receive belongs to the stream")
+    func middle() throws {
+        let (handle, transport) = try respond("HTTP/1.1 200 OK\r\n\r\nabc")
+        #expect(transport.wanted != nil)
+        handle.handOver()
+        #expect(recorder.events == ["responded 200", "received 3", "handed over true"])
+        #expect(engine.connectionCount == 0 && engine.core.exchangeCount == 0)
+        let stream = try #require(recorder.stream)
+        transport.deliver("0123456789ab")
+        #expect(transport.wanted == nil)
+        read(stream)
+        read(stream)
+        #expect(Array(recorder.events.dropFirst(3)) == ["0123456789", "ab"])
+        read(stream)
+        #expect(transport.wanted == 10)
+        transport.deliver(HTTPArrival(isEnd: true))
+        #expect(recorder.events.last == ".")
+        stream.sendEnd { _ in }
+        #expect(transport.sent.hasSuffix("<end>"))
+        handle.cancel()
+        #expect(!transport.isClosed)
+        stream.close(isInterrupted: false)
+        #expect(transport.isClosed)
+    }
+
+    @Test("A reader can wait for the pending receive")
+    func pending() throws {
+        let (handle, transport) = try respond("HTTP/1.1 200 OK\r\n\r\nabc")
+        handle.handOver()
+        let stream = try #require(recorder.stream)
+        read(stream, 2)
+        #expect(recorder.events.last == "handed over true")
+        transport.deliver("xyz")
+        #expect(recorder.events.last == "xy")
+        read(stream)
+        #expect(recorder.events.last == "z")
+    }
+
+    @Test("Content that was not delivered, and the end, go to the stream", arguments: [true, false])
+    func paused(_ isClean: Bool) throws {
+        let (handle, transport) = try respond("HTTP/1.1 200 OK\r\n\r\n")
+        handle.setReading(false)
+        transport.deliver(HTTPArrival(content: Data("abc".utf8), isEnd: isClean, error: isClean ? nil : .posix(.EIO)))
+        let before = recorder.events.count
+        handle.handOver()
+        let stream = try #require(recorder.stream)
+        read(stream, 2)
+        read(stream)
+        read(stream)
+        let after = recorder.events.dropFirst(before + 1).joined()
+        #expect(after == (isClean ? "abc.." : "abc!!"))
+        #expect(engine.connectionCount == 0)
+    }
+
+    @Test(
+        "Other responses are not handed over",
+        arguments: ["Content-Length: 9\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"])
+    func refusesHandOver(_ rest: String) throws {
+        let (handle, transport) = try respond("HTTP/1.1 200 OK\r\n\(rest)")
+        handle.handOver()
+        #expect(recorder.events == ["responded 200", "received 3", "handed over false"])
+        transport.deliver(HTTPArrival(isEnd: true))
+        #expect(recorder.events.last?.hasPrefix("failed") == true)
+        handle.handOver()
+        #expect(recorder.events.filter { $0.hasPrefix("handed") }.count == 1)
     }
 
     @Test("A released stream closes its connection", arguments: [true, false])

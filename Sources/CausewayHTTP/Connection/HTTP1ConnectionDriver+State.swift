@@ -17,6 +17,7 @@ extension HTTP1ConnectionDriver.State {
 
     mutating func arrived(_ arrival: HTTPArrival) {
         isReceiving = false
+        if let stream = successor.take() { return actions.append(.passArrival(arrival, stream)) }
         guard isOpen else { return }
         if let content = arrival.content, !content.isEmpty { take(content) }
         if let failure = arrival.error { error = error ?? failure }
@@ -201,6 +202,23 @@ extension HTTP1ConnectionDriver.State {
         isOpen = false
         actions.append(.reportClosed)
         actions.append(.handOver(ended, head, Data(machine.takeRemainingInput().bytes)))
+    }
+
+    /// Leaves the pool in the middle of a response, and passes the transport to the observer of the request.
+    mutating func handOverRest(_ transport: any HTTPTransport) {
+        guard let exchange else { return }
+        guard machine.handOver() else { return actions.append(.handOverRest(exchange, nil)) }
+        self.exchange = nil
+        stopSource()
+        isOpen = false
+        let end = machine.inputEnd
+        let unread = HTTPArrival(
+            content: Data(machine.takeRemainingInput().bytes), isEnd: end == true,
+            error: end == false ? error ?? .posix(.ECONNRESET) : nil)
+        let stream = HTTPUpgradedStream(transport, unread, isReceiving: isReceiving)
+        if isReceiving { successor = stream }
+        actions.append(.reportClosed)
+        actions.append(.handOverRest(exchange, stream))
     }
 
     private mutating func end(_ failure: HTTP1Failure?) {

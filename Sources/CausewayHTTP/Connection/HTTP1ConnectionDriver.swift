@@ -24,6 +24,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case finish(HTTPExchange, FieldSection)
         /// Hand over the transport with the bytes that followed the head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
+        /// Hand over the transport in the middle of a response; `nil` if that is not possible.
+        case handOverRest(HTTPExchange, HTTPUpgradedStream?)
+        case passArrival(HTTPArrival, HTTPUpgradedStream)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
         case failExchange(HTTPExchange, HTTPFailure)
         case schedule(Duration)
@@ -40,6 +43,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
+        /// The stream that gets the result of the pending receive, after a handover.
+        var successor: HTTPUpgradedStream?
         /// Number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
         var content = SentContent()
@@ -106,6 +111,10 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
+    func handOver(_ exchange: HTTPExchange) {
+        transition { state in if state.exchange === exchange { state.handOverRest(transport) } }
+    }
+
     func close() {
         transition { state in state.close(isInterrupted: state.exchange != nil) }
     }
@@ -138,7 +147,11 @@ final class HTTP1ConnectionDriver: HTTPConnection {
             exchange.finished(trailers)
         case .handOver(let exchange, let head, let rest):
             observer.completed(exchange)
-            exchange.upgraded(head, details, HTTPUpgradedStream(transport, rest))
+            exchange.upgraded(head, details, HTTPUpgradedStream(transport, HTTPArrival(content: rest)))
+        case .handOverRest(let exchange, let stream):
+            if stream != nil { observer.completed(exchange) }
+            exchange.handedOver(stream, at: clock.now)
+        case .passArrival(let arrival, let stream): stream.arrived(arrival)
         case .interrupt(let exchange, let occasion, let failure): observer.interrupted(exchange, occasion, failure)
         case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
         case .schedule(let delay):

@@ -100,6 +100,9 @@ final class HTTP2ConnectionDriver: HTTPConnection {
 
     func abandon(_ exchange: HTTPExchange) { transition { state, now in state.abandon(exchange, at: now) } }
 
+    /// Has no effect: a stream of HTTP/2 has no connection to hand over.
+    func handOver(_ exchange: HTTPExchange) {}
+
     func close() { transition { state, now in state.close(at: now) } }
 
     // MARK: Actions

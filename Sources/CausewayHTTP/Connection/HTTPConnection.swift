@@ -17,6 +17,9 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
+    /// Hands over the connection in the middle of a response whose content ends with it, by ``HTTPExchange/handedOver(_:at:)``. Has no effect
+    /// if the connection does not carry this exchange.
+    func handOver(_ exchange: HTTPExchange)
     /// Closes the connection.
     func close()
 }

@@ -160,6 +160,17 @@ final class HTTPExchange: Sendable {
         observer.upgraded(head, information, stream)
     }
 
+    /// Asks the connection to hand itself over in the middle of the response. Has no effect after the end of the exchange.
+    func handOver() {
+        state.withLock { state in state.phase == .body ? state.attempt.connection : nil }?.handOver(self)
+    }
+
+    /// Ends the exchange with the handover of its connection. `nil` if that is not possible.
+    func handedOver(_ stream: HTTPUpgradedStream?, at now: Duration) {
+        guard stream != nil else { return deliver(in: .body, at: now) { observer in observer.handedOver(nil) } }
+        end(in: .body)?.observer.handedOver(stream)
+    }
+
     /// Ends the exchange if it is in this phase. The caller releases the connection, because the lock must not be held then.
     private func end(in phase: Phase) -> (observer: any HTTPResponseObserver, attempt: Attempt)? {
         state.withLock { state in

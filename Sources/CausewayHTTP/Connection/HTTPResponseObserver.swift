@@ -21,6 +21,9 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports that the server switched the protocol (status 101), and hands over the connection. No other event follows. Called only for
     /// requests with ``HTTPRequestValue/isUpgrade``.
     func upgraded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream)
+    /// Reports the result of ``HTTPRequestHandle/handOver()``: the connection, after which no other event follows, or `nil` if the content does
+    /// not end with the connection.
+    func handedOver(_ stream: HTTPUpgradedStream?)
     /// Reports the end of the request, with the trailer fields of the response. Called exactly once, unless the protocol was switched.
     func ended(_ result: Result<FieldSection, HTTPFailure>)
 }
@@ -29,6 +32,7 @@ extension HTTPResponseObserver {
     package func waits(_ reason: NWError) {}
     package func informed(_ head: HTTPResponseHead) {}
     package func sent(_ count: Int) {}
+    package func handedOver(_ stream: HTTPUpgradedStream?) {}
     /// Default implementation: closes the connection, because nothing retains the stream.
     package func upgraded(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream

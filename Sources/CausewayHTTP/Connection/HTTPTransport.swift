@@ -9,6 +9,8 @@ protocol HTTPTransport: Sendable {
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
     /// Sends bytes. Calls the completion when the transport has processed them.
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void)
+    /// Ends the sending direction after all content. Calls the completion when the transport has done so.
+    func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void)
     /// Closes the stream. Aborts it if `isInterrupted` is `true`.
     func close(isInterrupted: Bool)
 }

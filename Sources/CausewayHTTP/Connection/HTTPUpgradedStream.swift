@@ -2,45 +2,78 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A connection whose server switched to another protocol. It belongs to the observer of the request and no longer to the engine.
+/// A connection whose server switched to another protocol, or whose response was handed over. It belongs to the observer of the request and no
+/// longer to the engine.
 ///
 /// Releasing the stream closes the connection.
 package final class HTTPUpgradedStream: Sendable {
+    package typealias Reader = @Sendable (HTTPArrival) -> Void
+
     private struct State {
-        /// The bytes that arrived together with the head of the response.
-        var rest: Data
+        /// What arrived before the handover: bytes, then the end or an error.
+        var unread: HTTPArrival
+        /// Whether a receive of the engine is pending. Its result is the next arrival.
+        var isReceiving: Bool
+        var reader: (limit: Int, completion: Reader)?
         var isClosed = false
+
+        /// Removes and returns what waits; `nil` if nothing does. The end and the error stay for later receives.
+        mutating func take(atMost limit: Int) -> HTTPArrival? {
+            let content = unread.content ?? Data()
+            guard content.count <= limit else {
+                unread.content = Data(content.dropFirst(limit))
+                return HTTPArrival(content: Data(content.prefix(limit)))
+            }
+            guard !content.isEmpty || unread.isEnd || unread.error != nil else { return nil }
+            defer { unread.content = nil }
+            return unread
+        }
     }
 
     private let transport: any HTTPTransport
     private let state: LockedValue<State>
 
-    init(_ transport: any HTTPTransport, _ rest: Data) {
+    /// - Parameters:
+    ///   - unread: What arrived before.
+    ///   - isReceiving: Whether a receive is pending, whose result follows with ``arrived(_:)``.
+    init(_ transport: any HTTPTransport, _ unread: HTTPArrival, isReceiving: Bool = false) {
         self.transport = transport
-        state = LockedValue(State(rest: rest))
+        state = LockedValue(State(unread: unread, isReceiving: isReceiving))
     }
 
     deinit { close(isInterrupted: true) }
 
     /// Receives at least one byte, unless the stream ends. One receive at a time.
     ///
-    /// - Parameter limit: The maximum number of bytes. Bytes that arrived together with the head can exceed it.
-    package func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {
-        let rest = state.withLock { state in
-            defer { state.rest = Data() }
-            return state.rest
+    /// - Parameter limit: The maximum number of bytes.
+    package func receive(atMost limit: Int, _ completion: @escaping Reader) {
+        let (waiting, mustWait) = state.withLock { state -> (HTTPArrival?, Bool) in
+            if let waiting = state.take(atMost: limit) { return (waiting, false) }
+            if state.isReceiving { state.reader = (limit, completion) }
+            return (nil, state.isReceiving)
         }
-        if rest.isEmpty {
-            transport.receive(atMost: limit, completion)
-        } else {
-            completion(HTTPArrival(content: rest))
+        if let waiting { return completion(waiting) }
+        if !mustWait { transport.receive(atMost: limit, completion) }
+    }
+
+    /// Takes the result of the receive that was pending at the handover.
+    func arrived(_ arrival: HTTPArrival) {
+        let (reader, result) = state.withLock { state -> (Reader?, HTTPArrival?) in
+            state.isReceiving = false
+            state.unread = arrival
+            guard let reader = state.reader.take() else { return (nil, nil) }
+            return (reader.completion, state.take(atMost: reader.limit))
         }
+        if let reader { reader(result ?? arrival) }
     }
 
     /// Sends bytes. Calls the completion when the transport has processed them.
     package func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
         transport.send(content, completion)
     }
+
+    /// Ends the sending direction after all content.
+    package func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void) { transport.sendEnd(completion) }
 
     /// Closes the connection. Aborts it if `isInterrupted` is `true`. Only the first call has an effect.
     package func close(isInterrupted: Bool) {

@@ -30,6 +30,10 @@ extension NWConnection: HTTPTransport {
         send(content, passing: completion)
     }
 
+    func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void) {
+        send(content: nil, contentContext: .finalMessage, isComplete: true, completion: .contentProcessed(completion))
+    }
+
     func close(isInterrupted: Bool) {
         if isInterrupted { forceCancel() } else { cancel() }
     }

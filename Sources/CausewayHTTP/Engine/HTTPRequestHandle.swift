@@ -9,6 +9,10 @@ package struct HTTPRequestHandle: Sendable {
     /// Stops or resumes reading the response. After a stop, at most 64 KiB that were already received are still delivered.
     package func setReading(_ isReading: Bool) { exchange.setReading(isReading, at: core.now) }
 
+    /// Asks for the connection in the middle of the response; ``HTTPResponseObserver/handedOver(_:)`` has the result. Has no effect after the end
+    /// of the request. Only HTTP/1.1 connections can be handed over.
+    package func handOver() { exchange.handOver() }
+
     /// Records that a reader took content from its buffer.
     func took(_ count: Int) { exchange.took(count, at: core.now) }
 }

@@ -26,6 +26,9 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
+    /// Whether the body ends with the connection.
+    var endsWithConnection: Bool { length == .untilEnd }
+
     /// Reads the next part of the body.
     ///
     /// - Parameter limit: The maximum number of content bytes.

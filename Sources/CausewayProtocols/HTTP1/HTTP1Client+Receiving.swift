@@ -26,7 +26,19 @@ extension HTTP1Client {
     ///   body whose end is the end of the connection is then incomplete (RFC 9112 §9.8).
     package mutating func inputEnded(isClean: Bool = true) { input.end(isClean: isClean) }
 
-    /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)``.
+    /// Ends the machine in the middle of a response whose body ends with the connection, so that the owner can use the stream. No event
+    /// follows; ``takeRemainingInput()`` has the bytes that were not delivered. Returns `false` if the body ends in another way, or if the
+    /// request is not complete.
+    package mutating func handOver() -> Bool {
+        guard phase == .body, body.endsWithConnection, hasSentRequest else { return false }
+        phase = .upgraded
+        return true
+    }
+
+    /// Whether the peer has ended the stream; `nil` if it has not, `false` if it did so by a reset.
+    package var inputEnd: Bool? { input.hasEnded ? input.endIsClean : nil }
+
+    /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)`` or ``handOver()``.
     package mutating func takeRemainingInput() -> ByteChain {
         phase == .upgraded ? input.removeAll() : ByteChain()
     }

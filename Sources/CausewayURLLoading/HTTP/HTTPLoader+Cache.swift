@@ -25,7 +25,7 @@ extension HTTPLoader {
     func sendUnlessStored(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let use = CacheUse(request.values.cachePolicy)
         let method = request.values.method
-        guard let cache, method == "GET" || method == "HEAD" else {
+        guard let cache, method == "GET" || method == "HEAD", !value.isUpgrade else {
             return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
         }
         let question = CacheQuestion(method: method, fields: value.fields, use: use, now: CacheExchange.now)

@@ -16,7 +16,9 @@ extension HTTPLoader {
             throw LoadFailure(unusableProxies: error)
         }
         // The engine frames the content and manages the connection.
+        var upgrade: String?
         if !value.fields.isEmpty {
+            upgrade = upgradeField(value.fields)
             for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] {
                 value.fields.removeAll(name)
             }
@@ -25,11 +27,24 @@ extension HTTPLoader {
         addCookies(to: &value)
         addAuthorization(to: &value)
         if isWebSocket { try addHandshake(to: &value) }
+        if let upgrade {
+            value.fields.append("Upgrade", upgrade)
+            value.fields.append("Connection", "Upgrade")
+            value.isUpgrade = true
+        }
         value.priority = attempt.task.priority
         // The task has its own timeouts.
         value.idleTimeout = nil
         value.waitsForPath = network.settings.access.waitsForConnectivity
         return value
+    }
+
+    /// Returns the protocol that the request asks for (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
+    private func upgradeField(_ fields: FieldSection) -> String? {
+        guard let name = fields.firstValue(of: "Upgrade"), !isWebSocket, !hasContent,
+            case .delegate = attempt.task.plan.outlet, attempt.task.plan.source.isOfRequest
+        else { return nil }
+        return name
     }
 
     /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.

@@ -46,6 +46,7 @@ final class HTTPLoader: Loader {
         var record: TransactionRecord?
         /// The challenge of the connection that waits for an answer.
         var challenge: ChallengeOnce?
+        var handOver = HandOver()
         /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
         var isWaitingForPath = false
     }
@@ -65,6 +66,14 @@ final class HTTPLoader: Loader {
         var proxyFailure: HTTPFailure?
         /// The key of a WebSocket handshake.
         var upgradeKey = ""
+    }
+
+    /// The handover of the connection to a stream task.
+    struct HandOver {
+        /// Receives the connection, or `nil` if the load ends without a handover.
+        var completion: (@Sendable (HTTPUpgradedStream?) -> Void)?
+        /// Whether the end of the load was reported.
+        var isOver = false
     }
 
     /// The content of a response that another request may follow.
@@ -194,6 +203,7 @@ final class HTTPLoader: Loader {
         guard let record = finishRecord() else { return }
         if let record = record { attempt.report(.measured(record)) }
         attempt.report(.failed(failure))
+        endHandOver(nil)
     }
 
     /// Reports the end of the content, once.
@@ -201,6 +211,7 @@ final class HTTPLoader: Loader {
         guard let record = finishRecord() else { return }
         if let record = record { attempt.report(.measured(record)) }
         attempt.report(.finished)
+        endHandOver(nil)
     }
 
     /// Ends the load and returns the measurements: an inner `nil` if the task is not measured, `nil` if the load had already ended.

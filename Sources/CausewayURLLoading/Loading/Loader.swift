@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayHTTP
 internal import CausewaySystem
 internal import Foundation
 
@@ -52,6 +53,8 @@ enum LoadEvent: Sendable {
     indirect case begins(TransactionRecord)
     /// The server switched to the WebSocket protocol. The load has ended.
     case upgraded(WebSocketOpening)
+    /// The server switched to another protocol that the request asked for. The load has ended.
+    case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
     case failed(any Error)

@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayHTTP
 internal import Foundation
 
 extension TaskCore {
@@ -117,7 +118,9 @@ extension TaskCore {
     }
 
     /// Asks the delegate how to continue after the response has arrived.
-    func askForDisposition(_ response: URLResponse) {
+    ///
+    /// - Parameter switched: The connection, if the server switched to another protocol.
+    func askForDisposition(_ response: URLResponse, _ switched: HTTPUpgradedStream?) {
         guard let task = task as? URLSessionDataTask else { return }
         let question = DelegateQuestion<any URLSessionDataDelegate, URLSession.ResponseDisposition>(
             method: .response,
@@ -126,15 +129,19 @@ extension TaskCore {
             },
             asyncMethod: .responseAsync,
             askAsync: { [session] in await $0.urlSession(session, dataTask: task, didReceive: response) })
-        ask(question, dataDelegates, fallback: .allow) { [self] in dispose($0) }
+        ask(question, dataDelegates, fallback: .allow) { [self] in dispose($0, switched) }
     }
 
-    private func dispose(_ disposition: URLSession.ResponseDisposition) {
+    private func dispose(_ disposition: URLSession.ResponseDisposition, _ switched: HTTPUpgradedStream?) {
         switch disposition {
-        case .allow: break
+        case .allow, .becomeDownload:
+            guard switched == nil else {
+                let reason = "the server switched to another protocol, and the task did not become a stream"
+                return finish(LoadFailure(.protocolViolation, details: [LoadFailure.reasonKey: reason]))
+            }
+            if disposition == .becomeDownload { becomeDownload() }
         case .cancel: finish(LoadFailure(.cancelled))
-        case .becomeDownload: becomeDownload()
-        case .becomeStream: finish(LoadFailure(.unsupportedURL))
+        case .becomeStream: becomeStream(switched)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayHTTP
 internal import Foundation
 
 extension TaskCore {
@@ -33,6 +34,7 @@ extension TaskCore {
         case .measured(let record): measured(record)
         case .begins(let record): state.withLock { $0.load.transactions.append(record) }
         case .upgraded(let opening): upgraded(opening)
+        case .switched(let response, let stream): received(response, .notAllowed, switched: stream)
         case .finished: loaderFinished()
         case .failed(let error): finish(error)
         }
@@ -40,7 +42,10 @@ extension TaskCore {
 
     // MARK: The response head
 
-    private func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
+    /// - Parameter switched: The connection, if the server switched to another protocol.
+    private func received(
+        _ response: URLResponse, _ policy: URLCache.StoragePolicy, switched: HTTPUpgradedStream? = nil
+    ) {
         let isFirst = state.withLock { state in
             let isFirst = state.content.response == nil
             state.content.response = response
@@ -58,7 +63,7 @@ extension TaskCore {
         if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
         noteProgress()
         switch plan.outlet {
-        case .delegate: askForDisposition(response)
+        case .delegate: askForDisposition(response, switched)
         case .bytes(let channel): channel.respond(response)
         case .file: if isFirst { openFile(for: response) }
         case .handler: if !isFirst { state.withLock { $0.content.collected = Data() } }

@@ -44,7 +44,9 @@ extension URLSession {
         case allow = 1
         /// Convert the task to a download task.
         case becomeDownload = 2
-        /// Convert the task to a stream task. Not supported: the task fails with `URLError.unsupportedURL`.
+        /// Convert the task to a stream task, which begins after the head of the response. This is possible if the server has switched to the
+        /// protocol of the request's field `Upgrade` (status 101), or if the content ends with an HTTP/1.1 connection: it has no
+        /// `Content-Length`, `Transfer-Encoding` or `Content-Encoding`. Otherwise the task fails with `URLError.unsupportedURL`.
         ///
         /// Counterpart: macOS 10.11, iOS 9.
         case becomeStream = 3

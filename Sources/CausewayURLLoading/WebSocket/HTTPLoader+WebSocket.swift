@@ -49,6 +49,7 @@ extension HTTPLoader {
         guard let exchange else { return }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         credentialAccepted(head.fields)
+        guard isWebSocket else { return switched(response, stream) }
         do throws(UpgradeError) {
             let offered = request.values.fields.elements(of: "Sec-WebSocket-Protocol")
             var upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)

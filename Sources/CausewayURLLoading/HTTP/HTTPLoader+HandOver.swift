@@ -1,0 +1,50 @@
+internal import CausewayHTTP
+internal import CausewayWire
+internal import Foundation
+
+extension HTTPLoader {
+    /// Asks for the connection in the middle of the response. The completion is called after all earlier content was reported: with the
+    /// connection, or with `nil` if the load has ended or the content does not end with the connection.
+    func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
+        let (handle, isOver) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
+            guard state.phase == .streaming || state.phase == .ended, !state.handOver.isOver else { return (nil, true) }
+            // Another thread may be about to report the end, which then calls the completion.
+            state.handOver.completion = completion
+            return (state.exchange.reading, false)
+        }
+        if isOver { return completion(nil) }
+        handle?.handOver()
+    }
+
+    /// Whether the content is split into parts that replace each other, so that its bytes are not those of the connection.
+    var hasParts: Bool { state.withLock { state in state.parts != nil } }
+
+    func handedOver(_ stream: HTTPUpgradedStream?) {
+        if stream != nil, let record = finishRecord(), let record { attempt.report(.measured(record)) }
+        endHandOver(stream)
+    }
+
+    /// Ends the handover that was asked for, if any, after the end of the load was reported.
+    func endHandOver(_ stream: HTTPUpgradedStream?) {
+        let completion = state.withLock { state in
+            state.handOver.isOver = true
+            return state.handOver.completion.take()
+        }
+        completion?(stream)
+    }
+
+    /// Ends the load with the connection of a response with status 101.
+    func switched(_ response: HTTPURLResponse, _ stream: HTTPUpgradedStream) {
+        guard let record = finishRecord() else { return }
+        if let record = record { attempt.report(.measured(record)) }
+        attempt.report(.switched(response, stream))
+    }
+}
+
+extension HTTPURLResponse {
+    /// Whether the content is what follows the head on the connection, to its end (RFC 9112 §6.3). Such a response can become a stream.
+    var endsWithConnection: Bool {
+        versionText.hasPrefix("HTTP/1.") && !isContentDecoded && statusCode != 204 && statusCode != 304
+            && !fields.contains("Content-Length") && !fields.contains("Transfer-Encoding")
+    }
+}

@@ -1,0 +1,107 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewaySystem
+internal import Foundation
+
+extension TaskCore {
+    /// Converts the data task to a stream task. The stream begins after the head of the response.
+    ///
+    /// - Parameter switched: The connection, if the server switched to another protocol. Otherwise the connection is taken from the loader.
+    func becomeStream(_ switched: HTTPUpgradedStream?) {
+        if let switched { return becomeStream(over: UpgradedByteStream(switched), unread: Data()) }
+        let (loader, response) = state.withLock { state in (state.load.loader, state.content.response) }
+        guard let loader = loader as? HTTPLoader, let response = response as? HTTPURLResponse,
+            response.endsWithConnection, !loader.hasParts
+        else { return failToBecomeStream() }
+        let hold = hold()
+        loader.handOver { [self] stream in release(hold) { [self] in becomeStream(after: stream) } }
+    }
+
+    private func failToBecomeStream() {
+        let reason = "only HTTP/1.1 content that ends with its connection, and a switched protocol, can become a stream"
+        finish(LoadFailure(.unsupportedURL, details: [LoadFailure.reasonKey: reason]))
+    }
+
+    /// Continues after the handover, when the events that preceded it are in the mailbox.
+    private func becomeStream(after stream: HTTPUpgradedStream?) {
+        var (unread, hasEnded) = (Data(), false)
+        for case .load(let event, _) in state.withLock({ state in state.mailbox.takeAll() }) {
+            switch event {
+            case .data(let piece): unread.append(piece)
+            case .finished: hasEnded = true
+            case .failed(let error): return finish(error)
+            default: break
+            }
+        }
+        if let stream {
+            becomeStream(over: UpgradedByteStream(stream), unread: unread)
+        } else if hasEnded {
+            becomeStream(over: EndedByteStream(), unread: unread)
+        } else {
+            failToBecomeStream()
+        }
+    }
+
+    private func becomeStream(over stream: any ByteStream, unread: Data) {
+        guard let old = task as? URLSessionDataTask else { return stream.close(isInterrupted: true) }
+        let (isFirst, request) = state.withLock { state -> (Bool, URLRequest?) in
+            guard !state.outcome.hasEnded else { return (false, nil) }
+            state.outcome.hasEnded = true
+            state.clock.end()
+            state.load = TaskState.Load()
+            state.content = TaskState.Content()
+            return (state.life.complete(), state.currentRequest)
+        }
+        guard isFirst else { return stream.close(isInterrupted: true) }
+        let channel = StreamChannel(.response(stream, unread: unread), session.core.network)
+        let core = session.core.makeCore(session, request, TaskPlan(outlet: .stream(channel)))
+        core.state.withLock { state in state.currentRequest = request }
+        channel.attach(core)
+        let new = URLSessionStreamTask(core: core)
+        session.core.add(new)
+        let receivers = delegates.compactMap(\.data)
+        calls.add { [self] in
+            for delegate in receivers {
+                let isTaken = DelegateProbe.call(delegate, .becameStream) {
+                    delegate.urlSession(session, dataTask: old, didBecome: new)
+                }
+                if isTaken { break }
+            }
+            session.core.remove(old)
+            new.resume()
+        }
+    }
+}
+
+/// The connection of a response as a ``ByteStream``.
+private struct UpgradedByteStream: ByteStream {
+    private let stream: HTTPUpgradedStream
+
+    init(_ stream: HTTPUpgradedStream) { self.stream = stream }
+
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void) {
+        stream.receive(atMost: limit) { arrival in
+            let isEnd = arrival.isEnd && arrival.error == nil
+            completion(ByteArrival(arrival.content ?? Data(), isEnd: isEnd, error: arrival.error))
+        }
+    }
+
+    func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        if isFinal { stream.sendEnd(completion) } else { stream.send(content, completion) }
+    }
+
+    func close(isInterrupted: Bool) { stream.close(isInterrupted: isInterrupted) }
+}
+
+/// A stream whose connection the peer has ended.
+private struct EndedByteStream: ByteStream {
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void) {
+        completion(ByteArrival(isEnd: true))
+    }
+
+    func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        completion(.posix(.EPIPE))
+    }
+
+    func close(isInterrupted: Bool) {}
+}
