@@ -18,13 +18,13 @@ public let kCFNetworkProxiesSOCKSEnable = "SOCKSEnable"
 public let kCFNetworkProxiesSOCKSProxy = "SOCKSProxy"
 /// The port of the SOCKS proxy.
 public let kCFNetworkProxiesSOCKSPort = "SOCKSPort"
-/// Whether the proxy for `ftp` is used.
+/// Whether the proxy for `ftp` is used. Has no effect.
 public let kCFNetworkProxiesFTPEnable = "FTPEnable"
-/// The host of the proxy for `ftp`.
+/// The host of the proxy for `ftp`. Has no effect.
 public let kCFNetworkProxiesFTPProxy = "FTPProxy"
-/// The port of the proxy for `ftp`.
+/// The port of the proxy for `ftp`. Has no effect.
 public let kCFNetworkProxiesFTPPort = "FTPPort"
-/// Whether FTP uses passive mode.
+/// Whether FTP uses passive mode. Has no effect.
 public let kCFNetworkProxiesFTPPassive = "FTPPassive"
 /// The host names that are connected to directly, without a proxy.
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
@@ -36,7 +36,7 @@ public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
 public let kCFNetworkProxiesProxyAutoConfigURLString = "ProxyAutoConfigURLString"
 /// The source code of the PAC script.
 public let kCFNetworkProxiesProxyAutoConfigJavaScript = "ProxyAutoConfigJavaScript"
-/// Whether the PAC script is discovered automatically.
+/// Whether the PAC script is discovered automatically. With `true`, loads fail with `ENOTSUP`.
 public let kCFNetworkProxiesProxyAutoDiscoveryEnable = "ProxyAutoDiscoveryEnable"
 /// The user name for a proxy.
 public let kCFProxyUsernameKey = "kCFProxyUsernameKey"

@@ -155,7 +155,7 @@ public import Foundation
         set { settings.access.isDiscretionary = newValue }
     }
 
-    /// The identifier of the shared container for files of background transfers.
+    /// The identifier of the shared container for files of background transfers. Has no effect.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var sharedContainerIdentifier: String? {
@@ -290,7 +290,7 @@ public import Foundation
         set { settings.http.usesClassicLoading = newValue }
     }
 
-    /// Whether idempotent requests may be sent as TLS early data. The default is `false`.
+    /// Whether idempotent requests may be sent as TLS early data. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 26, iOS 26.
     open var enablesEarlyData: Bool {

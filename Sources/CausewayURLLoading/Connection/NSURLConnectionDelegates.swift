@@ -18,7 +18,7 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
-    /// Notifies the delegate that a challenge was cancelled and needs no response.
+    /// Notifies the delegate that a challenge was cancelled and needs no response. It is never called.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
 }
 

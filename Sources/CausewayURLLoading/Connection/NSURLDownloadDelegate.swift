@@ -16,17 +16,17 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
-    /// Notifies the delegate that a challenge was cancelled and needs no response.
+    /// Notifies the delegate that a challenge was cancelled and needs no response. It is never called.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
     /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool
     /// Notifies the delegate that the response has arrived.
     func download(_ download: NSURLDownload, didReceive response: URLResponse)
-    /// Notifies the delegate that the download resumes at a byte offset.
+    /// Notifies the delegate that the download resumes at a byte offset. It is never called.
     func download(_ download: NSURLDownload, willResumeWith response: URLResponse, fromByte startingByte: Int64)
     /// Notifies the delegate that content has arrived.
     func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int)
-    /// Returns whether to decode content of a media type, such as `application/gzip`. The default is `false`.
+    /// Returns whether to decode content of a media type, such as `application/gzip`. It is never called.
     func download(_ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool
     /// Asks the delegate to choose the path of the file by calling ``NSURLDownload/setDestination(_:allowOverwrite:)``.
     func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String)

@@ -106,7 +106,7 @@ public import Foundation
         set { values.options[.allowsUltraConstrainedAccess] = newValue }
     }
 
-    /// Whether the server is known to support HTTP/3. The default is `false`.
+    /// Whether the server is known to support HTTP/3. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     open override var assumesHTTP3Capable: Bool {
@@ -122,7 +122,7 @@ public import Foundation
         set { values.options[.requiresDNSSECValidation] = newValue }
     }
 
-    /// Whether expired DNS records may be used. The default is `false`.
+    /// Whether expired DNS records may be used. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 15, iOS 18.
     open override var allowsPersistentDNS: Bool {
@@ -130,7 +130,7 @@ public import Foundation
         set { values.options[.allowsPersistentDNS] = newValue }
     }
 
-    /// The identifier of the partition for partitioned cookies.
+    /// The identifier of the partition for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     open override var cookiePartitionIdentifier: String? {

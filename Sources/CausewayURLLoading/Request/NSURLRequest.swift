@@ -107,7 +107,7 @@ internal import CausewayWire
     /// Counterpart: macOS 26.1, iOS 26.1.
     open var allowsUltraConstrainedNetworkAccess: Bool { values.options[.allowsUltraConstrainedAccess] }
 
-    /// Whether the server is known to support HTTP/3. The default is `false`.
+    /// Whether the server is known to support HTTP/3. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     open var assumesHTTP3Capable: Bool { values.options[.assumesHTTP3Capable] }
@@ -117,12 +117,12 @@ internal import CausewayWire
     /// Counterpart: macOS 13, iOS 16.1.
     open var requiresDNSSECValidation: Bool { values.options[.requiresDNSSECValidation] }
 
-    /// Whether expired DNS records may be used. The default is `false`.
+    /// Whether expired DNS records may be used. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 15, iOS 18.
     open var allowsPersistentDNS: Bool { values.options[.allowsPersistentDNS] }
 
-    /// The identifier of the partition for partitioned cookies.
+    /// The identifier of the partition for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     open var cookiePartitionIdentifier: String? { values.cookiePartitionIdentifier }

@@ -146,7 +146,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.options[.allowsUltraConstrainedAccess] = newValue } }
     }
 
-    /// Whether the server is known to support HTTP/3. The default is `false`.
+    /// Whether the server is known to support HTTP/3. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     public var assumesHTTP3Capable: Bool {
@@ -162,7 +162,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.options[.requiresDNSSECValidation] = newValue } }
     }
 
-    /// Whether expired DNS records may be used. The default is `false`.
+    /// Whether expired DNS records may be used. The default is `false`. Has no effect.
     ///
     /// Counterpart: macOS 15, iOS 18.
     public var allowsPersistentDNS: Bool {
@@ -170,7 +170,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.options[.allowsPersistentDNS] = newValue } }
     }
 
-    /// The identifier of the partition for partitioned cookies.
+    /// The identifier of the partition for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     public var cookiePartitionIdentifier: String? {

@@ -82,7 +82,7 @@ public import Foundation
         set { change { $0.earliestBeginDate = newValue } }
     }
 
-    /// The number of bytes that the program expects to send.
+    /// The number of bytes that the program expects to send. Has no effect.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     open var countOfBytesClientExpectsToSend: Int64 {
@@ -90,7 +90,7 @@ public import Foundation
         set { change { $0.clientExpectsToSend = newValue } }
     }
 
-    /// The number of bytes that the program expects to receive.
+    /// The number of bytes that the program expects to receive. Has no effect.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     open var countOfBytesClientExpectsToReceive: Int64 {
@@ -140,6 +140,7 @@ public import Foundation
     }
 
     /// Whether the content should be delivered incrementally. The default is `true`, for downloads and with a completion handler `false`.
+    /// Has no effect.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     open var prefersIncrementalDelivery: Bool {
