@@ -312,6 +312,13 @@ if Context.environment["CAUSEWAY_OVERLAY"] != nil {
     package.products.append(.library(name: "CausewayOverlay", type: .dynamic, targets: ["FoundationNetworking"]))
 }
 
+// `CAUSEWAY_STORMS=1` leaves only the storms in `LoopbackTests`, and what they need: sanitizers make compilation slow.
+if Context.environment["CAUSEWAY_STORMS"] != nil {
+    let http = ["ScriptedServer", "ScriptedRequest", "URLSessionSupport", "URLSessionTests"]
+    package.targets.first { $0.name == "LoopbackTests" }?.sources =
+        ["Loopback.swift", "Stress", "Support"] + http.map { "HTTP/\($0).swift" }
+}
+
 // `CAUSEWAY_TESTS=LoopbackTests` builds only that test target and its dependencies. Sanitizer builds, which run one suite, then need not
 // compile the tools and the other tests.
 if let wanted = Context.environment["CAUSEWAY_TESTS"] {
