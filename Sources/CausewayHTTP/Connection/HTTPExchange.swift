@@ -12,7 +12,7 @@ final class HTTPExchange: Sendable {
     /// The maximum number of content bytes that are buffered for a reader.
     static let unreadLimit = 64 << 10
 
-    fileprivate enum Phase {
+    enum Phase {
         /// The final head has not arrived.
         case waiting
         case body
@@ -20,7 +20,7 @@ final class HTTPExchange: Sendable {
     }
 
     /// The current attempt to send the request.
-    fileprivate struct Attempt {
+    struct Attempt {
         var connection: (any HTTPConnection)?
         var isReused = false
         var began: Duration?
@@ -31,7 +31,7 @@ final class HTTPExchange: Sendable {
         var retries = RetryCounts()
     }
 
-    fileprivate struct State {
+    struct State {
         var phase = Phase.waiting
         /// `nil` after the observer received the end.
         var observer: (any HTTPResponseObserver)?
@@ -48,8 +48,8 @@ final class HTTPExchange: Sendable {
     let body: HTTPRequestBody
     /// Whether the observer buffers content and reports with ``took(_:at:)`` what was read.
     private let isBuffered: Bool
-    private let start: Duration
-    private let state: LockedValue<State>
+    let start: Duration
+    let state: LockedValue<State>
 
     init(
         id: UInt64, _ request: HTTPRequestValue, _ body: HTTPRequestBody, _ observer: any HTTPResponseObserver,
@@ -286,20 +286,5 @@ final class HTTPExchange: Sendable {
         observer.sent(-sentCount)
         endDelivery()
         return true
-    }
-
-    // MARK: Time
-
-    /// Returns the time of the next timeout and the failure that it causes; `nil` if the exchange has ended or has no timeout.
-    func nextLimit(at now: Duration) -> (time: Duration, failure: HTTPFailure)? {
-        guard request.deadline != nil || request.idleTimeout != nil else { return nil }
-        return state.withLock { state in
-            guard state.phase != .ended else { return nil }
-            let total = request.deadline.map { start + $0 }
-            // While the reader takes no content, the connection cannot read. This time does not count as idle time of the peer.
-            let idle = request.idleTimeout.map { (state.reading.isStarved ? now : state.lastProgress) + $0 }
-            if let total, total <= idle ?? total { return (total, .deadlineExceeded) }
-            return idle.map { ($0, .timedOut) }
-        }
     }
 }

@@ -278,7 +278,10 @@ extension Loopback {
             var routes = HTTPServerRoutes()
             routes.get("/") { _ in
                 arrived.open()
-                try await Task.sleep(for: .seconds(7_200))
+                // Ends with the task of the request only.
+                let (never, source) = AsyncStream<Void>.makeStream()
+                for await _ in never {}
+                withExtendedLifetime(source) {}
                 return .text("late")
             }
             try await TestServer.run(routes: routes) { _, port in
