@@ -69,6 +69,31 @@ struct ConnectionTests {
         #expect(connection?.originalRequest == hello)
     }
 
+    @Test("Messages come one at a time and in order on a queue that is not serial")
+    func concurrentQueue() async {
+        let running = Atomic(0)
+        let overlaps = Atomic(0)
+        let numbers = Mutex<[Int]>([])
+        let events = ConnectionEvents(NSObject())
+        let queue = OperationQueue()
+        events.use(queue)
+        await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+            for number in 0..<1_000 {
+                events.add { _ in
+                    if running.add(1, ordering: .sequentiallyConsistent).oldValue != 0 {
+                        overlaps.add(1, ordering: .relaxed)
+                    }
+                    sched_yield()
+                    numbers.withLock { $0.append(number) }
+                    running.subtract(1, ordering: .sequentiallyConsistent)
+                }
+            }
+            events.addLast { _ in ended.resume() }
+        }
+        #expect(overlaps.load(ordering: .relaxed) == 0)
+        #expect(numbers.withLock { $0 } == Array(0..<1_000))
+    }
+
     @Test("A failure is the last message")
     func failure() async {
         let recorder = OldRecorder()

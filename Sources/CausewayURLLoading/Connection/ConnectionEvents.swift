@@ -4,7 +4,8 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Delivers the callbacks of a connection or download to its delegate, in order, in run loops or on an operation queue.
+/// Delivers the callbacks of a connection or download to its delegate, in order and one at a time, in run loops or on an operation queue,
+/// which need not be serial.
 final class ConnectionEvents<Delegate>: Sendable {
     typealias Event = @Sendable (Delegate) -> Void
 
@@ -14,6 +15,8 @@ final class ConnectionEvents<Delegate>: Sendable {
         var places: [RunLoopPlace] = []
         var queue: OperationQueue?
         var hasEnded = false
+        /// The thread that runs callbacks.
+        var runner: ObjectIdentifier?
     }
 
     private let state: LockedValue<State>
@@ -95,11 +98,25 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
+    /// Runs callbacks until none waits. While one thread does so, the others leave theirs to it. A callback that runs its run loop gets the
+    /// further ones inside it.
     private func run() {
-        while true {
-            let (event, delegate) = state.withLock { state in (state.events.popFirst(), state.delegate) }
-            guard let event, let delegate else { return }
-            event(delegate.value)
+        let current = ObjectIdentifier(Thread.current)
+        let outer = state.withLock { $0.runner }
+        guard outer == nil || outer == current else { return }
+        while let (event, delegate) = next(for: current, isNested: outer != nil) { event(delegate.value) }
+    }
+
+    /// Returns the next callback, or ends the turn of this thread.
+    private func next(for thread: ObjectIdentifier, isNested: Bool) -> (Event, Unchecked<Delegate>)? {
+        state.withLock { state in
+            guard state.runner == nil || state.runner == thread else { return nil }
+            guard let delegate = state.delegate, let event = state.events.popFirst() else {
+                if !isNested { state.runner = nil }
+                return nil
+            }
+            state.runner = thread
+            return (event, delegate)
         }
     }
 }
