@@ -21,6 +21,7 @@ struct NW: AsyncParsableCommand {
               nw send a.txt b.jpg host 9100          send two files
               nw group 239.7.7.7 7777                join a multicast group
               nw http POST :8080/users name=Ann      send an HTTP request
+              nw transfers run                       continue background transfers
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -78,6 +79,7 @@ struct NW: AsyncParsableCommand {
         PacketCommand.self,
         PathCommand.self, PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self,
         ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self,
-        ServeCommand.self, StatusCommand.self, TLSCommand.self, TraceCommand.self, TypesCommand.self,
+        ServeCommand.self, StatusCommand.self, TLSCommand.self, TraceCommand.self, TransfersCommand.self,
+        TypesCommand.self,
     ]
 }

@@ -189,6 +189,15 @@ void cw_keep_freed_memory(void);
 /// file.
 void cw_release_memory(void);
 
+// MARK: Files
+
+/// Locks a file for this open file description, without waiting. Returns 0 or a negated errno.
+int cw_lock_file(int descriptor);
+/// Releases the lock of this open file description, also for children that have inherited it. Returns 0 or a negated errno.
+int cw_unlock_file(int descriptor);
+/// Returns 1 if another open file description has locked the file, 0 if not, or a negated errno.
+int cw_file_is_locked(int descriptor);
+
 // MARK: Thread
 
 /// Size in bytes of a thread's scratch block. The block that `cw_scratch` returns belongs to the calling thread until its next call, and is

@@ -37,7 +37,7 @@ package final class PrivateDirectory: Sendable {
             Self.makeParents(of: path)
             if mkdir(path, 0o700) != 0, errno != EEXIST { return nil }
         }
-        let number = Self.retrying { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        let number = Self.retrying { openPath(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
         guard number >= 0 else { return nil }
         descriptor = Descriptor(adopting: number)
         var facts = stat()
@@ -90,6 +90,22 @@ package final class PrivateDirectory: Sendable {
         guard fstat(number, &facts) == 0, Self.isOwn(facts), facts.st_size <= limit else { return nil }
         let content = SystemFile.content(of: file, size: Int(facts.st_size))
         return content.count == Int(facts.st_size) ? (content, Self.time(facts)) : nil
+    }
+
+    /// Returns the size of a file in bytes; `nil` if there is no such file, or ``list()`` would leave it out.
+    package func size(of name: String) -> Int? {
+        var facts = stat()
+        guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) == 0, Self.isOwn(facts) else {
+            return nil
+        }
+        return Int(facts.st_size)
+    }
+
+    /// Opens a file for a lock.
+    func open(_ name: String, isCreated: Bool) -> Descriptor? {
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (isCreated ? O_CREAT : 0)
+        let number = Self.retrying { openat(descriptor.rawValue, name, flags, 0o600) }
+        return number >= 0 ? Descriptor(adopting: number) : nil
     }
 
     /// Returns the files of the user in this directory, at most ``maximumCount``, in no order.
@@ -175,19 +191,21 @@ package final class PrivateDirectory: Sendable {
     ///
     /// - Returns: The result of the closure; `nil` if the lock was held for two seconds, or its file cannot be opened.
     package func whileLocked<Result>(_ name: String, _ body: () -> Result) -> Result? {
-        let number = Self.retrying {
-            openat(descriptor.rawValue, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        }
-        guard number >= 0 else { return nil }
-        // Closing the file releases the lock.
-        let file = Descriptor(adopting: number)
+        guard let file = open(name, isCreated: true) else { return nil }
         for _ in 0..<Self.lockAttempts {
-            if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 { return withExtendedLifetime(file, body) }
+            if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 {
+                // Closing the file would release the lock only after children that were just forked have run their programs.
+                defer { _ = flock(file.rawValue, LOCK_UN) }
+                return body()
+            }
             usleep(10_000)
         }
         return nil
     }
 }
+
+/// Calls open(2), whose name a method of the type hides.
+private func openPath(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
 
 /// Calls write(2), whose name the method of the type hides.
 private func writeBytes(_ number: CInt, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(number, bytes, count) }

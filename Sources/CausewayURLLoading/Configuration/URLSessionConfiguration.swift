@@ -39,8 +39,14 @@ public import Foundation
         return URLSessionConfiguration(settings)
     }
 
-    /// Returns a new configuration for transfers that continue while the program is not running. It has no cache and always waits for
-    /// connectivity.
+    /// Returns a new configuration for transfers that outlive the program. It has no cache and always waits for connectivity.
+    ///
+    /// Downloads, and uploads of files, are stored in private files. They are retried until `timeoutIntervalForResource` expires, and continue
+    /// when the program makes a session with the same identifier again, also after a crash. Make it soon after the start: the tasks are in
+    /// ``URLSession/getAllTasks(completionHandler:)``, and the delegate receives the results of finished ones, then
+    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is away, `nw transfers run` goes on with
+    /// them. A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail with
+    /// `URLError.backgroundSessionInUseByAnotherProcess`.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
@@ -147,7 +153,8 @@ public import Foundation
         set { settings.access.waitsForConnectivity = newValue }
     }
 
-    /// Whether background transfers may be postponed until conditions are favorable. The default is `false`.
+    /// Whether background transfers wait for a network that is neither expensive nor constrained, and up to an hour for a computer that is not
+    /// busy. The default is `false`.
     ///
     /// Counterpart: macOS 10.10, iOS 7.
     open var isDiscretionary: Bool {
@@ -155,7 +162,7 @@ public import Foundation
         set { settings.access.isDiscretionary = newValue }
     }
 
-    /// The identifier of the shared container for files of background transfers. Has no effect.
+    /// The identifier of a container. Programs with the same identifier share their background sessions, one program at a time.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var sharedContainerIdentifier: String? {

@@ -84,7 +84,18 @@ public import Foundation
     /// Encodes the response.
     open override func encode(with coder: NSCoder) { coder.encodePropertyList(head) }
 
-    private var head: Head {
+    /// Returns a response from archived values; `nil` if they do not fit together.
+    static func restored(_ head: Head) -> HTTPURLResponse? {
+        guard head.names.count == head.values.count else { return nil }
+        var fields = FieldSection()
+        for (name, value) in zip(head.names, head.values) { fields.append(name, value) }
+        return HTTPURLResponse(
+            url: head.url, statusCode: head.statusCode, version: head.version, fields: fields, isDecoded: head.isDecoded
+        )
+    }
+
+    /// The values for an archive.
+    var head: Head {
         Head(
             url: values.url, statusCode: status, version: version,
             names: fields.map { String(decoding: $0.name, as: UTF8.self) },

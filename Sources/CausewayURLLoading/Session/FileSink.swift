@@ -13,23 +13,35 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
+    /// Creates an empty file in the directory of a background session. The lock of the session protects it, so it has none.
+    init(new url: URL) throws(LoadFailure) {
+        self.url = url
+        guard let file = Self.open(url, O_WRONLY | O_CREAT | O_EXCL, isLocked: false) else {
+            throw LoadFailure(.fileNotCreated)
+        }
+        handle = LockedValue(file)
+    }
+
     /// Opens the file of an earlier download, and removes what follows the first `offset` bytes. Returns `nil` if they are not there, or if
     /// another download uses the file.
-    init?(continuing url: URL, at offset: Int64) {
-        guard let file = Self.open(url, O_WRONLY), Self.size(of: file.fileDescriptor) ?? -1 >= offset,
+    ///
+    /// - Parameter isLocked: Whether the file is locked. Files of background sessions are not, see ``init(new:)``.
+    init?(continuing url: URL, at offset: Int64, isLocked: Bool = true) {
+        guard let file = Self.open(url, O_WRONLY, isLocked: isLocked),
+            Self.size(of: file.fileDescriptor) ?? -1 >= offset,
             (try? file.truncate(atOffset: UInt64(offset))) != nil
         else { return nil }
         self.url = url
         handle = LockedValue(file)
     }
 
-    /// Opens and locks a file. Follows no link, and accepts only a regular file of this user.
-    private static func open(_ url: URL, _ flags: Int32) -> FileHandle? {
+    /// Opens a file, and locks it if asked for. Follows no link, and accepts only a regular file of this user.
+    private static func open(_ url: URL, _ flags: Int32, isLocked: Bool = true) -> FileHandle? {
         let descriptor = openFile(url.path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard size(of: descriptor) != nil, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        return file
+        guard size(of: descriptor) != nil else { return nil }
+        return !isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? file : nil
     }
 
     /// Returns the size of an open file; `nil` if it is not a regular file of this user.
@@ -69,11 +81,19 @@ final class FileSink: Sendable {
         }
     }
 
+    /// Synchronizes the content to the medium. Returns whether that succeeded. Blocks.
+    func synchronize() -> Bool {
+        guard let handle = handle.withLock({ $0 }) else { return false }
+        return (try? handle.synchronize()) != nil
+    }
+
     func close() throws(LoadFailure) {
         let handle = handle.withLock { handle in
             defer { handle = nil }
             return handle
         }
+        // Closing releases the lock only after children that were just forked have run their programs.
+        if let handle { _ = flock(handle.fileDescriptor, LOCK_UN) }
         do {
             try handle?.close()
         } catch {

@@ -6,14 +6,19 @@ internal import Foundation
 /// The part of a session that its tasks use: the settings, the queues, and the table of tasks.
 final class SessionCore: Sendable {
     private enum Phase {
-        case valid, finishing, invalid
+        case valid
+        /// No new tasks are started.
+        case finishing
+        /// The tasks are cancelled, also those that a background session has yet to restore.
+        case cancelling
+        case invalid
     }
 
     private struct State {
         var phase = Phase.valid
         var delegate: DelegateViews?
         var tasks: [Int: URLSessionTask] = [:]
-        var lastIdentifier = 0
+        var lastIdentifier: Int
         var description: String?
     }
 
@@ -31,10 +36,14 @@ final class SessionCore: Sendable {
     let network: HTTPNetwork
     private let state: LockedValue<State>
     private let timeouts: TimeoutWatch
+    /// Where the tasks are stored.
+    let background: BackgroundPlace
 
     init(
-        _ settings: SessionSettings, delegate: (any URLSessionDelegate)?, queue: OperationQueue?, isShared: Bool
+        _ settings: SessionSettings, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
+        isShared: Bool = false, background: BackgroundPlace = .foreground
     ) {
+        self.background = background
         box = Unchecked(settings)
         if let queue {
             self.queue = queue
@@ -45,7 +54,8 @@ final class SessionCore: Sendable {
         }
         self.isShared = isShared
         hasOwnProtocols = Self.hasOwnProtocols(settings)
-        state = LockedValue(State(delegate: DelegateViews(delegate)))
+        state = LockedValue(
+            State(delegate: DelegateViews(delegate), lastIdentifier: background.session?.lastIdentifier ?? 0))
         timeouts = TimeoutWatch(queue: work)
         network = HTTPNetwork(box, queue: work)
     }
@@ -82,12 +92,22 @@ final class SessionCore: Sendable {
     // MARK: Tasks
 
     /// Creates a task core with the next identifier.
-    func makeCore(_ session: URLSession, _ request: URLRequest?, _ plan: TaskPlan) -> TaskCore {
+    ///
+    /// - Parameter isStored: Whether a background session stores the task.
+    func makeCore(
+        _ session: URLSession, _ request: URLRequest?, _ plan: TaskPlan, isStored: Bool = true
+    ) -> TaskCore {
         let identifier = state.withLock { state in
             state.lastIdentifier += 1
             return state.lastIdentifier
         }
+        let plan = isBackground && isStored ? planned(plan, identifier, request) : plan
         return TaskCore(identifier: identifier, session: session, request: request, plan: plan)
+    }
+
+    /// Whether the tasks are background transfers.
+    var isBackground: Bool {
+        if case .foreground = background { false } else { true }
     }
 
     /// Retains a task until it completes. If the session has been invalidated, the task is cancelled immediately.
@@ -98,6 +118,22 @@ final class SessionCore: Sendable {
             return state.phase == .valid
         }
         if !isValid { core.cancel() }
+    }
+
+    /// Retains a stored task until it completes, unless the session has ended. Cancels it if the tasks are to be cancelled. Returns whether
+    /// the task goes on.
+    func addRestored(_ task: URLSessionTask) -> Bool {
+        guard let core = task.core else { return false }
+        let phase = state.withLock { state in
+            if state.phase != .invalid { state.tasks[core.identifier] = task }
+            return state.phase
+        }
+        switch phase {
+        case .valid, .finishing: return true
+        case .cancelling: core.cancel()
+        case .invalid: core.detach()
+        }
+        return false
     }
 
     /// Releases a completed task. If the session has been invalidated and this was its last task, the session ends.
@@ -125,22 +161,31 @@ final class SessionCore: Sendable {
     func invalidate(_ session: URLSession, cancelsTasks: Bool) {
         guard !isShared else { return }
         let tasks = state.withLock { state in
-            if state.phase == .valid { state.phase = .finishing }
+            if state.phase != .invalid, state.phase != .cancelling {
+                state.phase = cancelsTasks ? .cancelling : .finishing
+            }
             return cancelsTasks ? Array(state.tasks.values) : []
         }
         for task in tasks { task.cancel() }
-        endIfIdle(session)
+        // The stored tasks belong to the session, also while another process has them.
+        if background.session?.mayEnd == false {
+            afterRestoring { [self] in endIfIdle(session) }
+        } else {
+            endIfIdle(session)
+        }
     }
 
     private func endIfIdle(_ session: URLSession) {
+        guard background.session?.mayEnd != false else { return }
         let ends = state.withLock { state in
-            guard state.phase == .finishing, state.tasks.isEmpty else { return false }
+            guard state.phase == .finishing || state.phase == .cancelling, state.tasks.isEmpty else { return false }
             state.phase = .invalid
             return true
         }
         guard ends else { return }
         timeouts.stop()
         network.close()
+        background.session?.close()
         queue.addOperation { [self] in
             if let delegate = delegate?.session {
                 _ = DelegateProbe.call(delegate, .becameInvalid) {

@@ -103,7 +103,7 @@ extension TaskCore {
     }
 
     /// Asks the delegates in order. The mailbox is on hold until one responds.
-    private func ask<Receiver: Sendable, Answer: Sendable>(
+    func ask<Receiver: Sendable, Answer: Sendable>(
         _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
         then: @escaping @Sendable (Answer) -> Void
     ) {

@@ -7,12 +7,14 @@ extension TaskCore {
         guard !state.withLock({ $0.outcome.hasEnded }) else { return }
         leaveLoader()
         if case .file(let handler) = plan.outlet { return finishDownload(handler) }
+        if let transfer = plan.transfer, !storeResult(transfer) { return }
         guard state.withLock({ $0.content.forCache != nil }) else { return finish(nil) }
         storeInCache { [self] in finish(nil) }
     }
 
     /// Completes the task with a failure.
     func finish(_ failure: LoadFailure) {
+        if retries(after: failure) { return }
         let url = state.withLock { $0.currentRequest?.url ?? nil }
         var failure = failure
         if let data = keepForResuming(failure) { failure.details[NSURLSessionDownloadTaskResumeData] = data }
@@ -36,27 +38,34 @@ extension TaskCore {
         leaveLoader()
         webSocket?.end(error)
         stream?.end(error)
-        abandoned?.remove()
+        abandon(abandoned)
         answer(handlers, error)
         calls.add { [self] in complete(error) }
     }
 
     // MARK: Downloads
 
-    private func finishDownload(_ handler: TaskPlan.FileHandler?) {
+    func finishDownload(_ handler: TaskPlan.FileHandler?) {
         guard let file = state.withLock({ $0.content.file }) else { return finish(LoadFailure(.protocolViolation)) }
+        if plan.transfer != nil { _ = file.synchronize() }
         do throws(LoadFailure) {
             try file.close()
         } catch {
             return finish(error)
         }
+        if let transfer = plan.transfer {
+            guard storeResult(transfer) else { return }
+            if transfer.session.role == .command { return finish(nil) }
+        }
         guard handler == nil, let task = task as? URLSessionDownloadTask else { return finish(nil) }
         let receivers = delegates.compactMap(\.download)
         calls.add { [self] in
-            if !state.withLock({ $0.life.isOver }), let delegate = receivers.first {
+            let isOver = state.withLock { $0.life.isOver }
+            if !isOver, let delegate = receivers.first {
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
             }
-            file.remove()
+            // A result that was not delivered stays for the next session if this one leaves its tasks.
+            if !isOver || plan.transfer?.keepsResults != true { file.remove() }
         }
         finish(nil)
     }
@@ -119,6 +128,7 @@ extension TaskCore {
         // Released without the lock, because the deinitializer of a delegate can use the task.
         let delegate = state.withLock { $0.options.delegate.take() }
         withExtendedLifetime(delegate) {}
+        plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
         session.core.remove(task)
     }
 
@@ -164,7 +174,9 @@ extension TaskCore {
     /// Converts the data task to a download task, which takes over the rest of the load.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
-        let core = session.core.makeCore(session, request, TaskPlan(source: plan.source, outlet: .file(nil)))
+        // A data task of a background session is not stored, so the download is not, either.
+        let core = session.core.makeCore(
+            session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
         session.core.add(download)
         let (load, content, counts, messages, current) = state.withLock { state in

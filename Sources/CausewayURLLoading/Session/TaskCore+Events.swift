@@ -17,6 +17,7 @@ extension TaskCore {
             state.withLock { $0.counts.sent = offset }
             noteProgress()
         case .informational(let response):
+            noteUpload()
             notify(.informationalResponse) { $0.urlSession($1, task: $2, didReceiveInformationalResponse: response) }
         case .waiting:
             state.withLock { $0.clock.pause() }
@@ -46,6 +47,7 @@ extension TaskCore {
     private func received(
         _ response: URLResponse, _ policy: URLCache.StoragePolicy, switched: HTTPUpgradedStream? = nil
     ) {
+        if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let isFirst = state.withLock { state in
             let isFirst = state.content.response == nil
             state.content.response = response
@@ -63,6 +65,8 @@ extension TaskCore {
         if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
         noteProgress()
         switch plan.outlet {
+        // As on Apple platforms, the delegate does not decide about the responses to background uploads.
+        case .delegate where plan.transfer != nil: break
         case .delegate: askForDisposition(response, switched)
         case .bytes(let channel): channel.respond(response)
         case .file: if isFirst { openFile(for: response) }
@@ -86,7 +90,9 @@ extension TaskCore {
         }
         noteProgress()
         switch plan.outlet {
-        case .delegate: deliver(data)
+        case .delegate:
+            plan.transfer?.keep(data)
+            deliver(data)
         case .handler:
             state.withLock { state in
                 if state.content.collected.isEmpty {
@@ -101,6 +107,7 @@ extension TaskCore {
         case .file:
             do throws(LoadFailure) {
                 try file?.write(data)
+                if let file { plan.transfer?.wrote(data.count, total: total, to: file) }
                 notifyOfWriting(data.count, total, expected)
             } catch {
                 finish(error)

@@ -5,7 +5,8 @@ extension TaskCore {
     /// Starts loading if the task is running and loading has not started.
     func begin() {
         let now = MonotonicTime.now
-        let resourceLimit = session.core.settings.timeouts.resource
+        let limit = session.core.settings.timeouts.resource
+        let resourceLimit = plan.transfer?.remaining(of: limit) ?? limit
         let begins = state.withLock { state in
             guard state.life.begin() else { return false }
             state.clock.begin(at: now, resourceLimit: resourceLimit)
@@ -15,12 +16,16 @@ extension TaskCore {
         session.core.watch(self)
         if let failure = plan.failure { return finish(failure) }
         if let stream { return startStream(stream) }
+        if let transfer = plan.transfer {
+            state.withLock { $0.clock.pause() }
+            return transfer.session.enqueue(self)
+        }
         guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
         attachBody(to: askingForRest(prepared(observed(session.core.completed(request)))))
     }
 
     /// Sets the body of an upload request. A body that the request already has is ignored for uploads.
-    private func attachBody(to request: URLRequest) {
+    func attachBody(to request: URLRequest) {
         var request = request
         switch plan.source {
         case .request: load(request)

@@ -79,6 +79,7 @@ final class TaskCore: Sendable {
                 ? (consequence, state.mailbox.pass(.begin), false) : (consequence, nil, state.mailbox.post(.begin))
         }
         if consequence == .begin { notifyObserversOfStart() }
+        if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if let message { drain(from: message) }
         if mustDrain { drainLater() }
         guard consequence == .goOn else { return }
@@ -92,7 +93,9 @@ final class TaskCore: Sendable {
             if wasRunning { state.clock.pause() }
             return wasRunning
         }
-        if wasRunning { demandChanged() }
+        guard wasRunning else { return }
+        plan.transfer?.noteSuspension(of: self)
+        demandChanged()
     }
 
     func cancel() { end(early: LoadFailure(.cancelled)) }

@@ -29,6 +29,11 @@ struct TaskPlan: Sendable {
             case .request, .data, .stream: nil
             }
         }
+
+        /// Whether the content is in a file.
+        var isFile: Bool {
+            if case .file = self { true } else { false }
+        }
     }
 
     /// A completion handler that receives the content of the response.
@@ -58,6 +63,8 @@ struct TaskPlan: Sendable {
     var failure: LoadFailure?
     /// The earlier download that the task continues.
     var resumption: Resumption?
+    /// The stored side of the task, in background sessions.
+    var transfer: BackgroundTransfer?
     /// The earlier upload that the task continues.
     var upload: ResumableUpload?
     /// Whether the task reads responses from the cache and stores them.

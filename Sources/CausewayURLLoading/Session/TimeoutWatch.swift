@@ -80,7 +80,7 @@ final class TimeoutWatch: Sendable {
         for core in cores {
             guard let deadline = core.state.withLock({ $0.deadline }) else { continue }
             if deadline <= now {
-                core.end(early: LoadFailure(.timedOut))
+                core.timedOut(at: now)
             } else {
                 next = min(next ?? deadline, deadline)
             }

@@ -20,7 +20,9 @@ extension URLSession {
         guard let resume = UploadResumeData(data), let request = resume.request else {
             return makeUploadTask(nil, .data(Data()), outlet, failure: LoadFailure(.fileNotOpened))
         }
-        let plan = TaskPlan(source: resume.source, outlet: outlet, upload: resume.upload)
+        var plan = TaskPlan(source: resume.source, outlet: outlet, upload: resume.upload)
+        // Data is in memory, so a background session cannot continue it.
+        if core.isBackground, !resume.source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
     }
 

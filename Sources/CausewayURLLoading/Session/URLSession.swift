@@ -33,7 +33,8 @@ public import Foundation
 
     /// Creates a session without a delegate.
     public convenience init(configuration: URLSessionConfiguration) {
-        self.init(core: SessionCore(configuration.settings, delegate: nil, queue: nil, isShared: false))
+        let settings = configuration.settings
+        self.init(core: SessionCore(settings, delegate: nil, queue: nil, background: BackgroundPlace(settings)))
     }
 
     /// Creates a session.
@@ -46,12 +47,14 @@ public import Foundation
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        self.init(core: SessionCore(configuration.settings, delegate: delegate, queue: queue, isShared: false))
+        let settings = configuration.settings
+        self.init(core: SessionCore(settings, delegate: delegate, queue: queue, background: BackgroundPlace(settings)))
     }
 
     convenience init(core: SessionCore) {
         self.init()
         self.core = core
+        core.background.session?.start(self)
     }
 
     /// The queue on which the delegate and completion handlers are called.
@@ -99,8 +102,7 @@ public import Foundation
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
     ) {
-        core.queue.addOperation { [core] in
-            let tasks = core.tasks
+        getAllTasks { tasks in
             let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
             let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
             completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
@@ -111,7 +113,7 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        core.queue.addOperation { [core] in completionHandler(core.tasks) }
+        core.afterRestoring { [core] in core.queue.addOperation { completionHandler(core.tasks) } }
     }
 
     // MARK: Data tasks

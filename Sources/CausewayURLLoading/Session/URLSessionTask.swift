@@ -58,13 +58,14 @@ public import Foundation
     /// The response to ``currentRequest``; `nil` until it arrives.
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
-    /// The task-specific delegate. It is called before the session's delegate and is retained until the task completes.
+    /// The task-specific delegate, which tasks of background sessions do not have. It is called before the session's delegate and is retained
+    /// until the task completes.
     ///
     /// Counterpart: macOS 12, iOS 15.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { options.delegate?.task }
         set {
-            guard state != .completed else { return }
+            guard state != .completed, core?.session.core.isBackground != true else { return }
             change { $0.delegate = DelegateViews(newValue) }
         }
     }
@@ -157,5 +158,6 @@ public import Foundation
     private func change(_ body: @Sendable (inout TaskState.Options) -> Void) {
         guard let core else { return detached?.change(body) ?? () }
         core.state.withLock { body(&$0.options) }
+        core.plan.transfer?.noteOptions(of: core)
     }
 }

@@ -1,13 +1,15 @@
+internal import CausewayProtocols
 internal import Foundation
 
 /// The directories of the stores that outlive the process, below `$XDG_DATA_HOME/causeway`.
 enum StoreDirectory {
     /// The directory of this program; `nil` if its stores are kept in memory only: without a home directory, and in test runners, because
     /// tests must not change the data of their user.
-    static let application: String? = {
-        let name = Bundle.main.bundleIdentifier ?? executableName
-        return isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "programs", name)
-    }()
+    static let application: String? =
+        isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "programs", programName)
+
+    /// The name of this program: the identifier of its bundle, or the name of its file.
+    static let programName = Bundle.main.bundleIdentifier ?? executableName
 
     /// Returns the directory that the programs of a group share; `nil` as for ``application``.
     static func group(_ identifier: String) -> String? {
@@ -29,6 +31,13 @@ enum StoreDirectory {
         let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         guard let root = given ?? home else { return nil }
         return "\(root)/causeway/\(kind)/\(component(name))"
+    }
+
+    /// Returns a name as a single component of a path that no other name has.
+    static func distinctComponent(_ name: String) -> String {
+        let component = component(name)
+        return component == name
+            ? name : component.prefix(100) + "-" + String(CacheChecksum.of(Array(name.utf8)), radix: 16)
     }
 
     /// Returns a name as a single component of a path, which is neither hidden nor leads elsewhere.

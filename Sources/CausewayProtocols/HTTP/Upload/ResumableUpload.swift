@@ -40,7 +40,7 @@ package struct ResumableUpload: Equatable, Sendable {
     package let length: Int64?
     private let mayStartOver: Bool
     /// The number of bytes that the server has confirmed.
-    private var offset: Int64 = 0
+    package private(set) var offset: Int64 = 0
     private var attempts = 0
     private var restarts = 0
 

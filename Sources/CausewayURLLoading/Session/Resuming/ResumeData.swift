@@ -56,6 +56,19 @@ struct ResumeData: Codable {
         guard validator != nil else { return nil }
     }
 
+    /// Creates resume data from what is known about a download.
+    init(_ request: URLRequest, validator: String, received: Int64, file: URL) {
+        version = 2
+        url = request.url?.absoluteString ?? ""
+        self.received = received
+        original = ArchivedRequest(request.values)
+        current = nil
+        entityTag = validator.hasPrefix("\"") ? validator : nil
+        lastModified = validator.hasPrefix("\"") ? nil : validator
+        fileName = file.lastPathComponent
+        boot = nil
+    }
+
     /// Reads resume data. Returns `nil` for data without the URL of a download.
     init?(_ data: Data) {
         guard let read = try? PropertyListDecoder().decode(Self.self, from: data),

@@ -31,6 +31,14 @@ struct Resumption: Sendable {
         self.data = data
     }
 
+    /// Creates a resumption from the parts.
+    init(offset: Int64, validator: String, file: URL) {
+        self.offset = offset
+        self.validator = validator
+        self.file = file
+        data = Data()
+    }
+
     /// Adds the fields that ask for the rest of the content (RFC 9110 §13.1.5, §14.2). A content coding would make it another content.
     func apply(to request: inout URLRequest) {
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")

@@ -33,19 +33,27 @@ extension TaskCore {
             )
         }
         guard isWanted else { return nil }
-        if isPending { return plan.resumption?.data }
+        if let transfer = plan.transfer {
+            if transfer.keepsResults { return nil }
+            if content.file == nil { return transfer.resumeData(for: originalRequest) }
+        } else if isPending {
+            return plan.resumption?.data
+        }
+        // Resume data looks for the file in the temporary directory.
         guard let file = content.file, let response = content.response as? HTTPURLResponse,
-            let data = ResumeData(originalRequest, current, response, received: counts.received, file: file.url)?
-                .encoded,
+            case let url = plan.transfer == nil ? file.url : FileSink.newURL(),
+            let data = ResumeData(originalRequest, current, response, received: counts.received, file: url)?.encoded,
+            url == file.url || (try? FileManager.default.moveItem(at: file.url, to: url)) != nil,
             (try? file.close()) != nil
         else { return nil }
         state.withLock { $0.content.keepsFile = true }
         return data
     }
 
-    /// The resume data of a download that goes on; `nil` before the response, after the end, and if it cannot be resumed.
+    /// The resume data of a download that goes on; `nil` before the response, after the end, and if it cannot be resumed. Background
+    /// transfers need none: their session continues them.
     var currentResumeData: Data? {
-        guard case .file = plan.outlet, let originalRequest else { return nil }
+        guard case .file = plan.outlet, plan.transfer == nil, let originalRequest else { return nil }
         let (content, counts, current, isPending) = state.withLock { state in
             (
                 state.outcome.hasEnded ? TaskState.Content() : state.content, state.counts, state.currentRequest,
@@ -71,9 +79,12 @@ extension TaskCore {
 
     // MARK: Resuming
 
+    /// The earlier download that the current request continues.
+    private var resumption: Resumption? { plan.transfer.map(\.resumption) ?? plan.resumption }
+
     /// Returns a request for the rest of the content, if the task resumes a download.
     func askingForRest(_ request: URLRequest) -> URLRequest {
-        guard let resumption = plan.resumption else { return request }
+        guard let resumption else { return request }
         state.withLock { $0.load.isResuming = true }
         var request = request
         resumption.apply(to: &request)
@@ -86,7 +97,7 @@ extension TaskCore {
             defer { state.load.isResuming = false }
             return state.load.isResuming
         }
-        guard isResuming, let resumption = plan.resumption else { return openNewFile() }
+        guard isResuming, let resumption else { return openNewFile() }
         switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole(isContent: true) {
         case .rest(let total): append(resumption, total)
         case .whole(let isContent):
@@ -98,9 +109,11 @@ extension TaskCore {
     }
 
     private func append(_ resumption: Resumption, _ total: Int64) {
-        guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else {
+        let isLocked = plan.transfer == nil
+        guard let file = FileSink(continuing: resumption.file, at: resumption.offset, isLocked: isLocked) else {
             return startOver(resumption)
         }
+        plan.transfer?.note(total: total)
         state.withLock { state in
             state.content.file = file
             state.counts.received = resumption.offset
@@ -112,16 +125,16 @@ extension TaskCore {
 
     /// Requests the whole content, because the server cannot send the rest.
     private func startOver(_ resumption: Resumption) {
-        guard let originalRequest else { return }
+        guard let request = plan.transfer?.replacement ?? originalRequest else { return }
         leaveLoader()
         FileSink.remove(resumption.file)
         state.withLock { $0.content.response = nil }
-        load(session.core.completed(originalRequest))
+        load(session.core.favorable(session.core.completed(request)))
     }
 
     private func openNewFile() {
         do throws(LoadFailure) {
-            let file = try FileSink()
+            let file = if let transfer = plan.transfer { try newFile(of: transfer) } else { try FileSink() }
             state.withLock { $0.content.file = file }
         } catch {
             finish(error)

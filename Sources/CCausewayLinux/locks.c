@@ -1,0 +1,32 @@
+#define _GNU_SOURCE
+#include "causeway_linux.h"
+#include <errno.h>
+#include <fcntl.h>
+
+// Locks of open file descriptions: they end with the last descriptor, also when the process is killed, and two descriptions of one process
+// exclude each other. A child has the descriptors of its parent until it runs its program, so closing alone may release a lock late.
+
+static struct flock whole_file(short type) {
+    struct flock lock = {0};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+static int set_lock(int descriptor, short type) {
+    struct flock lock = whole_file(type);
+    int result;
+    do result = fcntl(descriptor, F_OFD_SETLK, &lock);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : -errno;
+}
+
+int cw_lock_file(int descriptor) { return set_lock(descriptor, F_WRLCK); }
+
+int cw_unlock_file(int descriptor) { return set_lock(descriptor, F_UNLCK); }
+
+int cw_file_is_locked(int descriptor) {
+    struct flock lock = whole_file(F_WRLCK);
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -errno;
+    return lock.l_type != F_UNLCK;
+}

@@ -1,0 +1,110 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The order in which the tasks run.
+extension BackgroundSession {
+    /// The interval at which the load of a busy computer is checked.
+    private static let busyInterval = Duration.seconds(60)
+
+    private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
+
+    // MARK: Tasks
+
+    /// Adds a task that the program has started.
+    func enqueue(_ core: TaskCore) {
+        let options = TransferRecord.Options(core.state.withLock { $0.options })
+        state.withLock { state in
+            state.cores[core.identifier] = core
+            state.queue.add(
+                core.identifier, priority: options.priority,
+                beginning: options.earliestBegin.map { .seconds(max($0, 0)) })
+        }
+        noteSuspension(of: core)
+    }
+
+    /// Starts, or does not start, a task that was resumed or suspended.
+    func noteSuspension(of core: TaskCore) {
+        state.withLock { state in
+            // Read with the lock held, so that the last of several calls sees the last state of the task.
+            state.queue.setSuspended(core.state.withLock { $0.life.state == .suspended }, core.identifier)
+        }
+        advance()
+    }
+
+    /// Moves a task whose priority has changed.
+    func notePriority(of core: TaskCore) {
+        state.withLock { state in state.queue.setPriority(core.priority, core.identifier) }
+    }
+
+    /// Plans the next attempt of a task.
+    func attemptFailed(_ identifier: Int, progressed: Bool) {
+        let now = Self.now
+        _ = state.withLock { state in
+            state.queue.attemptFailed(identifier, progressed: progressed, at: now, spread: .random(in: 0...1))
+        }
+        advance()
+    }
+
+    /// Removes a task that has ended.
+    func remove(_ identifier: Int) {
+        let core = state.withLock { state in
+            state.queue.remove(identifier)
+            return state.cores.removeValue(forKey: identifier)
+        }
+        withExtendedLifetime(core) {}
+        advance()
+    }
+
+    // MARK: Time
+
+    /// Starts the tasks that are due, and sets the timer for the next ones.
+    func advance() {
+        let now = Self.now
+        let waits = waitsForLowLoad(at: now)
+        let (cores, timer) = state.withLock { state -> ([TaskCore], Timer?) in
+            guard state.access == .active else { return ([], nil) }
+            let cores = waits ? [] : state.queue.next(at: now).compactMap { state.cores[$0] }
+            let wakeUp = waits && !state.queue.isEmpty ? now + Self.busyInterval : state.queue.wakeUp(at: now)
+            guard let next = wakeUp, let core = state.cores.values.first else { return (cores, nil) }
+            if let due = state.wakeUp.due, due <= next, due > now { return (cores, nil) }
+            state.wakeUp.due = next
+            state.wakeUp.number += 1
+            return (cores, Timer(number: state.wakeUp.number, wait: next - now, queue: core.session.core.work))
+        }
+        for core in cores { core.startTransfer() }
+        if let timer { start(timer) }
+    }
+
+    /// Returns whether a discretionary session starts nothing, because more threads want to run than there are processors.
+    private func waitsForLowLoad(at now: Duration) -> Bool {
+        guard isDiscretionary else { return false }
+        let (load, processorCount) = (SystemLoad.average, ProcessInfo.processInfo.activeProcessorCount)
+        return state.withLock { $0.wakeUp.busyWait.waits(load: load, processorCount: processorCount, at: now) }
+    }
+
+    /// Wakes the session up. A timer cannot be cancelled, but a later one replaces it.
+    private struct Timer: Sendable {
+        var number: Int
+        var wait: Duration
+        var queue: DispatchQueue
+    }
+
+    private func start(_ timer: Timer) {
+        // Long waits are checked again from time to time, because the clock may be set.
+        let milliseconds = min(timer.wait, .seconds(60)) / .milliseconds(1)
+        timer.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds.rounded(.up)))) { [weak self] in
+            self?.fired(timer.number)
+        }
+    }
+
+    private func fired(_ number: Int) {
+        let isCurrent = state.withLock { state in
+            guard state.wakeUp.number == number else { return false }
+            state.wakeUp.due = nil
+            return true
+        }
+        if isCurrent { advance() }
+    }
+}

@@ -1,0 +1,258 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The transfers of a background session: the store, the locks, and the order in which the tasks run.
+///
+/// There are two locks. The program holds the first one as long as its session exists; a second session with the identifier is refused.
+/// The second lock belongs to the process that transfers. `nw transfers` takes it only while no program holds the first lock, and gives it
+/// back when a program appears, which waits for that.
+final class BackgroundSession: Sendable {
+    /// The process at work.
+    enum Role: Sendable {
+        /// The program.
+        case owner
+        /// `nw transfers`.
+        case command
+    }
+
+    enum Access: Sendable {
+        /// The session transfers.
+        case active
+        /// The program waits until `nw transfers` has released the lock.
+        case waiting
+        /// Another session owns the identifier.
+        case refused
+        /// The session is invalid.
+        case closed
+    }
+
+    /// The state. Guarded by a lock.
+    struct State {
+        /// What the program must wait for until the tasks are restored.
+        struct Restoring {
+            /// The tasks that this process has created before the others were restored.
+            var created: Set<Int> = []
+            var isOver = false
+            /// Calls that need the restored tasks.
+            var waiting: [@Sendable () -> Void] = []
+        }
+
+        /// When the session looks for tasks that are due.
+        struct WakeUp {
+            /// The time for which the timer is set; `nil` if there is none.
+            var due: Duration?
+            /// The number of the timer. Earlier timers have no effect.
+            var number = 0
+            /// The wait of a discretionary session.
+            var busyWait = BusyWait()
+        }
+
+        var access = Access.refused
+        var ownership: FileLock?
+        var activity: FileLock?
+        var queue = TransferQueue()
+        var cores: [Int: TaskCore] = [:]
+        var restoring = Restoring()
+        var wakeUp = WakeUp()
+        /// Calls that wait for the end.
+        var closing: [@Sendable () -> Void] = []
+        var record: SessionRecord
+        /// Whether the tasks stay in the store when the session ends.
+        var isLeaving = false
+    }
+
+    /// The longest interval at which the program tries to get the lock from `nw transfers`, in milliseconds.
+    private static let maximumClaimInterval = 500
+
+    let store: TransferStore
+    let role: Role
+    let isDiscretionary: Bool
+    let state: LockedValue<State>
+
+    /// Opens the store of a session. The program must call ``start(_:)`` then.
+    init(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
+    {
+        self.store = store
+        self.role = role
+        isDiscretionary = settings.access.isDiscretionary
+        var initial = State(record: SessionRecord(settings, program: program))
+        initial.record.lastIdentifier = max(store.session?.lastIdentifier ?? 0, store.identifiers.last ?? 0)
+        switch role {
+        case .owner: initial.ownership = store.lock(.owner)
+        case .command: break
+        }
+        if role == .command || initial.ownership != nil { initial.activity = store.lock(.activity) }
+        switch (role, initial.ownership != nil, initial.activity != nil) {
+        case (.owner, true, true), (.command, _, true): initial.access = .active
+        case (.owner, true, false): initial.access = .waiting
+        case (.owner, false, _), (.command, _, false):
+            initial.access = .refused
+            initial.restoring.isOver = true
+        }
+        if role == .owner, initial.ownership != nil { store.write(initial.record) }
+        state = LockedValue(initial)
+    }
+
+    var access: Access { state.withLock { $0.access } }
+
+    /// The highest identifier of a task so far.
+    var lastIdentifier: Int { state.withLock { $0.record.lastIdentifier } }
+
+    // MARK: Starting and ending
+
+    /// Restores the tasks, as soon as this process may transfer.
+    func start(_ session: URLSession) {
+        switch access {
+        case .active: restore(in: session)
+        case .waiting: claim(session)
+        case .refused, .closed: break
+        }
+    }
+
+    private func claim(_ session: URLSession, after interval: Int = 20) {
+        session.core.work.asyncAfter(deadline: .now() + .milliseconds(interval)) { [self] in
+            guard access == .waiting else { return }
+            guard let lock = store.lockAtOnce(.activity) else {
+                return claim(session, after: min(interval * 2, Self.maximumClaimInterval))
+            }
+            let isWanted = state.withLock { state in
+                // The session may have been closed meanwhile. The lock is then released.
+                guard state.access == .waiting else { return false }
+                state.activity = lock
+                state.access = .active
+                return true
+            }
+            if isWanted { restore(in: session) }
+        }
+    }
+
+    /// Calls a closure after the tasks have been restored.
+    func afterRestoring(_ body: @escaping @Sendable () -> Void) {
+        let waits = state.withLock { state in
+            if !state.restoring.isOver { state.restoring.waiting.append(body) }
+            return !state.restoring.isOver
+        }
+        if !waits { body() }
+    }
+
+    /// Whether the session may end once it has no tasks: the stored ones are among its tasks, or stay in the store.
+    var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
+
+    private func restore(in session: URLSession) {
+        store.clean()
+        var hasResults = false
+        for identifier in store.identifiers {
+            guard !state.withLock({ $0.restoring.created.contains(identifier) }), let record = store.record(identifier)
+            else {
+                continue
+            }
+            let transfer = BackgroundTransfer(record, in: self)
+            let isResult = record.stage == .finished
+            if isResult, role == .command { continue }
+            hasResults = hasResults || isResult
+            session.restore(transfer)
+        }
+        let waiting = state.withLock { state in
+            defer { state.restoring.waiting = [] }
+            state.restoring.isOver = true
+            state.restoring.created = []
+            return state.restoring.waiting
+        }
+        for body in waiting { body() }
+        if hasResults { session.core.reportFinishedEvents(session) }
+        advance()
+    }
+
+    /// Releases the locks after the last task has ended.
+    func close() {
+        for body in release() { body() }
+    }
+
+    /// Releases the locks, and returns the calls that wait for this.
+    private func release() -> [@Sendable () -> Void] {
+        let (locks, calls) = state.withLock { state in
+            defer {
+                state.access = .closed
+                state.restoring.isOver = true
+                state.ownership = nil
+                state.activity = nil
+                state.restoring.waiting = []
+                state.closing = []
+            }
+            return ([state.activity, state.ownership], state.restoring.waiting + state.closing)
+        }
+        withExtendedLifetime(locks) {}
+        return calls
+    }
+
+    /// Returns after the session has released its locks.
+    func closed() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isClosed = state.withLock { state in
+                if state.access != .closed { state.closing.append { continuation.resume() } }
+                return state.access == .closed
+            }
+            if isClosed { continuation.resume() }
+        }
+    }
+
+    /// Whether results stay in the store for the program, or for its next session.
+    var keepsTasks: Bool { role == .command || state.withLock { $0.isLeaving } }
+
+    /// Returns whether a task that has ended stays in the store.
+    func keepsTask(isCancelled: Bool) -> Bool {
+        role == .command || isCancelled && state.withLock { $0.isLeaving }
+    }
+
+    /// Keeps the tasks in the store when the session ends.
+    func leave() { state.withLock { $0.isLeaving = true } }
+
+    // MARK: Tasks
+
+    /// Stores a new task. Returns the plan with its transfer, or with the reason why there can be none.
+    func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
+        var plan = plan
+        guard access != .refused, access != .closed else {
+            plan.failure = plan.failure ?? LoadFailure(access == .refused ? .backgroundSessionInUse : .cancelled)
+            return plan
+        }
+        guard plan.failure == nil, let request, let record = Self.record(of: plan, identifier, request) else {
+            return plan
+        }
+        state.withLock { state in
+            if !state.restoring.isOver { state.restoring.created.insert(identifier) }
+            state.record.lastIdentifier = max(state.record.lastIdentifier, identifier)
+        }
+        guard store.write(record) else {
+            plan.failure = LoadFailure(.fileNotWritten)
+            return plan
+        }
+        let transfer = BackgroundTransfer(record, in: self)
+        if let resumption = plan.resumption { transfer.takeOver(resumption) }
+        if let upload = plan.upload { transfer.note(upload, of: request, plan.source) }
+        plan.resumption = nil
+        plan.transfer = transfer
+        return plan
+    }
+
+    /// Returns the record of a task that outlives the process; `nil` for other tasks.
+    private static func record(of plan: TaskPlan, _ identifier: Int, _ request: URLRequest) -> TransferRecord? {
+        guard TransferRecord.supports(request.url) else { return nil }
+        switch (plan.outlet, plan.source) {
+        case (.file(nil), .request):
+            guard request.httpBodyStream == nil else { return nil }
+            return TransferRecord(identifier: identifier, request: request, uploadPath: nil)
+        case (.delegate, .file(let url)):
+            return TransferRecord(identifier: identifier, request: request, uploadPath: url.path)
+        default: return nil
+        }
+    }
+
+    /// Removes the files of a task. Its identifier is not used again.
+    func forget(_ identifier: Int) {
+        if store.session?.lastIdentifier ?? 0 < identifier { store.write(state.withLock { $0.record }) }
+        store.remove(identifier)
+    }
+}

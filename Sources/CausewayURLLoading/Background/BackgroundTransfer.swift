@@ -1,0 +1,304 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Foundation
+
+/// The stored side of a task of a background session.
+///
+/// A transfer writes its record before the task depends on it, so that the next process finds a state from which it can go on.
+final class BackgroundTransfer: Sendable {
+    /// The content of the response to an upload.
+    private struct Body {
+        var file: FileSink?
+        var count = 0
+        /// Whether the file does not have all of the content.
+        var isCut = false
+    }
+
+    private struct State {
+        var record: TransferRecord
+        /// The part of the content that the next response may continue.
+        var resumption: Resumption?
+        /// The number of bytes of a download at the start of the attempt, or of an upload that the server has confirmed, to notice progress.
+        var progress: Int64 = 0
+        /// Bytes of a download since the file was last synchronized.
+        var unsynchronized = 0
+        var body = Body()
+        /// The request that the delegate chose for the delayed start.
+        var replacement: URLRequest?
+        /// Whether the delegate was asked about the delayed start.
+        var hasAskedAboutDelay = false
+    }
+
+    /// The number of bytes after which a download is synchronized to the medium.
+    private static let synchronizationInterval = 16 << 20
+    /// The maximum size of a stored response to an upload.
+    private static let maximumBodyCount = 16 << 20
+
+    let session: BackgroundSession
+    let identifier: Int
+    private let state: LockedValue<State>
+    /// Whether the transfer has ended. The lock orders the writes of the record.
+    private let hasEnded = LockedValue(false)
+    private var store: TransferStore { session.store }
+
+    init(_ record: TransferRecord, in session: BackgroundSession) {
+        self.session = session
+        identifier = record.identifier
+        state = LockedValue(State(record: record))
+    }
+
+    var record: TransferRecord { state.withLock { $0.record } }
+    var isUpload: Bool { state.withLock { $0.record.uploadPath != nil } }
+    /// Whether results stay in the store for the program, because this process is not the program.
+    var keepsResults: Bool { session.keepsTasks }
+    var replacement: URLRequest? { state.withLock { $0.replacement } }
+    var resumption: Resumption? { state.withLock { $0.resumption } }
+
+    /// Changes the record and writes it. Returns whether it was written. Has no effect after the end.
+    @discardableResult
+    private func update(_ change: (inout TransferRecord) -> Void) -> Bool {
+        // The file is written with the lock held: otherwise an older record could replace a newer one, or a late write could bring back a
+        // transfer that has ended, in a store that another process may own by then.
+        hasEnded.withLock { hasEnded in
+            guard !hasEnded else { return false }
+            var record = record
+            change(&record)
+            let changed = record
+            state.withLock { $0.record = changed }
+            return store.write(changed)
+        }
+    }
+
+    // MARK: The program
+
+    /// Stores values of the task that the program has changed.
+    func noteOptions(of core: TaskCore) {
+        guard record.options != TransferRecord.Options(core.state.withLock { $0.options }) else { return }
+        update { $0.options = TransferRecord.Options(core.state.withLock { $0.options }) }
+        session.notePriority(of: core)
+    }
+
+    /// Stores whether the task is suspended.
+    func noteSuspension(of core: TaskCore) {
+        let isSuspended = core.state.withLock { $0.life.state == .suspended }
+        if isSuspended != record.isSuspended {
+            update { record in
+                // Read again in the order of the writes, because several threads can suspend and resume a task.
+                record.isSuspended = core.state.withLock { $0.life.state == .suspended }
+                if !record.isSuspended, record.started == nil { record.started = Date().timeIntervalSince1970 }
+            }
+        }
+        session.noteSuspension(of: core)
+    }
+
+    /// The seconds that remain until the resource timeout expires.
+    func remaining(of limit: TimeInterval) -> TimeInterval {
+        guard limit > 0, let started = record.started else { return limit }
+        // If the clock was set back, the task has not started in the future.
+        let elapsed = max(Date().timeIntervalSince1970 - started, 0)
+        return max(limit - elapsed, 0.001)
+    }
+
+    /// Returns whether the delegate must be asked about the start: it was delayed, and the delegate has not been asked.
+    func takeDelayedStart() -> Bool {
+        state.withLock { state in
+            guard state.record.options.earliestBegin != nil, state.record.stage == .created else { return false }
+            defer { state.hasAskedAboutDelay = true }
+            return !state.hasAskedAboutDelay
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Replaces the request.
+    func replace(_ request: URLRequest) {
+        state.withLock { $0.replacement = request }
+        if TransferRecord.supports(request.url) { update { $0.request = ArchivedRequest(request.values) } }
+    }
+
+    /// Begins an attempt. Finds out from the stored content where it continues.
+    ///
+    /// - Parameter moved: The number of bytes that were downloaded so far.
+    func beginAttempt(moved: Int64) {
+        if record.stage == .created { update { $0.stage = .begun } }
+        // A killed process can have left a part of a response to an upload.
+        guard !isUpload else { return store.removeContent(identifier) }
+        let recovery = TransferRecovery(facts)
+        let record = record
+        let made: Resumption? =
+            if case .resume(let offset) = recovery, let validator = record.content.validator {
+                Resumption(offset: offset, validator: validator, file: store.contentURL(identifier))
+            } else {
+                nil
+            }
+        state.withLock { state in
+            state.resumption = made
+            state.progress = made?.offset ?? moved
+        }
+    }
+
+    /// What a new process does with the transfer.
+    var recovery: TransferRecovery { TransferRecovery(facts) }
+
+    private var facts: TransferRecovery.Facts {
+        let record = record
+        return TransferRecovery.Facts(
+            stage: record.stage, size: store.contentSize(identifier), total: record.content.total,
+            durable: record.content.durable,
+            isSameBoot: record.content.boot != nil && record.content.boot == BootIdentifier.current,
+            hasValidator: record.content.validator != nil)
+    }
+
+    /// Returns whether a download moved content that the next attempt needs not move again.
+    func hasProgressed(_ moved: Int64) -> Bool {
+        state.withLock { $0.record.content.validator != nil && moved > $0.progress }
+    }
+
+    /// Returns whether the server has confirmed more of an upload than before.
+    func hasProgressed(_ upload: ResumableUpload?) -> Bool {
+        guard let upload, upload.resource != nil else { return false }
+        return state.withLock { state in
+            defer { state.progress = max(state.progress, upload.offset) }
+            return upload.offset > state.progress
+        }
+    }
+
+    /// Returns the data to resume a download that ends between two attempts; `nil` if it cannot be resumed.
+    func resumeData(for request: URLRequest) -> Data? {
+        guard !isUpload, case .resume(let offset) = recovery, let validator = record.content.validator else {
+            return nil
+        }
+        let place = FileSink.newURL()
+        guard (try? FileManager.default.moveItem(at: store.contentURL(identifier), to: place)) != nil else {
+            return nil
+        }
+        return ResumeData(request, validator: validator, received: offset, file: place).encoded
+    }
+
+    /// Stores how far the server has confirmed an upload.
+    func note(_ upload: ResumableUpload, of request: URLRequest, _ source: TaskPlan.Source) {
+        guard let data = UploadResumeData(request, source, upload)?.encoded, data != record.uploadState else { return }
+        update { $0.uploadState = data }
+    }
+
+    /// The stored upload that continues; `nil` if it starts over.
+    var upload: ResumableUpload? { record.uploadState.flatMap { UploadResumeData($0) }?.upload }
+
+    // MARK: The content of a download
+
+    /// Creates the file for the whole content of a response. The old content goes first, so that no validator is stored with the content of
+    /// another one.
+    func newFile(for response: URLResponse?, of request: URLRequest?, _ current: URLRequest?) throws(LoadFailure)
+        -> FileSink
+    {
+        let url = store.contentURL(identifier)
+        store.removeContent(identifier)
+        var content = TransferRecord.Content()
+        content.boot = BootIdentifier.current
+        if let request, let response = response as? HTTPURLResponse {
+            content.total = response.expectedContentLength < 0 ? nil : response.expectedContentLength
+            content.validator = ResumeData(request, current, response, received: 1, file: url)?.validator
+        }
+        state.withLock { state in
+            state.resumption = nil
+            state.unsynchronized = 0
+        }
+        guard update({ $0.content = content }) else { throw LoadFailure(.fileNotWritten) }
+        return try FileSink(new: url)
+    }
+
+    /// Takes over the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
+    func takeOver(_ resumption: Resumption) {
+        // Opening locks the file, because another download may use it.
+        guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else { return }
+        let moved: Void? = try? FileManager.default.moveItem(at: resumption.file, to: store.contentURL(identifier))
+        try? file.close()
+        guard moved != nil else { return }
+        update { record in
+            record.content.validator = resumption.validator
+            record.content.boot = BootIdentifier.current
+        }
+    }
+
+    /// Stores the length of the whole content of a download that continues.
+    func note(total: Int64) {
+        if record.content.total != total { update { $0.content.total = total } }
+    }
+
+    /// Synchronizes the file from time to time, so that little is lost when the computer fails.
+    func wrote(_ count: Int, total: Int64, to file: FileSink) {
+        let isDue = state.withLock { state in
+            state.unsynchronized += count
+            guard state.unsynchronized >= Self.synchronizationInterval else { return false }
+            state.unsynchronized = 0
+            return true
+        }
+        guard isDue, file.synchronize() else { return }
+        update { record in
+            record.content.durable = total
+            record.content.boot = BootIdentifier.current
+        }
+    }
+
+    // MARK: Results
+
+    /// Keeps a piece of the response to an upload.
+    func keep(_ data: Data) {
+        let body = state.withLock { state in
+            state.body.count += data.count
+            if state.body.count > Self.maximumBodyCount { state.body.isCut = true }
+            return state.body
+        }
+        guard !body.isCut else { return }
+        do throws(LoadFailure) {
+            let file = if let file = body.file { file } else { try FileSink(new: store.contentURL(identifier)) }
+            state.withLock { $0.body.file = file }
+            try file.write(data)
+        } catch {
+            state.withLock { $0.body.isCut = true }
+        }
+    }
+
+    /// Forgets the response to an upload whose attempt failed.
+    func dropBody() {
+        let body = state.withLock { state in
+            defer { state.body = Body() }
+            return state.body
+        }
+        body.file?.remove()
+    }
+
+    /// Stores that the result is complete. The file has been closed.
+    func finished(_ response: URLResponse?) throws(LoadFailure) {
+        let body = state.withLock { state in
+            defer { state.body.file = nil }
+            return state.body
+        }
+        if let file = body.file {
+            _ = file.synchronize()
+            try file.close()
+        }
+        let isWritten = update { record in
+            record.stage = .finished
+            record.content.isCut = body.isCut
+            record.response = (response as? HTTPURLResponse)?.head
+        }
+        guard isWritten else { throw LoadFailure(.fileNotWritten) }
+    }
+
+    /// The stored content of the response to an upload.
+    var body: Data? { store.content(identifier, limit: Self.maximumBodyCount) }
+
+    /// Ends the transfer. Nothing stays, because the program has received the end. In `nw transfers`, and when the session leaves its tasks,
+    /// everything stays.
+    ///
+    /// - Parameter isCancelled: Whether the task was cancelled.
+    func ended(isCancelled: Bool) {
+        hasEnded.withLock { hasEnded in
+            hasEnded = true
+            // With the lock held, so that no write follows.
+            if !session.keepsTask(isCancelled: isCancelled) { session.forget(identifier) }
+        }
+        session.remove(identifier)
+    }
+}

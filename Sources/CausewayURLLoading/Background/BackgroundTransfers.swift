@@ -1,0 +1,136 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// The stored background sessions of the user, for `nw transfers`.
+package struct BackgroundTransfers: Sendable {
+    /// A stored task.
+    package struct Item: Sendable {
+        package var identifier: Int
+        package var url: String
+        package var isUpload: Bool
+        /// `suspended`, `waiting` or `finished`.
+        package var state: String
+        /// The number of content bytes in the store.
+        package var size: Int64
+        package var description: String?
+    }
+
+    /// A stored session.
+    package struct Session: Sendable {
+        package var program: String
+        package var identifier: String
+        package var path: String
+        /// `program` or `nw` if a process works on the session.
+        package var activity: String?
+        package var items: [Item]
+        /// The names of the damaged records.
+        package var damaged: [String]
+        /// Whether `nw transfers` can go on with the session.
+        package var isComplete: Bool
+
+        /// The identifiers of the tasks that can run.
+        package var pending: [Int] { items.filter { $0.state == "waiting" }.map(\.identifier) }
+    }
+
+    /// How a session was left.
+    package enum Outcome: Sendable {
+        /// No task is left that can run here. The numbers count results and tasks that are left to the program.
+        case completed(finished: Int, left: Int)
+        /// The program has come back.
+        case handedOver
+        /// Another process has the session.
+        case busy
+    }
+
+    /// The directory of all sessions; `nil` without a home directory.
+    package let root: String?
+
+    /// - Parameter root: The directory of all sessions; `nil` stands for that of the user.
+    package init(root: String? = nil) { self.root = root ?? BackgroundDirectory.root() }
+
+    /// Returns the sessions that have tasks or damaged records.
+    package func sessions() -> [Session] {
+        guard let root else { return [] }
+        return BackgroundDirectory.all(in: root).compactMap { path in
+            TransferStore(path, isCreated: false).flatMap { Self.session($0) }
+        }
+    }
+
+    private static func session(_ store: TransferStore) -> Session? {
+        var items: [Item] = []
+        var damaged: [String] = []
+        for identifier in store.identifiers {
+            if let record = store.record(identifier) {
+                items.append(item(record, in: store))
+            } else {
+                damaged.append("task-\(identifier)")
+            }
+        }
+        guard !items.isEmpty || !damaged.isEmpty else { return nil }
+        let settings = store.session
+        let parts = store.path.split(separator: "/")
+        let activity = store.isLocked(.owner) ? "program" : store.isLocked(.activity) ? "nw" : nil
+        return Session(
+            program: settings?.program ?? parts.dropLast().last.map(String.init) ?? "",
+            identifier: settings?.identifier ?? parts.last.map(String.init) ?? "", path: store.path, activity: activity,
+            items: items, damaged: damaged, isComplete: settings?.isComplete == true)
+    }
+
+    private static func item(_ record: TransferRecord, in store: TransferStore) -> Item {
+        let state = record.stage == .finished ? "finished" : record.isSuspended ? "suspended" : "waiting"
+        return Item(
+            identifier: record.identifier, url: record.request.values.url?.absoluteString ?? "",
+            isUpload: record.uploadPath != nil, state: state, size: store.contentSize(record.identifier) ?? 0,
+            description: record.options.description)
+    }
+
+    /// Removes the tasks of a session. Returns `false` if a process works on it.
+    package func remove(_ session: Session, items: [Int]? = nil) -> Bool {
+        guard let store = TransferStore(session.path, isCreated: false), let owner = store.lock(.owner),
+            let activity = store.lock(.activity)
+        else { return false }
+        for identifier in store.identifiers where items?.contains(identifier) ?? true { store.remove(identifier) }
+        return withExtendedLifetime((owner, activity)) { true }
+    }
+
+    // MARK: Running
+
+    /// Goes on with the tasks of a session until none can run, or the program comes back.
+    ///
+    /// Cancellation: stops the tasks, which stay in the store.
+    package func run(_ session: Session) async -> Outcome {
+        guard let store = TransferStore(session.path, isCreated: false), let record = store.session, record.isComplete
+        else { return .busy }
+        var checkCount = 0
+        while store.isLocked(.owner) {
+            checkCount += 1
+            // See ``TransferStore/lock(_:)``.
+            guard checkCount < 3 else { return .busy }
+            await Self.pause()
+        }
+        let stores = StoreDirectory.path(in: ProcessInfo.processInfo.environment, "programs", record.program)
+        let settings = record.settings(stores: stores)
+        let background = BackgroundSession(store, settings, role: .command, program: record.program)
+        guard background.access == .active else { return .busy }
+        let running = URLSession(
+            core: SessionCore(settings, delegate: nil, queue: nil, background: .stored(background)))
+        let isHandedOver = await wait(for: running, store)
+        running.invalidateAndCancel()
+        await background.closed()
+        if isHandedOver { return .handedOver }
+        let after = Self.session(store)
+        return .completed(
+            finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
+    }
+
+    /// Returns whether the program came back before the last task had ended.
+    private func wait(for session: URLSession, _ store: TransferStore) async -> Bool {
+        while !Task.isCancelled, session.core.tasks.contains(where: { $0.state == .running }) {
+            if store.isLocked(.owner) { return true }
+            await Self.pause()
+        }
+        return false
+    }
+
+    private static func pause() async { try? await Task.sleep(for: .milliseconds(100)) }
+}

@@ -1,0 +1,186 @@
+internal import CausewayProtocols
+internal import Foundation
+
+/// Tasks of a background session, which wait for their turn and are tried again.
+extension TaskCore {
+    /// The maximum number of records of earlier attempts in the metrics.
+    private static let maximumRecords = 100
+
+    // MARK: Attempts
+
+    /// Starts an attempt. The session calls this when it is the turn of the task.
+    func startTransfer() {
+        perform { [self] _ in
+            guard plan.transfer?.takeDelayedStart() == true, let originalRequest else { return attempt(nil) }
+            askAboutDelay(originalRequest) { [self] disposition, request in
+                switch disposition {
+                case .continueLoading: attempt(nil)
+                case .useNewRequest: attempt(request)
+                case .cancel: finish(LoadFailure(.cancelled))
+                }
+            }
+        }
+    }
+
+    /// - Parameter replacement: The request that the delegate wants instead of the original one.
+    private func attempt(_ replacement: URLRequest?) {
+        guard let transfer = plan.transfer, let request = replacement ?? transfer.replacement ?? originalRequest,
+            !state.withLock({ $0.life.isOver || $0.outcome.hasEnded })
+        else { return }
+        let now = MonotonicTime.now
+        let (moved, isUpload) = state.withLock { state in
+            if state.life.state == .running { state.clock.goOn(at: now) }
+            return (state.counts.received, !plan.source.isOfRequest)
+        }
+        session.core.watch(self)
+        if let replacement { transfer.replace(replacement) }
+        transfer.beginAttempt(moved: moved)
+        if isUpload, state.withLock({ $0.load.upload }) == nil, let upload = transfer.upload {
+            state.withLock { $0.load.upload = upload }
+        }
+        attachBody(to: askingForRest(observed(session.core.favorable(session.core.completed(request)))))
+    }
+
+    /// Returns whether a failure only ends the attempt, because the task of a background session will be tried again.
+    func retries(after failure: LoadFailure) -> Bool {
+        guard let transfer = plan.transfer, failure.mayPass else { return false }
+        let (isOver, file, received, loader) = state.withLock { state in
+            let isOver = state.life.isOver || state.outcome.hasEnded
+            return (isOver, state.content.file, state.counts.received, state.load.loader)
+        }
+        // Content of a response to an upload must not be delivered twice.
+        guard !isOver, !transfer.isUpload || received == 0 else { return false }
+        let upload = (loader as? HTTPLoader)?.upload
+        leaveLoader()
+        try? file?.close()
+        if let upload, let originalRequest { transfer.note(upload, of: originalRequest, plan.source) }
+        if transfer.isUpload { transfer.dropBody() }
+        state.withLock { state in
+            state.clock.pause()
+            state.content.response = nil
+            state.content.file = nil
+            state.counts.sent = 0
+            state.load.upload = nil
+            // The next attempt begins with the first request. Attempts over several days must not fill the memory.
+            state.load.redirectCount = 0
+            state.load.transactions = Array(state.load.transactions.suffix(Self.maximumRecords))
+        }
+        session.core.watch(self)
+        let progressed = transfer.isUpload ? transfer.hasProgressed(upload) : transfer.hasProgressed(received)
+        transfer.session.attemptFailed(identifier, progressed: progressed)
+        return true
+    }
+
+    /// Handles an expired timeout: the idle timeout only ends the attempt of a transfer, the resource timeout ends each task.
+    func timedOut(at now: Duration) {
+        let isOnlyIdle = state.withLock { state in
+            guard plan.transfer != nil, state.clock.resourceDeadline.map({ $0 > now }) ?? true else { return false }
+            state.clock.pause()
+            return true
+        }
+        guard isOnlyIdle else { return end(early: LoadFailure(.timedOut)) }
+        perform { $0.finish(LoadFailure(.timedOut)) }
+    }
+
+    /// Whether a response stays undelivered, because only the program can answer it. `nw transfers` leaves the task to the program.
+    func isLeftToProgram(_ response: URLResponse) -> Bool {
+        guard plan.transfer?.keepsResults == true, let status = (response as? HTTPURLResponse)?.statusCode else {
+            return false
+        }
+        return status == 401 || status == 407
+    }
+
+    /// Stores that the server has named a resource for an upload.
+    func noteUpload() {
+        guard let transfer = plan.transfer, transfer.isUpload, let originalRequest,
+            let upload = state.withLock({ $0.load.loader as? HTTPLoader })?.upload
+        else { return }
+        transfer.note(upload, of: originalRequest, plan.source)
+    }
+
+    /// Creates the file for the content of the current response.
+    func newFile(of transfer: BackgroundTransfer) throws(LoadFailure) -> FileSink {
+        let (response, current) = state.withLock { state in
+            state.counts.received = 0
+            return (state.content.response, state.currentRequest)
+        }
+        return try transfer.newFile(for: response, of: originalRequest, current)
+    }
+
+    // MARK: Results
+
+    /// Stores that the content is complete. Returns `false` if that failed, and with it the task.
+    func storeResult(_ transfer: BackgroundTransfer) -> Bool {
+        do throws(LoadFailure) {
+            try transfer.finished(state.withLock { $0.content.response })
+            return true
+        } catch {
+            finish(error)
+            return false
+        }
+    }
+
+    /// Removes the file of a failed task. `nw transfers` leaves it to the program.
+    func abandon(_ file: FileSink?) {
+        guard let file else { return }
+        if plan.transfer?.keepsResults == true { try? file.close() } else { file.remove() }
+    }
+
+    /// Delivers the stored result of a transfer that another process has completed.
+    func deliverStored(_ transfer: BackgroundTransfer) {
+        let record = transfer.record
+        let response = record.response.flatMap { HTTPURLResponse.restored($0) }
+        let size = transfer.session.store.contentSize(identifier)
+        let url = transfer.session.store.contentURL(identifier)
+        state.withLock { state in
+            _ = state.life.resume()
+            _ = state.life.begin()
+            state.content.response = response
+            if !transfer.isUpload { state.counts.received = size ?? 0 }
+            state.counts.expectedToReceive = response?.expectedContentLength ?? -1
+        }
+        guard size != nil else { return finish(nil) }
+        guard transfer.isUpload else {
+            guard let file = FileSink(continuing: url, at: size ?? 0, isLocked: false) else {
+                return finish(LoadFailure(.fileNotOpened))
+            }
+            state.withLock { $0.content.file = file }
+            return finishDownload(nil)
+        }
+        guard !record.content.isCut else { return finish(LoadFailure(.tooLarge)) }
+        guard let data = transfer.body else { return finish(LoadFailure(.fileNotOpened)) }
+        if !data.isEmpty {
+            state.withLock { state in
+                state.counts.received = Int64(data.count)
+                state.counts.pending += data.count
+            }
+            deliver(data)
+        }
+        finish(nil)
+    }
+
+    private func askAboutDelay(
+        _ request: URLRequest, then: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        typealias Answer = (URLSession.DelayedRequestDisposition, URLRequest?)
+        guard let task else { return }
+        let question = DelegateQuestion<any URLSessionTaskDelegate, Answer>(
+            method: .willBeginDelayed,
+            ask: { [session] delegate, answer in
+                delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer(($0, $1)) }
+            },
+            asyncMethod: .willBeginDelayedAsync,
+            askAsync: { [session] in await $0.urlSession(session, task: task, willBeginDelayedRequest: request) })
+        ask(question, delegates.compactMap(\.task), fallback: (.continueLoading, nil)) { then($0.0, $0.1) }
+    }
+}
+
+extension LoadFailure {
+    /// Whether another attempt can succeed without a change by the program.
+    fileprivate var mayPass: Bool {
+        switch cause {
+        case .timedOut, .hostNotFound, .connectionRefused, .connectionLost, .notConnected: true
+        default: false
+        }
+    }
+}

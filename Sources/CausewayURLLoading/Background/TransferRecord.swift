@@ -1,0 +1,107 @@
+internal import CausewayProtocols
+internal import Foundation
+
+/// The stored state of a task of a background session: a property list behind a line with its checksum.
+struct TransferRecord: Codable, Sendable {
+    /// The values of a task that the program can change.
+    struct Options: Codable, Equatable, Sendable {
+        var priority: Float = 0.5
+        var description: String?
+        /// In seconds since 1970.
+        var earliestBegin: Double?
+        var clientExpectsToSend: Int64 = -1
+        var clientExpectsToReceive: Int64 = -1
+
+        init() {}
+
+        init(_ options: TaskState.Options) {
+            priority = options.priority.isNaN ? URLSessionTask.defaultPriority : min(max(options.priority, 0), 1)
+            description = options.description
+            let begin = options.earliestBeginDate?.timeIntervalSince1970
+            earliestBegin = begin.flatMap { $0.isNaN ? nil : min(max($0, -1e11), 1e11) }
+            clientExpectsToSend = options.clientExpectsToSend
+            clientExpectsToReceive = options.clientExpectsToReceive
+        }
+    }
+
+    /// How far a download has come, and how it continues.
+    struct Content: Codable, Sendable {
+        /// The value of `If-Range`; `nil` if the content cannot be continued.
+        var validator: String?
+        /// The length of the whole content; `nil` if it is unknown.
+        var total: Int64?
+        /// The number of bytes that are certainly on the medium.
+        var durable: Int64 = 0
+        /// Identifies the run of the computer in which the file was written; `nil` if it is unknown.
+        var boot: String?
+        /// Whether the content of a response to an upload was too long to be kept, or could not be kept.
+        var isCut = false
+    }
+
+    static let maximumByteCount = 16 << 20
+    private static let header = Array("causeway transfer 1 ".utf8)
+
+    let identifier: Int
+    var request: ArchivedRequest
+    /// The file that is uploaded; `nil` for a download.
+    var uploadPath: String?
+    /// The resume data of an upload that the server has named a resource for.
+    var uploadState: Data?
+    var content = Content()
+    var options = Options()
+    var isSuspended = true
+    private var stageName = TransferRecovery.Stage.created.rawValue
+    /// The time of the first start in seconds since 1970; `nil` if the task has not started.
+    var started: Double?
+    var response: HTTPURLResponse.Head?
+
+    init(identifier: Int, request: URLRequest, uploadPath: String?) {
+        self.identifier = identifier
+        self.request = ArchivedRequest(request.values)
+        self.uploadPath = uploadPath
+    }
+
+    /// How far the transfer has come.
+    var stage: TransferRecovery.Stage {
+        get { TransferRecovery.Stage(rawValue: stageName) ?? .created }
+        set { stageName = newValue.rawValue }
+    }
+
+    /// Returns the record of a file; `nil` if the file is damaged or of another version.
+    init?(_ file: [UInt8], identifier: Int) {
+        let headerCount = Self.header.count
+        guard file.count > headerCount + 17, file.starts(with: Self.header), file[headerCount + 16] == 0x0A else {
+            return nil
+        }
+        let body = Array(file[(headerCount + 17)...])
+        guard file[headerCount..<(headerCount + 16)].elementsEqual(Self.sum(of: body)),
+            let record = try? PropertyListDecoder().decode(Self.self, from: Data(body)),
+            record.identifier == identifier, record.isSane
+        else { return nil }
+        self = record
+    }
+
+    /// The content of the file; `nil` if it cannot be encoded, or is too long.
+    var encoded: [UInt8]? {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        guard let data = try? encoder.encode(self), data.count < Self.maximumByteCount - 64 else { return nil }
+        let body = Array(data)
+        return Self.header + Self.sum(of: body) + [0x0A] + body
+    }
+
+    private static func sum(of bytes: [UInt8]) -> [UInt8] {
+        let digits = String(CacheChecksum.of(bytes), radix: 16)
+        return Array((String(repeating: "0", count: 16 - digits.count) + digits).utf8)
+    }
+
+    /// Returns whether a transfer can load a request. The request in a file must not read other files.
+    static func supports(_ url: URL?) -> Bool { ["http", "https"].contains(url?.scheme?.lowercased()) }
+
+    /// Whether all values are in their ranges. A checksum does not exclude a program with an error.
+    private var isSane: Bool {
+        let times = [started, options.earliestBegin].compactMap { $0 }
+        return identifier > 0 && times.allSatisfy { abs($0) < 1e12 } && (0...1).contains(options.priority)
+            && content.durable >= 0 && Self.supports(request.values.url)
+    }
+}

@@ -1,0 +1,129 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Foundation
+
+/// The files of a background session: one for the settings, and for each task a record and the content so far.
+///
+/// Only the user can access the directory. Records are replaced as a whole, so a killed process leaves the old or the new one.
+final class TransferStore: Sendable {
+    /// The locks, see ``BackgroundSession``.
+    enum Lock: String {
+        case owner = "owner.lock"
+        case activity = "activity.lock"
+    }
+
+    /// The highest identifier of a task that is read, so that a damaged number leaves room for others.
+    static let maximumIdentifier = 1 << 40
+
+    let path: String
+    private let directory: PrivateDirectory
+
+    /// Opens the directory of a session; `nil` if it cannot be used.
+    init?(_ path: String, isCreated: Bool = true) {
+        guard let directory = PrivateDirectory(path, isCreated: isCreated) else { return nil }
+        self.path = path
+        self.directory = directory
+    }
+
+    // MARK: Locks
+
+    /// Takes a lock if it is free. Tries for 100 ms: another process can have taken it for a moment, and after a kill, a child that was just
+    /// forked keeps it until it runs its program.
+    func lock(_ lock: Lock) -> FileLock? {
+        for _ in 0..<20 {
+            if let taken = directory.lock(lock.rawValue) { return taken }
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        return nil
+    }
+
+    /// Takes a lock if it is free now.
+    func lockAtOnce(_ lock: Lock) -> FileLock? { directory.lock(lock.rawValue) }
+
+    /// Returns whether a process holds a lock.
+    func isLocked(_ lock: Lock) -> Bool { directory.isLocked(lock.rawValue) }
+
+    // MARK: Records
+
+    private static func name(_ identifier: Int) -> String { "task-\(identifier)" }
+
+    private static func identifier(of name: String) -> Int? {
+        guard name.hasPrefix("task-"), let number = Int(name.dropFirst(5)), (1...maximumIdentifier).contains(number),
+            self.name(number) == name
+        else { return nil }
+        return number
+    }
+
+    /// The identifiers of the stored tasks, in order.
+    var identifiers: [Int] { directory.list().compactMap { Self.identifier(of: $0.name) }.sorted() }
+
+    /// Returns the record of a task; `nil` if it is damaged.
+    func record(_ identifier: Int) -> TransferRecord? {
+        directory.read(Self.name(identifier), limit: TransferRecord.maximumByteCount)
+            .flatMap { TransferRecord($0.content, identifier: identifier) }
+    }
+
+    /// Writes a record. Returns whether that succeeded.
+    @discardableResult
+    func write(_ record: TransferRecord) -> Bool {
+        guard let content = record.encoded else { return false }
+        // A record that is not synchronized can be damaged by a failure of power, and the task with it.
+        return directory.replace(Self.name(record.identifier), with: [content], isSynchronized: true)
+    }
+
+    /// Removes a task.
+    func remove(_ identifier: Int) {
+        directory.remove(Self.name(identifier))
+        directory.remove(Self.contentName(identifier))
+    }
+
+    /// Removes temporary files of killed processes, and content without a record. Called with the activity lock.
+    func clean() {
+        let entries = directory.list()
+        directory.removeAbandoned(entries)
+        for entry in entries where entry.name.hasPrefix("content-") {
+            // The list can be older than the record of a new task. A record is always written before the content.
+            if directory.size(of: "task-" + entry.name.dropFirst(8)) == nil { directory.remove(entry.name) }
+        }
+    }
+
+    // MARK: Content
+
+    private static func contentName(_ identifier: Int) -> String { "content-\(identifier)" }
+
+    /// The file with the content of a response so far.
+    func contentURL(_ identifier: Int) -> URL {
+        URL(fileURLWithPath: path).appendingPathComponent(Self.contentName(identifier))
+    }
+
+    /// Returns the size of the content so far; `nil` if there is none, or others can change its file.
+    func contentSize(_ identifier: Int) -> Int64? {
+        directory.size(of: Self.contentName(identifier)).map { Int64($0) }
+    }
+
+    /// Returns the content so far; `nil` if it is longer than `limit`, there is none, or others can change its file.
+    func content(_ identifier: Int, limit: Int) -> Data? {
+        directory.read(Self.contentName(identifier), limit: limit).map { Data($0.content) }
+    }
+
+    /// Removes the content so far.
+    func removeContent(_ identifier: Int) { directory.remove(Self.contentName(identifier)) }
+
+    // MARK: The session
+
+    /// The stored settings; `nil` if there are none, or they are damaged.
+    var session: SessionRecord? {
+        directory.read(SessionRecord.name, limit: 1 << 20)
+            .flatMap { try? PropertyListDecoder().decode(SessionRecord.self, from: Data($0.content)) }
+            .flatMap { (0...Self.maximumIdentifier).contains($0.lastIdentifier) ? $0 : nil }
+    }
+
+    /// Writes the settings if they have changed.
+    func write(_ session: SessionRecord) {
+        guard session != self.session else { return }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        guard let data = try? encoder.encode(session) else { return }
+        _ = directory.replace(SessionRecord.name, with: [Array(data)], isSynchronized: true)
+    }
+}

@@ -1,0 +1,114 @@
+internal import CausewayProtocols
+package import Foundation
+
+extension URLSession {
+    /// Creates a session whose tasks are stored in a directory.
+    ///
+    /// - Parameters:
+    ///   - configuration: A configuration for background transfers.
+    ///   - delegate: The delegate.
+    ///   - queue: The delegate queue; `nil` creates a serial queue.
+    ///   - directory: The directory, which must not be accessible to others. It is created if needed.
+    package convenience init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue? = nil, transfersIn directory: String
+    ) {
+        let settings = configuration.settings
+        let place = BackgroundPlace(settings, directory: directory)
+        self.init(core: SessionCore(settings, delegate: delegate, queue: queue, background: place))
+    }
+
+    /// Why no task of a background session can run: another session has the identifier, or the directory cannot be used. Otherwise `nil`.
+    package var transferObstacle: URLError.Code? {
+        switch core.background {
+        case .unusable: .cannotCreateFile
+        case .stored(let session) where session.access == .refused: .backgroundSessionInUseByAnotherProcess
+        case .foreground, .memory, .stored: nil
+        }
+    }
+
+    /// Invalidates the session, and keeps its tasks in the store as the end of the process would.
+    package func leaveTransfers() {
+        core.background.session?.leave()
+        invalidateAndCancel()
+    }
+
+    /// Creates the task of a stored transfer.
+    func restore(_ transfer: BackgroundTransfer) {
+        let record = transfer.record
+        let request = URLRequest(values: record.request.values)
+        var plan = TaskPlan()
+        plan.transfer = transfer
+        if let path = record.uploadPath {
+            plan.source = .file(URL(fileURLWithPath: path))
+        } else {
+            plan.outlet = .file(nil)
+        }
+        let taskCore = TaskCore(identifier: record.identifier, session: self, request: request, plan: plan)
+        taskCore.state.withLock { state in
+            state.options.priority = record.options.priority
+            state.options.description = record.options.description
+            state.options.earliestBeginDate = record.options.earliestBegin.map { Date(timeIntervalSince1970: $0) }
+            state.options.clientExpectsToSend = record.options.clientExpectsToSend
+            state.options.clientExpectsToReceive = record.options.clientExpectsToReceive
+            if case .resume(let offset) = transfer.recovery { state.counts.received = offset }
+        }
+        let task = transfer.isUpload ? URLSessionUploadTask(core: taskCore) : URLSessionDownloadTask(core: taskCore)
+        guard core.addRestored(task) else { return }
+        if record.stage == .finished { return taskCore.deliverStored(transfer) }
+        if !record.isSuspended { task.resume() }
+    }
+}
+
+extension SessionCore {
+    /// Refuses a task that background sessions do not support, and stores one that outlives the process.
+    func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
+        Self.check(plan)
+        switch background {
+        case .foreground, .memory: return plan
+        case .stored(let session): return session.planned(plan, identifier, request)
+        case .unusable:
+            var plan = plan
+            plan.failure = plan.failure ?? LoadFailure(.fileNotCreated)
+            return plan
+        }
+    }
+
+    /// Calls a closure after the stored tasks have been restored.
+    func afterRestoring(_ body: @escaping @Sendable () -> Void) {
+        if let session = background.session { session.afterRestoring(body) } else { body() }
+    }
+
+    /// Returns a request that waits for a favorable network if the session is discretionary.
+    func favorable(_ request: URLRequest) -> URLRequest {
+        guard settings.access.isDiscretionary else { return request }
+        var request = request
+        request.change { $0.options.subtract([.allowsExpensiveAccess, .allowsConstrainedAccess]) }
+        return request
+    }
+
+    /// Traps like Apple's exceptions: without a process there is nothing to call, and no data in memory.
+    private static func check(_ plan: TaskPlan) {
+        guard plan.failure == nil else { return }
+        switch plan.outlet {
+        case .handler, .file(_?):
+            preconditionFailure("Completion handlers are not supported in background sessions. Use a delegate instead.")
+        case .delegate, .file(nil), .bytes, .webSocket, .stream: break
+        }
+        switch plan.source {
+        case .data, .form, .stream:
+            preconditionFailure("Background sessions upload only files. Use uploadTask(with:fromFile:).")
+        case .request, .file: break
+        }
+    }
+
+    /// Notifies the delegate that all stored results have been delivered.
+    func reportFinishedEvents(_ session: URLSession) {
+        guard let delegate = delegate?.session else { return }
+        CallList(callPlace).add {
+            _ = DelegateProbe.call(delegate, .finishedBackgroundEvents) {
+                delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+            }
+        }
+    }
+}

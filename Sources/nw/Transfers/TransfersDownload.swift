@@ -1,0 +1,106 @@
+import ArgumentParser
+import CausewaySystem
+import CausewayTypes
+import CausewayURLLoading
+import Foundation
+
+/// Downloads in the background session of this command.
+struct TransfersDownload {
+    private static let identifier = "get"
+
+    private let directory: URL
+
+    init(into directory: String) { self.directory = URL(fileURLWithPath: directory).standardizedFileURL }
+
+    /// Downloads URLs, and what earlier runs have left. Returns after the last download.
+    ///
+    /// Cancellation: the downloads stay in the store.
+    func run(_ texts: [String]) async throws {
+        let urls = try texts.map { text in
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()) else {
+                throw CommandFailure("not an http or https URL: \(text)")
+            }
+            return url
+        }
+        let (ends, feed) = AsyncStream<Void>.makeStream()
+        let receiver = Receiver { feed.yield() }
+        let session = URLSession(
+            configuration: .background(withIdentifier: Self.identifier), delegate: receiver, delegateQueue: nil)
+        switch session.transferObstacle {
+        case .backgroundSessionInUseByAnotherProcess?:
+            throw CommandFailure("another 'nw transfers get' is at work (-996); try again when it has ended")
+        case .some(let code): throw CommandFailure("cannot use the directory of the transfers (\(code.rawValue))")
+        case nil: break
+        }
+        for url in urls {
+            let task = session.downloadTask(with: url)
+            task.taskDescription = directory.path
+            task.resume()
+        }
+        var iterator = ends.makeAsyncIterator()
+        while !(await session.allTasks).isEmpty {
+            guard await iterator.next() != nil else { throw CancellationError() }
+        }
+        if receiver.hasFailed { throw ExitCode.failure }
+    }
+
+    /// Stores the files, and reports each end.
+    private final class Receiver: NSObject, URLSessionDownloadDelegate {
+        private let failed = LockedValue(false)
+        private let stored = LockedValue<[Int: PrintableText]>([:])
+        private let ended: @Sendable () -> Void
+
+        init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+
+        var hasFailed: Bool { failed.withLock { $0 } }
+
+        func urlSession(
+            _ session: URLSession, downloadTask task: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            guard let line = Self.store(task, location) else { return failed.withLock { $0 = true } }
+            stored.withLock { $0[task.taskIdentifier] = line }
+        }
+
+        /// Moves a file to its place. Returns the line to print; `nil` after a failure.
+        private static func store(_ task: URLSessionDownloadTask, _ location: URL) -> PrintableText? {
+            let url = task.originalRequest?.url?.absoluteString ?? ""
+            let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
+            guard (200..<300).contains(status) else {
+                printError("nw: transfers: \(url): status \(status)")
+                return nil
+            }
+            let name = task.response?.suggestedFilename ?? "download"
+            let place = unused(name, in: URL(fileURLWithPath: task.taskDescription ?? "."))
+            do {
+                try FileManager.default.moveItem(at: location, to: place)
+                return "\(place.path)"
+            } catch {
+                printError("nw: transfers: cannot store \(place.path): \(error.localizedDescription)")
+                return nil
+            }
+        }
+
+        /// Returns a URL that no file has. The server chooses the name, so no file is replaced, and none is hidden.
+        private static func unused(_ name: String, in directory: URL) -> URL {
+            let name = name.hasPrefix(".") ? "_" + name : name
+            let names = [name] + (1...999).lazy.map { "\(name).\($0)" }
+            let places = names.lazy.map { directory.appendingPathComponent($0) }
+            // Links without a destination count as well.
+            let free = places.first { (try? FileManager.default.attributesOfItem(atPath: $0.path)) == nil }
+            return free ?? directory.appendingPathComponent(name)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            if let error {
+                failed.withLock { $0 = true }
+                let url = task.originalRequest?.url?.absoluteString ?? ""
+                let code = (error as? URLError)?.errorCode ?? 0
+                printError("nw: transfers: \(url): \(error.localizedDescription) (\(code))")
+            }
+            // Without a line and an error, an earlier process has stored the file, and was killed then.
+            let line = stored.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+            if let line { printLine(line) }
+            ended()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import CausewayTypes
+import CausewayURLLoading
+
+/// The list of stored sessions and transfers, as text or JSON.
+struct TransfersListing: Encodable {
+    struct Transfer: Encodable {
+        var task: Int
+        var kind: String
+        var state: String
+        var bytes: Int64
+        var url: String
+        var description: String?
+    }
+
+    struct Session: Encodable {
+        var program: String
+        var session: String
+        /// Which process works on the session, if one does.
+        var active: String?
+        var transfers: [Transfer]
+        /// The names of damaged records.
+        var damaged: [String]
+    }
+
+    private let sessions: [Session]
+
+    init(_ sessions: [BackgroundTransfers.Session]) {
+        self.sessions = sessions.map { session in
+            Session(
+                program: session.program, session: session.identifier, active: session.activity,
+                transfers: session.items.map { item in
+                    Transfer(
+                        task: item.identifier, kind: item.isUpload ? "upload" : "download", state: item.state,
+                        bytes: item.size, url: item.url, description: item.description)
+                },
+                damaged: session.damaged)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws { try sessions.encode(to: encoder) }
+
+    func text(isJSON: Bool) -> PrintableText {
+        if isJSON { return PrintableText(json: sessions, isIndented: true) }
+        guard !sessions.isEmpty else { return "no transfers" }
+        return PrintableText(lines: sessions.flatMap { Self.lines($0) })
+    }
+
+    private static func lines(_ session: Session) -> [String] {
+        let activity = session.active.map { ", used by \($0 == "nw" ? "nw transfers" : "its program")" } ?? ""
+        let transfers = session.transfers.map { transfer in
+            "  \(transfer.task)  \(transfer.kind)  \(transfer.state)  "
+                + "\(Amounts.bytes(UInt64(max(transfer.bytes, 0))))  \(transfer.url)"
+        }
+        return ["\(session.program) \(session.session)\(activity)"] + transfers
+            + session.damaged.map { "  \($0): damaged record; 'nw transfers remove' removes it" }
+    }
+}

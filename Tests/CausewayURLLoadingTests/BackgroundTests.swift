@@ -1,0 +1,344 @@
+import CausewayProtocols
+import CausewaySystem
+import Foundation
+import Testing
+
+@testable import CausewayURLLoading
+
+@Suite("Stored background transfers (§21)")
+struct BackgroundTests {
+    private let directory = StoreFileTests.Directory()
+    private let url = URL(string: "http://127.0.0.1:1/file")!
+
+    private var settings: SessionSettings {
+        var settings = SessionSettings()
+        settings.background.identifier = "test"
+        return settings
+    }
+
+    private var configuration: URLSessionConfiguration { URLSessionConfiguration(settings) }
+
+    private func store() throws -> TransferStore { try #require(TransferStore(directory.path)) }
+
+    private func session(_ delegate: (any URLSessionDelegate)?) -> URLSession {
+        URLSession(configuration: configuration, delegate: delegate, transfersIn: directory.path)
+    }
+
+    private func record(_ identifier: Int, upload: String? = nil) -> TransferRecord {
+        TransferRecord(identifier: identifier, request: URLRequest(url: url), uploadPath: upload)
+    }
+
+    /// Stores a task whose result is complete.
+    private func storeResult(_ identifier: Int, _ content: String?, upload: String? = nil, isCut: Bool = false) throws {
+        var record = record(identifier, upload: upload)
+        record.stage = .finished
+        record.content.isCut = isCut
+        record.response =
+            HTTPURLResponse(
+                url: url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["A": "b"])?.head
+        #expect(try store().write(record))
+        if let content { try Data(content.utf8).write(to: try store().contentURL(identifier)) }
+        // The files of other users are not used, nor those that others can write.
+        if content != nil {
+            let path = try store().contentURL(identifier).path
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+    }
+
+    /// Records the calls of a background session in order.
+    private final class Calls: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
+        let list = LockedValue<[String]>([])
+        let (ends, feed) = AsyncStream<Void>.makeStream()
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            let text = (try? String(contentsOf: location, encoding: .utf8)) ?? "nothing"
+            let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
+            list.withLock { $0.append("file \(downloadTask.taskIdentifier) \(status) \(text)") }
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            list.withLock { $0.append("data \(dataTask.taskIdentifier) \(String(decoding: data, as: UTF8.self))") }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            list.withLock { $0.append("end \(task.taskIdentifier) \((error as? URLError)?.errorCode ?? 0)") }
+            feed.yield()
+        }
+
+        func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+            list.withLock { $0.append("events") }
+            feed.yield()
+        }
+
+        func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { feed.yield() }
+
+        func wait(for count: Int) async {
+            var iterator = ends.makeAsyncIterator()
+            for _ in 0..<count { _ = await iterator.next() }
+        }
+    }
+
+    @Test("Stored results are delivered in order, once, and the end of the events is reported")
+    func delivery() async throws {
+        try storeResult(1, "one")
+        try storeResult(2, "answer", upload: "/nowhere")
+        try storeResult(3, nil)
+        try storeResult(10, "", upload: "/nowhere")
+        try storeResult(11, "cut", upload: "/nowhere", isCut: true)
+        let calls = Calls()
+        let session = session(calls)
+        await calls.wait(for: 6)
+        #expect(
+            calls.list.withLock { $0 } == [
+                "file 1 201 one", "end 1 0", "data 2 answer", "end 2 0", "end 3 0", "end 10 0", "end 11 -1103",
+                "events",
+            ])
+        #expect(try store().identifiers.isEmpty && store().contentSize(1) == nil)
+        session.invalidateAndCancel()
+        await calls.wait(for: 1)
+        // Identifiers are not used again, also in the next process.
+        let next = self.session(nil)
+        #expect(next.downloadTask(with: url).taskIdentifier == 12)
+        next.invalidateAndCancel()
+    }
+
+    @Test("Links and files that others can write are no content")
+    func foreignContent() throws {
+        try storeResult(1, "x")
+        let path = try store().contentURL(1).path
+        try FileManager.default.setAttributes([.posixPermissions: 0o622], ofItemAtPath: path)
+        #expect(try store().contentSize(1) == nil)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
+        #expect(try store().contentSize(1) == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        #expect(TransferStore(directory.path) == nil)
+    }
+
+    @Test("A suspended task comes back with its values, and waits")
+    func suspended() async throws {
+        let before = Calls()
+        let first = session(before)
+        var request = URLRequest(url: url)
+        request.setValue("secret", forHTTPHeaderField: "Authorization")
+        request.timeoutInterval = .infinity
+        let task = first.downloadTask(with: request)
+        task.priority = 0.75
+        task.taskDescription = "text"
+        task.earliestBeginDate = Date(timeIntervalSince1970: 1e9)
+        task.countOfBytesClientExpectsToReceive = 7
+        first.leaveTransfers()
+        await before.wait(for: 2)
+        // The task has ended here, so it changes the store no more.
+        task.taskDescription = "late"
+        let mode = try FileManager.default.attributesOfItem(atPath: directory.path + "/task-1")[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        let calls = Calls()
+        let second = session(calls)
+        let restored = try #require(await second.allTasks.first as? URLSessionDownloadTask)
+        #expect(restored.state == .suspended && restored.originalRequest == request && restored.taskIdentifier == 1)
+        #expect(restored.priority == 0.75 && restored.taskDescription == "text")
+        #expect(restored.earliestBeginDate == Date(timeIntervalSince1970: 1e9))
+        #expect(restored.countOfBytesClientExpectsToReceive == 7)
+        restored.cancel()
+        await calls.wait(for: 1)
+        #expect(calls.list.withLock { $0 } == ["end 1 -999"])
+        second.invalidateAndCancel()
+        await calls.wait(for: 1)
+        restored.taskDescription = "late"
+        #expect(try store().identifiers.isEmpty)
+    }
+
+    @Test("A download takes over the file of resume data, and gives it back")
+    func resumeData() async throws {
+        let file = FileSink.newURL()
+        try Data("abcdef".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let resume = ResumeData(URLRequest(url: url), validator: "\"v\"", received: 3, file: file)
+        let session = session(nil)
+        let task = session.downloadTask(withResumeData: try #require(resume.encoded))
+        #expect(try store().contentSize(1) == 3 && store().record(1)?.content.validator == "\"v\"")
+        #expect(FileSink.size(of: file) == nil && task.currentResumeData == nil)
+        // The length of the whole content is not known, so the last byte is requested again.
+        let data = try #require(await task.cancelByProducingResumeData())
+        let again = try #require(ResumeData(data))
+        #expect(again.offset == 2 && again.validator == "\"v\"")
+        try FileManager.default.removeItem(at: try #require(again.file))
+        session.invalidateAndCancel()
+    }
+
+    @Test("A released lock is free, also while a child that was just forked has its file")
+    func inheritedLock() throws {
+        let store = try store()
+        var lock = store.lockAtOnce(.owner)
+        #expect(lock != nil && store.lockAtOnce(.owner) == nil && store.isLocked(.owner))
+        let end = URL(fileURLWithPath: directory.path).lastPathComponent + "/owner.lock"
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { name in
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
+            return file?.hasSuffix(end) == true
+        }.compactMap { Int32($0) }.map { dup($0) }
+        #expect(copies.count == 1)
+        lock = nil
+        #expect(!store.isLocked(.owner) && store.lockAtOnce(.owner) != nil)
+        for copy in copies { close(copy) }
+    }
+
+    @Test("Numbers out of range leave room for new tasks")
+    func hugeIdentifiers() throws {
+        let store = try store()
+        var record = SessionRecord(settings, program: "p")
+        record.lastIdentifier = .max
+        store.write(record)
+        let path = directory.path + "/task-\(Int.max)"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
+        #expect(store.session == nil && store.identifiers.isEmpty)
+        let session = session(nil)
+        #expect(session.downloadTask(with: url).taskIdentifier == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A second session with the identifier gets -996, until the first one is invalid")
+    func inUse() async throws {
+        let (calls, others) = (Calls(), Calls())
+        let first = session(calls)
+        let second = session(others)
+        second.downloadTask(with: url).resume()
+        await others.wait(for: 1)
+        #expect(others.list.withLock { $0 } == ["end 1 -996"])
+        first.invalidateAndCancel()
+        await calls.wait(for: 1)
+        let third = session(calls)
+        third.downloadTask(with: url).cancel()
+        await calls.wait(for: 1)
+        #expect(calls.list.withLock { $0 } == ["end 1 -999"])
+        third.invalidateAndCancel()
+    }
+
+    @Test("A directory that others can use: tasks fail")
+    func unusable() async throws {
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let calls = Calls()
+        session(calls).downloadTask(with: url).resume()
+        await calls.wait(for: 1)
+        #expect(calls.list.withLock { $0 } == ["end 1 -3000"])
+    }
+
+    @Test("The delegate is asked about a delayed start")
+    func delayed() async throws {
+        final class Delegate: NSObject, URLSessionTaskDelegate {
+            let calls = Calls()
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+            ) {
+                calls.list.withLock { $0.append("delayed \(request.url?.path ?? "")") }
+                completionHandler(.cancel, nil)
+            }
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                calls.urlSession(session, task: task, didCompleteWithError: error)
+            }
+        }
+        let delegate = Delegate()
+        let session = session(delegate)
+        let task = session.downloadTask(with: url)
+        task.earliestBeginDate = Date(timeIntervalSinceNow: -1)
+        task.resume()
+        await delegate.calls.wait(for: 1)
+        #expect(delegate.calls.list.withLock { $0 } == ["delayed /file", "end 1 -999"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("A damaged record is reported, and never read")
+    func damage() async throws {
+        var record = record(5, upload: "/a")
+        record.uploadState = Data([1, 2, 3])
+        let file = try #require(record.encoded)
+        #expect(TransferRecord(file, identifier: 5) != nil && TransferRecord(file, identifier: 6) == nil)
+        let foreign = URLRequest(url: URL(fileURLWithPath: "/etc/passwd"))
+        let other = try #require(TransferRecord(identifier: 5, request: foreign, uploadPath: nil).encoded)
+        #expect(TransferRecord(other, identifier: 5) == nil)
+        for index in file.indices {
+            var damaged = file
+            damaged[index] ^= 1 << UInt8(index % 8)
+            #expect(TransferRecord(damaged, identifier: 5) == nil)
+            #expect(TransferRecord(Array(file[..<index]), identifier: 5) == nil)
+        }
+        try FileManager.default.createDirectory(
+            atPath: directory.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let place = directory.path + "/program/test"
+        let store = try #require(TransferStore(place))
+        try Data(file.dropLast()).write(to: URL(fileURLWithPath: place + "/task-5"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place + "/task-5")
+        let transfers = BackgroundTransfers(root: directory.path)
+        let found = try #require(transfers.sessions().first)
+        #expect(found.damaged == ["task-5"] && found.items.isEmpty && found.activity == nil)
+        let calls = Calls()
+        let session = URLSession(configuration: configuration, delegate: calls, transfersIn: place)
+        #expect(session.downloadTask(with: url).taskIdentifier == 6)
+        #expect(transfers.sessions().first?.activity == "program" && !transfers.remove(found))
+        session.invalidateAndCancel()
+        await calls.wait(for: 2)
+        #expect(!store.isLocked(.owner) && transfers.remove(found) && transfers.sessions().isEmpty)
+    }
+
+    @Test(
+        "A property list with other values is no record",
+        arguments: ["identifier", "stageName", "content", "request", "options"])
+    func otherValues(_ key: String) throws {
+        let changes: [String: Any] = [
+            "identifier": -1, "stageName": 7, "content": "x", "request": [String: String](), "options": ["priority": 9],
+        ]
+        let file = try #require(record(5).encoded)
+        let start = try #require(file.firstIndex(of: 0x0A)) + 1
+        var list = try #require(
+            try PropertyListSerialization.propertyList(from: Data(file[start...]), format: nil) as? [String: Any])
+        list[key] = changes[key]
+        let body = Array(try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0))
+        let digits = String(CacheChecksum.of(body), radix: 16)
+        let sum = Array((String(repeating: "0", count: 16 - digits.count) + digits).utf8)
+        #expect(TransferRecord(Array("causeway transfer 1 ".utf8) + sum + [0x0A] + body, identifier: 5) == nil)
+    }
+
+    @Test("The stored settings make an equal session, unless they cannot be stored")
+    func sessionRecord() throws {
+        var settings = settings
+        settings.timeouts.request = 9
+        settings.timeouts.resource = .infinity
+        settings.access.options.remove(.allowsExpensiveAccess)
+        settings.transport.minimumTLSVersion = .TLSv13
+        settings.transport.proxyDictionary = [:]
+        settings.http.additionalFields = ["X-Name": "value"]
+        let record = SessionRecord(settings, program: "p")
+        try store().write(record)
+        let read = try #require(try store().session)
+        #expect(read == record && read.isComplete)
+        let made = read.settings(stores: nil)
+        #expect(made.timeouts.request == 9 && made.transport.minimumTLSVersion == .TLSv13)
+        #expect(made.http.additionalFields?["X-Name"] as? String == "value" && made.transport.proxyDictionary != nil)
+        #expect(made.access.waitsForConnectivity && made.background.identifier == "test")
+        #expect(SessionRecord(made, program: "p") == record)
+        settings.transport.proxyDictionary = ["HTTPEnable": 1]
+        #expect(!SessionRecord(settings, program: "p").isComplete)
+        settings.transport.proxyDictionary = nil
+        settings.stores.cookies = HTTPCookieStorage()
+        #expect(!SessionRecord(settings, program: "p").isComplete)
+    }
+
+    @Test("A session has one directory for each program or container, and identifier")
+    func directories() {
+        #expect(BackgroundDirectory.root(in: ["HOME": "/h"]) == "/h/.local/state/causeway/sessions")
+        #expect(BackgroundDirectory.root(in: ["HOME": "/h", "XDG_STATE_HOME": "/s"]) == "/s/causeway/sessions")
+        #expect(BackgroundDirectory.root(in: ["HOME": "h", "XDG_STATE_HOME": "s"]) == nil)
+        #expect(StoreDirectory.distinctComponent("a.b-c") == "a.b-c")
+        let names = [
+            "a/b", "a_b", "a:b", "..", ".", "", "x", String(repeating: "x", count: 300),
+            String(repeating: "x", count: 301),
+        ]
+        #expect(Set(names.map { StoreDirectory.distinctComponent($0) }).count == names.count)
+        #expect(names.allSatisfy { StoreDirectory.distinctComponent($0).utf8.count < 200 })
+    }
+}
