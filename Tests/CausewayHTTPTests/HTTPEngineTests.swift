@@ -36,6 +36,16 @@ struct HTTPEngineTests {
         #expect(transport.sent.hasSuffix("\r\n\r\nGET /x HTTP/1.1\r\nHost: a.test\r\n\r\n"))
     }
 
+    @Test("Host is the first field, before those of the program (RFC 9110 §7.2)")
+    func hostFirst() throws {
+        var value = try request()
+        value.fields.append("Accept", "*/*")
+        let named = value.head.fields
+        #expect(named.map { String(decoding: $0.name, as: UTF8.self) } == ["Host", "Accept"])
+        value.fields.append("Host", "b.test")
+        #expect(value.head.fields == value.fields)
+    }
+
     @Test("At most 64 KiB wait for the reader")
     func backPressure() async throws {
         let exchange = TestRequest(core, try request())

@@ -68,7 +68,7 @@ struct HTTPUpgradeTests {
         engine.start(try request(), observer: recorder)
         let transport = try #require(dialer.transports.first)
         transport.connect()
-        #expect(transport.sent.hasSuffix("Host: a.test\r\n\r\n"))
+        #expect(transport.sent == "GET / HTTP/1.1\r\nHost: a.test\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
         transport.deliver(Self.accepted + "rest")
         #expect(recorder.events == ["upgraded x false"])
         #expect(engine.connectionCount == 0)

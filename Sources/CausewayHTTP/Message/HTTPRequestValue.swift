@@ -47,10 +47,10 @@ package struct HTTPRequestValue: Sendable {
         return origin.port == (origin.isSecure ? 443 : 80) ? host : "\(host):\(origin.port)"
     }
 
-    /// The head of the request for HTTP/1.1.
+    /// The head of the request for HTTP/1.1. `Host` comes first, so that servers can route by it early (RFC 9110 §7.2).
     package var head: HTTPRequestHead {
         var head = HTTPRequestHead(method: method, target: target, fields: fields)
-        if !fields.contains("Host") { head.fields.append("Host", hostField) }
+        if !fields.contains("Host") { head.fields.prepend("Host", hostField) }
         return head
     }
 }

@@ -59,6 +59,12 @@ package struct FieldSection: Sendable {
         append(name: name.utf8, value: value.utf8)
     }
 
+    /// Inserts a field line before all others.
+    package mutating func prepend(_ name: String, _ value: String) {
+        append(name, value)
+        entries.insert(entries.removeLast(), at: 0)
+    }
+
     /// Appends all field lines of another section.
     package mutating func append(contentsOf other: FieldSection) {
         for field in other { append(name: field.name, value: field.value) }

@@ -181,7 +181,7 @@ struct HTTPConversation {
     ) -> HTTPRequestValue {
         var fields = request.fields
         let target = request.target
-        if !fields.contains("Host") { fields.append("Host", Self.hostField(origin)) }
+        if !fields.contains("Host") { fields.prepend("Host", Self.hostField(origin)) }
         if !fields.contains("User-Agent") { fields.append("User-Agent", "nw/\(NW.version)") }
         if !fields.contains("Accept") { fields.append("Accept", "*/*") }
         if !fields.contains("Accept-Encoding"), start.acceptsCodings, !fields.contains("Range"),

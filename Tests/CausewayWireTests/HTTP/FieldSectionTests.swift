@@ -24,6 +24,15 @@ struct FieldSectionTests {
         #expect(fields.index(of: "accept", from: 9) == nil)
     }
 
+    @Test("A field can be inserted before all others")
+    func prepending() {
+        var fields = section(("A", "1"), ("B", "22"))
+        fields.prepend("Host", "h")
+        #expect(fields == section(("Host", "h"), ("A", "1"), ("B", "22")) && fields.byteCount == 10)
+        fields.append("C", "")
+        #expect(fields.firstValue(of: "host") == "h" && fields.firstValue(of: "B") == "22" && fields.count == 4)
+    }
+
     @Test("Only letters compare without case")
     func caseOfOtherCharacters() {
         // These pairs differ in bit 5 only, like an upper and a lower case letter.
