@@ -14,7 +14,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     public let supportsIPv6: Bool
     /// Whether a DNS server is configured.
     public let supportsDNS: Bool
-    /// The local address and port of a connection; `nil` for a path from a monitor.
+    /// The local address and port of a connection; `nil` for a path from a monitor, and for a Unix-domain client that bound no path.
     public let localEndpoint: NWEndpoint?
     /// The remote address and port of a connection; `nil` for a path from a monitor.
     public let remoteEndpoint: NWEndpoint?
