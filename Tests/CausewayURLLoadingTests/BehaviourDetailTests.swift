@@ -17,6 +17,9 @@ struct BehaviourDetailTests {
         let stream = session.streamTask(withHostName: "h", port: 1)
         let socket = session.webSocketTask(with: try #require(URL(string: "ws://h/")))
         let data = session.dataTask(with: hello)
+        #expect(await session.allTasks.isEmpty)
+        // The tasks count as resumed but load nothing.
+        for task in [stream, socket, data] { _ = task.core?.state.withLock { $0.life.resume() } }
         #expect(await Set(session.allTasks) == [stream, socket, data])
         let (ofData, uploads, downloads) = await session.tasks
         #expect(ofData == [data] && uploads.isEmpty && downloads.isEmpty)

@@ -80,7 +80,8 @@ struct DataTaskTests {
         arguments: [
             ("data:nothing", URLError.Code.badURL), ("http:///path", .badURL),
             ("https://a:0/", .badURL), ("ftp://example.com/", .unsupportedURL),
-            ("x-unknown:a", .unsupportedURL), ("relative", .badURL), ("file:///no/such/file", .fileDoesNotExist),
+            ("x-unknown:a", .unsupportedURL), ("relative", .unsupportedURL),
+            ("file:///no/such/file", .fileDoesNotExist),
             ("file:///tmp", .fileIsDirectory),
         ])
     func failures(text: String, code: URLError.Code) async throws {
@@ -88,6 +89,19 @@ struct DataTaskTests {
         await #expect { try await session.data(from: URL(string: text)!) } throws: { error in
             (error as? URLError)?.code == code
         }
+    }
+
+    @Test(
+        "A request without URL is not supported, and the error of a cancelled task has the text that programs compare")
+    func textOfErrors() async throws {
+        let session = URLSession(configuration: .unhurried)
+        var request = URLRequest(url: hello)
+        request.url = nil
+        await #expect { try await session.data(for: request) } throws: { ($0 as? URLError)?.code == .unsupportedURL }
+        let task = session.dataTask(with: hello)
+        task.cancel()
+        while task.error == nil { await Task.yield() }
+        #expect(task.error?.localizedDescription == "cancelled")
     }
 
     @Test("Files are loaded piece by piece, with their media type")

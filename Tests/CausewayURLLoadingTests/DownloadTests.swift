@@ -58,7 +58,7 @@ struct DownloadTests {
         let task = session.downloadTask(with: hello)
         #expect(await task.cancelByProducingResumeData() == nil)
         await #expect { try await session.download(resumeFrom: Data([1, 2, 3])) } throws: {
-            ($0 as? URLError)?.code == .cannotOpenFile
+            ($0 as? URLError)?.code == .unsupportedURL
         }
     }
 

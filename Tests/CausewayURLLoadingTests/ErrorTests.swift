@@ -17,7 +17,7 @@ struct ErrorTests {
         (.certificateRootUnknown, -1203), (.certificateNotYetValid, -1204), (.clientCertificateRejected, -1205),
         (.clientCertificateRequired, -1206), (.notInCache, -2000), (.fileNotCreated, -3000), (.fileNotOpened, -3001),
         (.fileNotClosed, -3002), (.fileNotWritten, -3003), (.fileNotRemoved, -3004), (.fileNotMoved, -3005),
-        (.backgroundSessionInUse, -996),
+        (.backgroundSessionInUse, -996), (.resumeDataInvalid, -1002),
     ]
 
     @Test("Every cause has its code", arguments: codes)

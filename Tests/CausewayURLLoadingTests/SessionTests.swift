@@ -45,19 +45,23 @@ struct SessionTests {
         #expect(try await URLSession.shared.data(from: hello).0 == Data("hello".utf8))
     }
 
-    @Test("The lists have the tasks that have not ended")
+    @Test("The lists have the tasks that were resumed and have not ended")
     func lists() async {
-        let session = URLSession(configuration: .unhurried)
-        let data = session.dataTask(with: hello)
-        let upload = session.uploadTask(with: URLRequest(url: hello), from: Data())
-        let download = session.downloadTask(with: hello)
+        let session = MockProtocol.session("lists.mock") { _ in }
+        let url = URL(string: "http://lists.mock/")!
+        let data = session.dataTask(with: url)
+        let upload = session.uploadTask(with: URLRequest(url: url), from: Data())
+        let download = session.downloadTask(with: url)
+        #expect(await session.allTasks.isEmpty)
+        for task in [data, upload, download] { task.resume() }
+        upload.suspend()
         let (ofData, uploads, downloads) = await session.tasks
         #expect(ofData == [data] && uploads == [upload] && downloads == [download])
         #expect(await session.allTasks == [data, upload, download])
         data.cancel()
-        while data.state != .completed { await Task.yield() }
         #expect(await session.allTasks == [upload, download])
         session.invalidateAndCancel()
+        #expect(await session.allTasks.isEmpty)
     }
 
     @Test("Hundred cancelled tasks call their handlers once each")

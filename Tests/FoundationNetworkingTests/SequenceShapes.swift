@@ -200,7 +200,7 @@ struct SequenceShapes {
 }
 
 /// Never answers.
-private final class SilentProtocol: URLProtocol, @unchecked Sendable {
+final class SilentProtocol: URLProtocol, @unchecked Sendable {
     static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [SilentProtocol.self]

@@ -14,8 +14,10 @@ struct LoadFailure: Error, Sendable {
         case authenticationCancelled
         case badURL
         case timedOut
-        /// No loader handles the scheme.
+        /// No loader handles the scheme, or there is no URL.
         case unsupportedURL
+        /// Resume data has another format. The error code is that of Apple's framework.
+        case resumeDataInvalid
         case hostNotFound
         case connectionRefused
         /// The connection ended in the middle of a message.
@@ -97,11 +99,12 @@ extension LoadFailure {
     /// Returns the error code and the description of a cause.
     private static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
-        case .cancelled: (.cancelled, "The task was cancelled.")
+        case .cancelled: (.cancelled, "cancelled")
         case .authenticationCancelled: (.userCancelledAuthentication, "Authentication was cancelled.")
         case .badURL: (.badURL, "The URL is not valid.")
         case .timedOut: (.timedOut, "The request timed out.")
-        case .unsupportedURL: (.unsupportedURL, "No loader supports the scheme of the URL.")
+        case .unsupportedURL: (.unsupportedURL, "No loader supports the URL.")
+        case .resumeDataInvalid: (.unsupportedURL, "The resume data is not valid.")
         case .hostNotFound: (.cannotFindHost, "The name of the host does not exist or has no address.")
         case .connectionRefused: (.cannotConnectToHost, "The host does not accept the connection.")
         case .connectionLost: (.networkConnectionLost, "The connection ended before the response was complete.")

@@ -23,7 +23,7 @@ extension HTTPLoader {
                 value.fields.removeAll(name)
             }
         }
-        DefaultFields.add(to: &value, hasContent: hasContent, policy: request.values.cachePolicy)
+        DefaultFields.add(to: &value, hasContent: hasBytes, policy: request.values.cachePolicy)
         addCookies(to: &value)
         addAuthorization(to: &value)
         if isWebSocket { try addHandshake(to: &value) }
@@ -59,9 +59,16 @@ extension HTTPLoader {
         if case .none = request.values.body { false } else { true }
     }
 
+    /// Whether the request has content other than empty data.
+    private var hasBytes: Bool {
+        if case .data(let data) = request.values.body { !data.isEmpty } else { hasContent }
+    }
+
     /// Returns the content for the engine.
     func makeBody() throws(LoadFailure) -> HTTPRequestBody {
         guard let offset = nextOffset else { return .none }
+        // As on Apple platforms, a GET request must not have content.
+        guard request.values.method != "GET" || !hasBytes else { throw LoadFailure(.tooLarge) }
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
             // Beyond the end of a file that has become shorter, there is nothing to send.
@@ -80,9 +87,7 @@ extension HTTPLoader {
             case "POST", "PUT", "PATCH": return .data(Data())
             default: return .none
             }
-        case .data(let data):
-            guard request.values.method != "GET" || data.isEmpty else { throw LoadFailure(.tooLarge) }
-            return .data(offset == 0 ? data : Data(data.dropFirst(Int(offset))))
+        case .data(let data): return .data(offset == 0 ? data : Data(data.dropFirst(Int(offset))))
         case .stream(let stream): return makeBody(stream)
         }
     }

@@ -146,10 +146,11 @@ final class SessionCore: Sendable {
         endIfIdle(core.session)
     }
 
-    /// The tasks that have not completed, in order of creation.
+    /// The tasks that programs see in lists, in order of creation. As on Apple platforms, those that were never resumed are missing. Lists of
+    /// background sessions have them, because a later program may resume them.
     var tasks: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
-            .filter { $0.state != .completed }
+            .filter { isBackground ? $0.state != .completed : $0.core?.isListed == true }
     }
 
     /// Starts monitoring the timeouts of a task.

@@ -20,7 +20,7 @@ extension TaskCore {
             state.withLock { $0.clock.pause() }
             return transfer.session.enqueue(self)
         }
-        guard let request = originalRequest else { return finish(LoadFailure(.badURL)) }
+        guard let request = originalRequest else { return finish(LoadFailure(.unsupportedURL)) }
         attachBody(to: askingForRest(prepared(observed(session.core.completed(request)))))
     }
 
@@ -61,7 +61,7 @@ extension TaskCore {
     func load(_ request: URLRequest) {
         let request = session.core.network.secured(request)
         state.withLock { $0.currentRequest = request }
-        guard request.url?.scheme != nil else { return finish(LoadFailure(.badURL)) }
+        guard request.url?.scheme != nil else { return finish(LoadFailure(.unsupportedURL)) }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
         // Loaders of HTTP use the cache themselves.
@@ -129,7 +129,7 @@ extension TaskCore {
             let stored = plan.usesCache ? session.core.cachedResponse(for: attempt.request) : nil
             return ProtocolLoader(type, task: task, cachedResponse: stored, for: attempt)
         }
-        guard let url = attempt.request.url else { throw LoadFailure(.badURL) }
+        guard let url = attempt.request.url else { throw LoadFailure(.unsupportedURL) }
         if webSocket != nil { return try webSocketLoader(for: url, attempt) }
         switch url.scheme?.lowercased() {
         case "data":

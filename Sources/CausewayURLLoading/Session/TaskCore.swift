@@ -133,6 +133,9 @@ final class TaskCore: Sendable {
     /// Whether the task is running.
     var isRunning: Bool { state.withLock { $0.life.state == .running } }
 
+    /// Whether lists of the session's tasks contain the task.
+    var isListed: Bool { state.withLock { $0.life.isListed } }
+
     /// The priority of the task.
     var priority: Float { state.withLock { $0.options.priority } }
 

@@ -16,6 +16,8 @@ struct TaskLife: Sendable {
     private var phase = Phase.notBegun
     /// The number of `resume` calls that are needed until the task runs.
     private var suspensions = 1
+    /// Whether the task has ever been running.
+    private var hasRun = false
 
     /// The state that programs see.
     var state: URLSessionTask.State {
@@ -29,11 +31,15 @@ struct TaskLife: Sendable {
     /// Whether the task was cancelled or is complete.
     var isOver: Bool { phase == .canceling || phase == .completed }
 
+    /// Whether lists of the session's tasks contain the task: it has been running, and was neither cancelled nor completed.
+    var isListed: Bool { hasRun && !isOver }
+
     /// Ends one suspension. Calls beyond the number of suspensions have no effect.
     mutating func resume() -> Consequence {
         guard !isOver, suspensions > 0 else { return .none }
         suspensions -= 1
         guard suspensions == 0 else { return .none }
+        hasRun = true
         return phase == .notBegun ? .begin : .goOn
     }
 

@@ -18,7 +18,7 @@ extension URLSession {
 
     func makeUploadTask(resuming data: Data, _ outlet: TaskPlan.Outlet) -> URLSessionUploadTask {
         guard let resume = UploadResumeData(data), let request = resume.request else {
-            return makeUploadTask(nil, .data(Data()), outlet, failure: LoadFailure(.fileNotOpened))
+            return makeUploadTask(nil, .data(Data()), outlet, failure: LoadFailure(.resumeDataInvalid))
         }
         var plan = TaskPlan(source: resume.source, outlet: outlet, upload: resume.upload)
         // Data is in memory, so a background session cannot continue it.
@@ -27,7 +27,7 @@ extension URLSession {
     }
 
     func makeDownloadTask(_ request: URLRequest?, _ handler: FileHandler?) -> URLSessionDownloadTask {
-        let plan = TaskPlan(outlet: .file(handler), failure: request == nil ? LoadFailure(.fileNotOpened) : nil)
+        let plan = TaskPlan(outlet: .file(handler), failure: request == nil ? LoadFailure(.resumeDataInvalid) : nil)
         return announced(URLSessionDownloadTask(core: core.makeCore(self, request, plan)))
     }
 

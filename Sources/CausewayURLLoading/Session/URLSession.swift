@@ -97,7 +97,8 @@ public import Foundation
         core.queue.addOperation(completionHandler)
     }
 
-    /// Passes the data, upload and download tasks that have not completed to a completion handler on the delegate queue.
+    /// Passes the data, upload and download tasks that were resumed, and neither cancelled nor completed, to a completion handler on the
+    /// delegate queue.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
@@ -109,7 +110,8 @@ public import Foundation
         }
     }
 
-    /// Passes all tasks that have not completed to a completion handler on the delegate queue.
+    /// Passes all tasks that were resumed, and neither cancelled nor completed, to a completion handler on the delegate queue. Lists of
+    /// background sessions also have tasks that were never resumed.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
@@ -153,7 +155,7 @@ public import Foundation
 
     /// Creates a task that resumes an upload. It asks the server how much has arrived, and sends the rest. If the server has forgotten the
     /// upload, or the file has changed, the task starts over. If the resume data is invalid, the task fails with
-    /// `URLError.cannotOpenFile`.
+    /// `URLError.unsupportedURL`.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
@@ -201,7 +203,7 @@ public import Foundation
 
     /// Creates a task that resumes a download. It asks for the rest of the content with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2),
     /// and starts over if the content has changed, the server sends no ranges, or the file of the earlier download is gone. If the resume
-    /// data is invalid, the task fails with `URLError.cannotOpenFile`.
+    /// data is invalid, the task fails with `URLError.unsupportedURL`.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
     }

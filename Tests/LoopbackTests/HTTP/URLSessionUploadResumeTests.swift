@@ -300,7 +300,7 @@ extension Loopback {
         @Test("Invalid resume data fails")
         func invalid() async {
             let code = await failureCode { _ = try await privateSession().upload(resumeFrom: Data("x".utf8)) }
-            #expect(code == .cannotOpenFile)
+            #expect(code == .unsupportedURL)
         }
     }
 }
