@@ -72,6 +72,7 @@ let package = Package(
         .library(name: "CausewayURLLoading", targets: ["CausewayURLLoading"]),
         .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
         .library(name: "CausewayObservability", targets: ["CausewayObservability"]),
+        .library(name: "CausewayClient", targets: ["CausewayClient"]),
         .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
@@ -183,6 +184,14 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: house),
+        // A client of one HTTP server, over `URLSession`.
+        .target(
+            name: "CausewayClient",
+            dependencies: [
+                "Causeway", "CausewaySystem", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
@@ -254,7 +263,8 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines", "CausewayProtocols",
+                "Causeway", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
+                "CausewayProtocols",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
                 "CausewayWire",
@@ -276,6 +286,10 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayClientTests",
+            dependencies: ["CausewayClient", "CausewaySystem", "CausewayTestKit", "CausewayURLLoading"],
             swiftSettings: house),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),

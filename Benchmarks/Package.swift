@@ -35,6 +35,14 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
+        // Compares the typed client with URLSession, against a running server.
+        .executableTarget(
+            name: "ClientRatios",
+            dependencies: [
+                .product(name: "CausewayClient", package: "causeway"),
+                .product(name: "CausewayURLLoading", package: "causeway"),
+            ],
+            swiftSettings: house),
         // Measures responses from the cache.
         .executableTarget(
             name: "CacheHits", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],

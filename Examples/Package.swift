@@ -33,6 +33,9 @@ let package = Package(
                 name: example, dependencies: [.product(name: "CausewayURLLoading", package: "causeway")], path: example)
         } + [
             .executableTarget(
+                name: "TypedClient", dependencies: [.product(name: "CausewayClient", package: "causeway")],
+                path: "TypedClient"),
+            .executableTarget(
                 name: "HTTPHello",
                 dependencies: [
                     .product(name: "Causeway", package: "causeway"),

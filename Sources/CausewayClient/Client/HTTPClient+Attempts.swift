@@ -1,0 +1,175 @@
+internal import CausewayURLLoading
+internal import CausewayWire
+internal import Foundation
+
+/// A response with its content in any form.
+struct Exchange<Content: Sendable>: Sendable {
+    let content: Content
+    let response: HTTPURLResponse
+    let attempts: Int
+}
+
+/// The number of times that a request was sent, and why.
+private struct AttemptCounts {
+    /// The limit of repetitions that interceptors demand, so that two of them cannot repeat a request forever.
+    static let adviceLimit = 5
+
+    var attempt = 1
+    /// The repetitions that interceptors demanded, and those of them that needed no idempotent request.
+    var advised = 0
+    var resends = 0
+}
+
+extension HTTPClient {
+    /// Loads one attempt.
+    typealias Loader<Content> = @Sendable (URLRequest) async throws -> (Content, HTTPURLResponse)
+
+    /// Sends a request, and sends it again as the interceptors and the policy decide.
+    ///
+    /// - Parameters:
+    ///   - prepared: The request.
+    ///   - call: The number of the call, for events.
+    ///   - discard: Releases the content of an attempt that is not the last.
+    ///   - load: Performs one attempt.
+    /// - Throws: ``HTTPClientError`` or `CancellationError`.
+    func perform<Content: Sendable>(
+        _ prepared: PreparedRequest, call: UInt64, discarding discard: @Sendable (Content) -> Void = { _ in },
+        _ load: @escaping Loader<Content>
+    ) async throws -> Exchange<Content> {
+        try await awaitPermission(prepared, call)
+        var counts = AttemptCounts()
+        while true {
+            try Task.checkCancellation()
+            let request = try await adapted(prepared.urlRequest, counts.attempt)
+            report(call, prepared) { .sent(attempt: counts.attempt) }
+            let result = await attempt(request, load)
+            if Task.isCancelled {
+                if case .success((let content, _)) = result { discard(content) }
+                throw CancellationError()
+            }
+            if case .success((let content, let response)) = result, response.statusCode < 400 {
+                return Exchange(content: content, response: response, attempts: counts.attempt)
+            }
+            let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
+            guard let wait = await wait(after: failure, prepared, &counts) else {
+                return try Self.exchange(result, request, counts)
+            }
+            if case .success((let content, _)) = result { discard(content) }
+            report(call, prepared) { .willRetry(after: wait, because: Self.reason(failure)) }
+            counts.attempt += 1
+            if wait > .zero { try await clock.sleep(for: wait) }
+        }
+    }
+
+    private func attempt<Content: Sendable>(
+        _ request: URLRequest, _ load: @escaping Loader<Content>
+    ) async -> Result<(Content, HTTPURLResponse), any Error> {
+        do {
+            guard let gate else { return .success(try await load(request)) }
+            return .success(try await gate.run { try await load(request) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func adapted(_ request: URLRequest, _ attempt: Int) async throws -> URLRequest {
+        guard !configuration.interceptors.isEmpty else { return request }
+        var adapted = request
+        do {
+            for interceptor in configuration.interceptors {
+                adapted = try await interceptor.adapt(adapted, attempt: attempt)
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw HTTPClientError(.interceptor, "\(error)", underlying: error).about(request, attempts: attempt - 1)
+        }
+        return adapted
+    }
+
+    private static func failure(
+        of result: Result<HTTPURLResponse, any Error>, _ request: URLRequest, _ prepared: PreparedRequest,
+        _ counts: AttemptCounts
+    ) -> AttemptFailure {
+        var (response, error): (HTTPURLResponse?, (any Error)?) = (nil, nil)
+        switch result {
+        case .success(let received): response = received
+        case .failure(let thrown): error = thrown
+        }
+        return AttemptFailure(
+            request: request, attempt: counts.attempt, resends: counts.resends, response: response, error: error,
+            isIdempotent: prepared.request.isIdempotent)
+    }
+
+    /// Decides about a failed attempt. Returns the wait before the next one, or `nil`.
+    private func wait(
+        after failure: AttemptFailure, _ prepared: PreparedRequest, _ counts: inout AttemptCounts
+    ) async -> Duration? {
+        for interceptor in configuration.interceptors {
+            switch await interceptor.advice(after: failure) {
+            case .pass: continue
+            case .fail: return nil
+            case .retry(let wait):
+                guard failure.isIdempotent, counts.advised < AttemptCounts.adviceLimit else { return nil }
+                counts.advised += 1
+                return max(wait, .zero)
+            case .resend:
+                guard counts.advised < AttemptCounts.adviceLimit else { return nil }
+                counts.advised += 1
+                counts.resends += 1
+                return .zero
+            }
+        }
+        guard let outcome = Self.outcome(failure) else { return nil }
+        var random = SystemRandomNumberGenerator()
+        let policy = prepared.request.retryPolicy ?? configuration.retryPolicy
+        return policy.delay(
+            after: outcome, attempt: failure.attempt - counts.advised, isIdempotent: failure.isIdempotent,
+            using: &random)
+    }
+
+    private static func outcome(_ failure: AttemptFailure) -> RetryPolicy.Outcome? {
+        if let response = failure.response {
+            let now = Int(Date().timeIntervalSince1970)
+            let field = response.value(forHTTPHeaderField: "Retry-After")
+            let wait = field.flatMap { RetryAfter(parsing: $0, now: now) }.map { Duration.seconds($0.delay(now: now)) }
+            return .status(response.statusCode, retryAfter: wait)
+        }
+        return (failure.error as? URLError).map { .error($0.code) }
+    }
+
+    private static func reason(_ failure: AttemptFailure) -> String {
+        if let response = failure.response { return "status \(response.statusCode)" }
+        return (failure.error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "error"
+    }
+
+    private static func exchange<Content: Sendable>(
+        _ result: Result<(Content, HTTPURLResponse), any Error>, _ request: URLRequest, _ counts: AttemptCounts
+    ) throws -> Exchange<Content> {
+        do {
+            let (content, response) = try result.get()
+            return Exchange(content: content, response: response, attempts: counts.attempt)
+        } catch let error as HTTPClientError {
+            throw error.about(request, error.response, error.content, attempts: counts.attempt)
+        } catch {
+            let message = (error as? URLError)?.localizedDescription ?? "\(error)"
+            throw HTTPClientError(.transport, message, underlying: error).about(request, attempts: counts.attempt)
+        }
+    }
+
+    /// Waits until a large transfer may start, as the policy for metered networks demands.
+    private func awaitPermission(_ prepared: PreparedRequest, _ call: UInt64) async throws {
+        let policy = configuration.meteredPolicy
+        guard policy.treatment != .allow else { return }
+        let size = max(prepared.source.byteCount ?? 0, prepared.request.expectedByteCount ?? 0)
+        switch policy.treatment(of: size, on: network.current) {
+        case .allow: return
+        case .refuse:
+            throw HTTPClientError(.meteredNetwork, "\(size) bytes, and the network is metered")
+                .about(prepared.urlRequest, attempts: 0)
+        case .hold:
+            report(call, prepared) { .held }
+            for await now in network.updates() where policy.treatment(of: size, on: now) == .allow { return }
+            try Task.checkCancellation()
+        }
+    }
+}

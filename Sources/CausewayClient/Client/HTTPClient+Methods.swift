@@ -1,0 +1,131 @@
+internal import Foundation
+
+/// Requests with the usual methods. Each has two forms: a typed one, whose value is decoded from JSON, and one with a ``ResponseSerializer``. Both return the value; use
+/// ``HTTPClient/send(_:as:progress:)`` for the status and the header fields.
+extension HTTPClient {
+    /// Gets a value that is decoded from JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
+    public func get<Value: Decodable & Sendable>(
+        _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        try await get(path, query: query, headers: headers, as: .json(decoder: configuration.decoder))
+    }
+
+    /// Gets a value that a serializer makes.
+    ///
+    /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
+    public func get<Value: Sendable>(
+        _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
+        as serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        try await value("GET", path, query, headers, .none, serializer)
+    }
+
+    /// Asks for the header fields of a resource.
+    ///
+    /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
+    @discardableResult
+    public func head(
+        _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:]
+    ) async throws -> ClientResponse<Void> {
+        var request = ClientRequest("HEAD", path, query: query)
+        request.headers = headers
+        return try await send(request, as: .none)
+    }
+
+    /// Posts content and decodes the response from JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    public func post<Value: Decodable & Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        try await value("POST", path, query, headers, body, .json(decoder: configuration.decoder))
+    }
+
+    /// Posts content.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    @discardableResult
+    public func post<Value: Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        try await value("POST", path, query, headers, body, serializer)
+    }
+
+    /// Puts content and decodes the response from JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    public func put<Value: Decodable & Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        try await value("PUT", path, query, headers, body, .json(decoder: configuration.decoder))
+    }
+
+    /// Puts content.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    @discardableResult
+    public func put<Value: Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        try await value("PUT", path, query, headers, body, serializer)
+    }
+
+    /// Patches a resource and decodes the response from JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    public func patch<Value: Decodable & Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        try await value("PATCH", path, query, headers, body, .json(decoder: configuration.decoder))
+    }
+
+    /// Patches a resource.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    @discardableResult
+    public func patch<Value: Sendable>(
+        _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
+        as serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        try await value("PATCH", path, query, headers, body, serializer)
+    }
+
+    /// Deletes a resource and decodes the response from JSON.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    public func delete<Value: Decodable & Sendable>(
+        _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        try await value("DELETE", path, query, headers, .none, .json(decoder: configuration.decoder))
+    }
+
+    /// Deletes a resource.
+    ///
+    /// Cancellation: throws `CancellationError`. The server may have handled the request.
+    @discardableResult
+    public func delete<Value: Sendable>(
+        _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
+        as serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        try await value("DELETE", path, query, headers, .none, serializer)
+    }
+
+    private func value<Value: Sendable>(
+        _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
+        _ body: RequestBody, _ serializer: ResponseSerializer<Value>
+    ) async throws -> Value {
+        var request = ClientRequest(method, path, query: query)
+        request.headers = headers
+        request.body = body
+        return try await send(request, as: serializer).value
+    }
+}

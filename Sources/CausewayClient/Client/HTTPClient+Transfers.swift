@@ -1,0 +1,129 @@
+public import CausewayURLLoading
+public import Foundation
+
+extension HTTPClient {
+    /// Downloads a response to a file whose place is chosen when the response is known.
+    ///
+    /// The file appears under its name when it is complete, and replaces an older one at once. After a failure there is no new file.
+    ///
+    /// Cancellation: throws `CancellationError`; there is no new file.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - progress: Called with the progress, on a queue of the session; `nil` for none. The fraction never falls, and ends at 1.
+    ///   - destination: Returns the URL of the file. It is called for statuses from 200 to 299. The name that the server proposes is `suggestedFilename` of the
+    ///     response: check it before it becomes a part of a path.
+    /// - Returns: The response; its value is the URL of the file.
+    /// - Throws: ``HTTPClientError`` or `CancellationError`.
+    public func download(
+        _ request: ClientRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        to destination: @Sendable (HTTPURLResponse) throws -> URL
+    ) async throws -> ClientResponse<URL> {
+        try await observed(request, accept: nil) { prepared, call in
+            let session = session
+            let exchange = try await perform(prepared, call: call, discarding: { Self.remove($0) }) { request in
+                let (content, response) = try await Transfer(progress: progress).run(
+                    session.downloadTask(with: request))
+                guard case .file(let file) = content else { throw URLError(.cannotCreateFile) }
+                return (file, response)
+            }
+            let file = exchange.content
+            defer { Self.remove(file) }
+            do throws(HTTPClientError) {
+                let place = try Self.place(for: exchange.response, destination)
+                try Destination.place(file, at: place)
+                return ClientResponse(value: place, http: exchange.response, attempts: exchange.attempts)
+            } catch {
+                let kept = Self.beginning(of: file, configuration.maximumErrorContentLength)
+                throw error.about(prepared.urlRequest, exchange.response, kept, attempts: exchange.attempts)
+            }
+        }
+    }
+
+    /// Passes the content of a response to a closure while it arrives, for parsers of streams. The content is received only as fast as the closure reads it.
+    ///
+    /// Cancellation: ends the sequence with an error, and throws `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - request: The request. It is sent again only until its response has begun.
+    ///   - statuses: The accepted statuses.
+    ///   - body: Reads the content. The task ends when it returns.
+    /// - Throws: ``HTTPClientError``, `CancellationError`, or the error of `body`.
+    public func stream<Value: Sendable>(
+        _ request: ClientRequest, statuses: Range<Int> = 200..<300,
+        _ body: @Sendable (HTTPURLResponse, URLSession.AsyncBytes) async throws -> Value
+    ) async throws -> Value {
+        let exchange = try await observed(request, accept: nil) { prepared, call in
+            let exchange = try await perform(prepared, call: call, discarding: { $0.task.cancel() }) { request in
+                try await self.loadBytes(request, prepared.source)
+            }
+            guard statuses.contains(exchange.response.statusCode) else {
+                let kept = try await beginning(of: exchange.content)
+                throw HTTPClientError(
+                    .unacceptableStatus, "expected \(statuses.lowerBound) to \(statuses.upperBound - 1)"
+                ).about(prepared.urlRequest, exchange.response, kept, attempts: exchange.attempts)
+            }
+            return exchange
+        }
+        running.add(1)
+        defer {
+            running.add(-1)
+            exchange.content.task.cancel()
+        }
+        do {
+            return try await body(exchange.response, exchange.content)
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// Returns the content that an error keeps, and ends the task. A failure of the content is not thrown: the status explains more.
+    private func beginning(of bytes: URLSession.AsyncBytes) async throws -> Data {
+        var kept = Data()
+        defer { bytes.task.cancel() }
+        do {
+            for try await byte in bytes.prefix(configuration.maximumErrorContentLength) { kept.append(byte) }
+        } catch {
+            try Task.checkCancellation()
+        }
+        return kept
+    }
+
+    private func loadBytes(
+        _ request: URLRequest, _ source: RequestBody.Source
+    ) async throws -> (URLSession.AsyncBytes, HTTPURLResponse) {
+        var request = request
+        switch source {
+        case .none, .data: break
+        case .file(let url): request.httpBodyStream = InputStream(url: url)
+        case .form(let form):
+            request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
+            request.httpBodyStream = try form.makeInputStream()
+        }
+        let (bytes, response) = try await session.bytes(for: request)
+        guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (bytes, http)
+    }
+
+    private static func place(
+        for response: HTTPURLResponse, _ destination: (HTTPURLResponse) throws -> URL
+    ) throws(HTTPClientError) -> URL {
+        guard (200..<300).contains(response.statusCode) else {
+            throw HTTPClientError(.unacceptableStatus, "expected 200 to 299")
+        }
+        do {
+            return try destination(response)
+        } catch {
+            throw HTTPClientError(.file, "no destination: \(error)", underlying: error)
+        }
+    }
+
+    private static func beginning(of file: URL, _ limit: Int) -> Data {
+        guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
+        defer { try? handle.close() }
+        return ((try? handle.read(upToCount: limit)) ?? nil) ?? Data()
+    }
+
+    private static func remove(_ file: URL) { try? FileManager.default.removeItem(at: file) }
+}

@@ -1,0 +1,136 @@
+internal import CausewaySystem
+public import CausewayURLLoading
+public import Foundation
+
+/// A client of one HTTP server: base URL, default header fields, typed responses and rules for failures, over a `URLSession`.
+///
+/// ```swift
+/// let client = try HTTPClient(baseURL: URL(string: "https://api.example/v1")!)
+/// let user: User = try await client.get("users/\(name)")
+/// let found: [User] = try await client.get("users", query: ["city": "Plzeň", "limit": 20])
+/// let stored: User = try await client.post("users", body: .json(User(name: "Ann")))
+/// ```
+///
+/// A client can be used from any task, and is made once per server: as a `static let`, or as a value that is passed on. Its session is invalidated when the client
+/// is released and its requests have ended.
+public final class HTTPClient: Sendable {
+    /// Loads content into memory. Tests replace it.
+    typealias DataLoader = @Sendable (URLRequest, RequestBody.Source) async throws -> (Data, HTTPURLResponse)
+
+    /// The settings.
+    public let configuration: Configuration
+    /// The session that performs the requests.
+    public let session: URLSession
+    let base: BaseURL
+    let clock: any Clock<Duration>
+    let network: NetworkWatch
+    let running = Activity()
+    let broadcast = Broadcast<ClientEvent>()
+    let sharedWork = SharedWork<PreparedRequest.Key, Exchange<Data>>()
+    let gate: RequestGate?
+    private let replacement: DataLoader?
+    private let lastCall = LockedValue<UInt64>(0)
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: An `http` or `https` URL. The paths of requests are appended to its path, whether or not that ends with a slash.
+    ///   - configuration: The settings. Later changes of the session's configuration have no effect.
+    ///   - delegate: The delegate of the session, for example for challenges; `nil` for none.
+    /// - Throws: ``HTTPClientError/Code/invalidRequest`` if the URL is not an absolute `http` or `https` URL.
+    public convenience init(
+        baseURL: URL, configuration: Configuration = Configuration(), delegate: (any URLSessionDelegate)? = nil
+    ) throws(HTTPClientError) {
+        let session = URLSession(configuration: configuration.session, delegate: delegate, delegateQueue: nil)
+        try self.init(
+            baseURL: baseURL, configuration: configuration, session: session, loader: nil, clock: ContinuousClock(),
+            reachability: nil)
+    }
+
+    init(
+        baseURL: URL, configuration: Configuration, session: URLSession, loader: DataLoader?,
+        clock: any Clock<Duration>,
+        reachability: (any ReachabilitySource)?
+    ) throws(HTTPClientError) {
+        guard let base = BaseURL(baseURL) else {
+            throw HTTPClientError(.invalidRequest, "the base URL is not an absolute http or https URL")
+        }
+        self.base = base
+        self.configuration = configuration
+        self.session = session
+        self.clock = clock
+        replacement = loader
+        let limits = configuration.concurrencyLimits
+        let gate = limits.map { _ in RequestGate(limit: 1) }
+        network = NetworkWatch(reachability ?? SystemReachability(host: baseURL.host() ?? "")) { now in
+            if let limits { gate?.setLimit(limits.limit(on: now)) }
+        }
+        self.gate = gate
+        if let limits {
+            gate?.setLimit(limits.limit(on: network.current))
+            network.start()
+        }
+    }
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// The base URL.
+    public var baseURL: URL { base.url }
+
+    // MARK: Observation
+
+    /// The state of the network on the way to the server. A client never asks for it before it sends: see ``Reachability``.
+    public var reachability: Reachability { network.current }
+
+    /// The state of the network: the current one, and then each change. A slow reader gets the latest state.
+    public var reachabilityUpdates: AsyncStream<Reachability> { network.updates() }
+
+    /// The number of calls of the client that have not ended.
+    public var activeCallCount: Int { running.count }
+
+    /// The number of calls that have not ended: the current one, and then each change, for an activity indicator. A slow reader gets the latest number.
+    public var activity: AsyncStream<Int> { running.updates() }
+
+    /// The events of the client from now on. A slow reader misses the oldest events: 256 wait for it.
+    public var events: AsyncStream<ClientEvent> { broadcast.stream(capacity: 256) }
+
+    // MARK: Loading
+
+    func newCall() -> UInt64 {
+        lastCall.withLock { last in
+            last += 1
+            return last
+        }
+    }
+
+    /// Loads content into memory.
+    func loadData(
+        _ request: URLRequest, _ source: RequestBody.Source, progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> (Data, HTTPURLResponse) {
+        if let replacement { return try await replacement(request, source) }
+        if progress != nil || configuration.maximumContentLength != nil {
+            let transfer = Transfer(limit: configuration.maximumContentLength, progress: progress)
+            guard case (.data(let data), let response) = try await transfer.run(task(for: request, source)) else {
+                throw URLError(.badServerResponse)
+            }
+            return (data, response)
+        }
+        let (data, response) =
+            switch source {
+            case .none, .data: try await session.data(for: request)
+            case .file(let url): try await session.upload(for: request, fromFile: url)
+            case .form(let form): try await session.upload(for: request, from: form)
+            }
+        guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (data, http)
+    }
+
+    private func task(for request: URLRequest, _ source: RequestBody.Source) -> URLSessionTask {
+        switch source {
+        case .none: session.dataTask(with: request)
+        case .data(let data): session.uploadTask(with: request, from: data)
+        case .file(let url): session.uploadTask(with: request, fromFile: url)
+        case .form(let form): session.uploadTask(with: request, from: form)
+        }
+    }
+}

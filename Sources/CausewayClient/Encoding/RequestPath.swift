@@ -1,0 +1,89 @@
+/// The path of a request relative to the base URL of a client, with an optional query.
+///
+/// A literal is written as in a URL. Characters that a URL does not permit are encoded, and existing percent-encoding is kept. An interpolated value is
+/// data: all its special characters are encoded, so it stays a part of one segment, or of one value in the query.
+///
+/// ```swift
+/// let path: RequestPath = "users/\(name)/photos"     // name "a/b ?" gives users/a%2Fb%20%3F/photos
+/// ```
+///
+/// An empty value in the path, and a segment `.` or `..`, would reach another resource than the one that is written. Such a request is not sent: it fails
+/// with ``HTTPClientError/Code/invalidRequest``.
+public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable, CustomStringConvertible {
+    /// The percent-encoded path, without query.
+    let path: String
+    /// The percent-encoded query; `nil` if there is none.
+    let query: String?
+    /// Why the path must not be sent; `nil` if it may be.
+    let mistake: String?
+
+    /// Creates a path from text that is not known before. Only `/` keeps its meaning; all other special characters are encoded.
+    public init(text: String) {
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        path = segments.map { PercentEncoding.encoded($0, for: .value) }.joined(separator: "/")
+        query = nil
+        mistake = Self.mistake(in: path, hasEmptyValue: false)
+    }
+
+    /// Creates a path from a literal.
+    public init(stringLiteral literal: String) {
+        var parts = StringInterpolation(literalCapacity: literal.utf8.count, interpolationCount: 0)
+        parts.appendLiteral(literal)
+        self.init(stringInterpolation: parts)
+    }
+
+    /// Creates a path from a literal with values.
+    public init(stringInterpolation parts: StringInterpolation) {
+        path = parts.path
+        query = parts.query
+        mistake = Self.mistake(in: parts.path, hasEmptyValue: parts.hasEmptyValue)
+    }
+
+    /// The encoded path and query.
+    public var description: String { query.map { "\(path)?\($0)" } ?? path }
+
+    private static func mistake(in path: String, hasEmptyValue: Bool) -> String? {
+        if hasEmptyValue { return "a value in the path is empty" }
+        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        let hasDots = path.split(separator: "/").contains { segment in
+            // A URL parser treats an encoded dot as a dot (WHATWG URL §4.4).
+            let plain = segment.lowercased().replacing("%2e", with: ".")
+            return plain == "." || plain == ".."
+        }
+        return hasDots ? "the path has a segment . or .." : nil
+    }
+
+    /// Collects the parts of a literal with values.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        var path = ""
+        var query: String?
+        var hasEmptyValue = false
+
+        /// Creates an empty interpolation. Both numbers are hints of the compiler.
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+
+        /// Appends a piece of the literal.
+        public mutating func appendLiteral(_ literal: String) {
+            if query != nil {
+                query?.append(PercentEncoding.encoded(literal, for: .query, keepsTriplets: true))
+            } else if let mark = literal.firstIndex(of: "?") {
+                path += PercentEncoding.encoded(literal[..<mark], for: .path, keepsTriplets: true)
+                query = PercentEncoding.encoded(
+                    literal[literal.index(after: mark)...], for: .query, keepsTriplets: true)
+            } else {
+                path += PercentEncoding.encoded(literal, for: .path, keepsTriplets: true)
+            }
+        }
+
+        /// Appends a value, with all its special characters encoded.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            let text = value.description
+            if query == nil {
+                if text.isEmpty { hasEmptyValue = true }
+                path += PercentEncoding.encoded(text, for: .value)
+            } else {
+                query?.append(PercentEncoding.encoded(text, for: .value))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// The token of a client and its replacements. A late refusal of an old token does not replace a new one.
+struct TokenState: Sendable {
+    /// The consequence of a refused token.
+    enum Refusal: Equatable, Sendable {
+        /// The token has been replaced meanwhile. Use the current one.
+        case useCurrent
+        /// Get a new token. All callers with the same number share one refresh.
+        case refresh(generation: Int)
+        /// The new token was refused as well. A further refresh would only repeat that.
+        case fail
+    }
+
+    /// The current token; `nil` before the first.
+    private(set) var token: String?
+    /// The number of the token, from 0 on.
+    private(set) var generation = 0
+
+    init(token: String?) { self.token = token }
+
+    /// Replaces a token.
+    ///
+    /// - Parameter old: The number of the token that was refreshed. The result of an outdated refresh is ignored.
+    mutating func refreshed(_ new: String, replacing old: Int) {
+        guard old == generation else { return }
+        token = new
+        generation += 1
+    }
+
+    /// Judges a refusal.
+    ///
+    /// - Parameters:
+    ///   - used: The token that the request had.
+    ///   - resends: The number of times that the request was sent again after a refusal.
+    func refused(_ used: String?, resends: Int) -> Refusal {
+        guard resends == 0 else { return .fail }
+        return used == token ? .refresh(generation: generation) : .useCurrent
+    }
+}

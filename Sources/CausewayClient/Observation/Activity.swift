@@ -1,0 +1,46 @@
+internal import CausewaySystem
+
+/// Counts the requests that run, for an indicator in a user interface.
+final class Activity: Sendable {
+    private struct State {
+        var count = 0
+        var listeners: [UInt64: AsyncStream<Int>.Continuation] = [:]
+        var lastListener: UInt64 = 0
+    }
+
+    private let state = LockedValue(State())
+
+    deinit {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    /// The number of requests that run.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Changes the number.
+    func add(_ difference: Int) {
+        state.withLock { state in
+            state.count += difference
+            // Sent under the lock, so that the last value is the right one. A continuation of a stream only wakes its reader.
+            for listener in state.listeners.values { listener.yield(state.count) }
+        }
+    }
+
+    /// Returns a sequence that begins with the current number and continues with each change. A slow reader gets the last number.
+    func updates() -> AsyncStream<Int> {
+        let (stream, feed) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        let listener = state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = feed
+            feed.yield(state.count)
+            return state.lastListener
+        }
+        feed.onTermination = { [weak self] _ in _ = self?.state.withLock { $0.listeners.removeValue(forKey: listener) }
+        }
+        return stream
+    }
+}

@@ -1,0 +1,66 @@
+public import Causeway
+
+/// The state of the network, as far as this computer knows it.
+///
+/// A reachable network does not mean that a request will be delivered: the server, or a link on the way, can fail at any time. And a request can succeed although
+/// the last known state was "not reachable". So a client never asks before it sends: it sends, and handles the failure. Use reachability to explain a failure, to
+/// choose a moment for a repetition, and to spare metered networks.
+public struct Reachability: Hashable, Sendable, CustomStringConvertible {
+    /// The type of the network.
+    public enum Network: String, Hashable, Sendable {
+        /// Ethernet and the like.
+        case wired
+        /// Wi-Fi.
+        case wifi
+        /// A cellular network.
+        case cellular
+        /// This computer.
+        case loopback
+        /// A network of an unknown type, such as a virtual interface.
+        case unknown
+    }
+
+    /// The type of the network that is used first; `nil` if there is none.
+    public let network: Network?
+    /// Whether the network costs money by volume.
+    public let isExpensive: Bool
+    /// Whether the network is in Low Data Mode.
+    public let isConstrained: Bool
+
+    /// Creates a state.
+    public init(_ network: Network?, isExpensive: Bool = false, isConstrained: Bool = false) {
+        self.network = network
+        self.isExpensive = isExpensive
+        self.isConstrained = isConstrained
+    }
+
+    /// Creates the state that a path shows.
+    public init(_ path: NWPath) {
+        guard path.status == .satisfied else {
+            self.init(nil)
+            return
+        }
+        let network: Network =
+            if path.usesInterfaceType(.wiredEthernet) { .wired } else if path.usesInterfaceType(.wifi) {
+                .wifi
+            } else if path.usesInterfaceType(.cellular) { .cellular } else if path.usesInterfaceType(.loopback) {
+                .loopback
+            } else { .unknown }
+        self.init(network, isExpensive: path.isExpensive, isConstrained: path.isConstrained)
+    }
+
+    /// Whether there is a network.
+    public var isReachable: Bool { network != nil }
+    /// Whether the network is Wi-Fi.
+    public var isReachableViaWiFi: Bool { network == .wifi }
+    /// Whether the network is cellular.
+    public var isReachableViaCellular: Bool { network == .cellular }
+    /// Whether large transfers should be avoided: the network is cellular, expensive or in Low Data Mode.
+    public var isMetered: Bool { isReachable && (network == .cellular || isExpensive || isConstrained) }
+
+    /// The state in words, such as `wifi, expensive`.
+    public var description: String {
+        guard let network else { return "none" }
+        return network.rawValue + (isExpensive ? ", expensive" : "") + (isConstrained ? ", constrained" : "")
+    }
+}

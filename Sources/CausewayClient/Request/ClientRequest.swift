@@ -1,0 +1,86 @@
+public import Foundation
+
+/// A request of an ``HTTPClient``.
+///
+/// The methods of the client, such as `get` and `post`, make their requests. A program needs this type for other methods, and for
+/// the rules of a single request.
+public struct ClientRequest: Sendable {
+    /// What a request is for.
+    enum Target: Sendable {
+        case path(RequestPath)
+        case url(URL)
+    }
+
+    /// Rules that differ from those of the client.
+    struct Rules: Sendable {
+        var isIdempotent: Bool?
+        var retryPolicy: RetryPolicy?
+        var coalesces: Bool?
+        var timeout: TimeInterval?
+        var expectedByteCount: Int64?
+    }
+
+    /// The method, such as `GET`.
+    public var method: String
+    let target: Target
+    /// The parameters that are appended to the query.
+    public var query: RequestParameters
+    /// Header fields. They replace those of the client with the same names, in any case.
+    public var headers: [String: String] = [:]
+    /// The content.
+    public var body = RequestBody.none
+    var rules = Rules()
+
+    /// Creates a request for a path below the base URL of the client.
+    public init(_ method: String, _ path: RequestPath, query: RequestParameters = [:]) {
+        self.method = method
+        target = .path(path)
+        self.query = query
+    }
+
+    /// Creates a request for a URL that a response contained, such as a link to the next page. It must have the scheme, host and port of the client's base URL,
+    /// because the client adds its headers and tokens; otherwise the request fails with ``HTTPClientError/Code/foreignOrigin``.
+    public init(_ method: String, url: URL, query: RequestParameters = [:]) {
+        self.method = method
+        target = .url(url)
+        self.query = query
+    }
+
+    /// Whether sending the request twice has the same effect as sending it once. The default follows from the method (RFC 9110 §9.2.2): true for GET, HEAD,
+    /// PUT, DELETE, OPTIONS and TRACE. A request that is not idempotent is never repeated by a ``RetryPolicy``.
+    public var isIdempotent: Bool {
+        get { rules.isIdempotent ?? Self.isIdempotent(method) }
+        set { rules.isIdempotent = newValue }
+    }
+
+    /// The policy for this request; `nil` for that of the client.
+    public var retryPolicy: RetryPolicy? {
+        get { rules.retryPolicy }
+        set { rules.retryPolicy = newValue }
+    }
+
+    /// Whether the request may share the response of an equal request in flight; `nil` for the setting of the client. Only GET and HEAD without content can.
+    public var coalesces: Bool? {
+        get { rules.coalesces }
+        set { rules.coalesces = newValue }
+    }
+
+    /// The seconds without progress after which an attempt fails; `nil` for the setting of the session.
+    public var timeout: TimeInterval? {
+        get { rules.timeout }
+        set { rules.timeout = newValue }
+    }
+
+    /// The expected number of bytes of the response, for the ``MeteredPolicy``; `nil` if it is not known. The size of the content that is sent is known.
+    public var expectedByteCount: Int64? {
+        get { rules.expectedByteCount }
+        set { rules.expectedByteCount = newValue }
+    }
+
+    /// Whether the method reads only (RFC 9110 §9.2.1).
+    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+
+    private static func isIdempotent(_ method: String) -> Bool {
+        ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
+    }
+}

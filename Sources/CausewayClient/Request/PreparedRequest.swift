@@ -1,0 +1,88 @@
+internal import CausewayURLLoading
+internal import Foundation
+
+/// A request with its URL and header fields, before the interceptors have seen it.
+struct PreparedRequest: Sendable {
+    /// Requests with equal keys share one response.
+    struct Key: Hashable, Sendable {
+        var method: String
+        var url: URL
+        var fields: [String: String]
+        var timeout: TimeInterval
+    }
+
+    var urlRequest: URLRequest
+    var source: RequestBody.Source
+    var request: ClientRequest
+
+    /// The key under which the request shares a response; `nil` if it must be sent. It must be a GET or HEAD without content, and without conditions and ranges,
+    /// whose responses belong to the state of one caller.
+    var sharingKey: Key? {
+        guard case .none = source, request.method == "GET" || request.method == "HEAD", let url = urlRequest.url else {
+            return nil
+        }
+        let fields = urlRequest.allHTTPHeaderFields ?? [:]
+        return Key(method: request.method, url: url, fields: fields, timeout: urlRequest.timeoutInterval)
+    }
+}
+
+/// The base URL of a client in the form that requests need.
+struct BaseURL: Sendable {
+    let url: URL
+    /// Scheme and authority.
+    private let prefix: String
+    /// The encoded path without a final slash.
+    private let path: String
+    private let query: String?
+
+    /// - Returns: `nil` unless the URL is absolute, with the scheme http or https and a host.
+    init?(_ url: URL) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = parts.percentEncodedHost, !host.isEmpty
+        else { return nil }
+        self.url = url
+        let password = parts.percentEncodedPassword.map { ":\($0)" } ?? ""
+        let user = parts.percentEncodedUser.map { "\($0)\(password)@" } ?? ""
+        prefix = "\(scheme)://\(user)\(host)" + (parts.port.map { ":\($0)" } ?? "")
+        var path = parts.percentEncodedPath
+        while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        self.path = path
+        query = parts.percentEncodedQuery
+    }
+
+    /// Returns the URL of a target.
+    ///
+    /// - Throws: ``HTTPClientError`` for a path that must not be sent, and for a URL of another origin.
+    func url(of target: ClientRequest.Target, query added: RequestParameters) throws(HTTPClientError) -> URL {
+        switch target {
+        case .path(let relative):
+            if let mistake = relative.mistake { throw HTTPClientError(.invalidRequest, mistake) }
+            var text = prefix + path
+            let rest = relative.path.utf8.first == UInt8(ascii: "/") ? relative.path.dropFirst() : relative.path[...]
+            // An empty path is the base URL as it was given, with or without a final slash.
+            text += rest.isEmpty ? (url.path(percentEncoded: true).hasSuffix("/") ? "/" : "") : "/" + rest
+            return try Self.url(text, [query, relative.query, added.isEmpty ? nil : added.query])
+        case .url(let absolute):
+            guard let other = BaseURL(absolute), isSameOrigin(other) else {
+                throw HTTPClientError(.foreignOrigin, "the URL belongs to another host, port or scheme than the client")
+            }
+            let text = prefix + absolute.path(percentEncoded: true)
+            return try Self.url(text, [other.query, added.isEmpty ? nil : added.query])
+        }
+    }
+
+    private func isSameOrigin(_ other: BaseURL) -> Bool {
+        func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
+        return url.scheme?.lowercased() == other.url.scheme?.lowercased()
+            && url.host()?.lowercased() == other.url.host()?.lowercased() && port(url) == port(other.url)
+    }
+
+    private static func url(_ text: String, _ queries: [String?]) throws(HTTPClientError) -> URL {
+        let queries = queries.compactMap(\.self).filter { !$0.isEmpty }
+        guard let url = URL(string: queries.isEmpty ? text : text + "?" + queries.joined(separator: "&")) else {
+            throw HTTPClientError(.invalidRequest, "the path and the query form no URL")
+        }
+        return url
+    }
+}

@@ -1,0 +1,46 @@
+internal import CausewayWire
+public import CausewayURLLoading
+public import Foundation
+
+/// A response with its content as a value.
+public struct ClientResponse<Value: Sendable>: Sendable {
+    /// The content, as the serializer made it.
+    public let value: Value
+    /// The status and the header fields.
+    public let http: HTTPURLResponse
+    /// The number of times that the request was sent.
+    public let attempts: Int
+
+    /// The status.
+    public var status: Int { http.statusCode }
+
+    /// Returns the value of a header field, or `nil`. The case of the name does not matter.
+    public func header(_ name: String) -> String? { http.value(forHTTPHeaderField: name) }
+}
+
+/// A response with its content as bytes: the input of a ``ResponseSerializer``.
+public struct ReceivedResponse: Sendable {
+    /// The content.
+    public let data: Data
+    /// The status and the header fields.
+    public let http: HTTPURLResponse
+
+    /// Creates a response, for tests of serializers.
+    public init(data: Data, http: HTTPURLResponse) {
+        self.data = data
+        self.http = http
+    }
+
+    /// The status.
+    public var status: Int { http.statusCode }
+
+    /// The media type and subtype in lower case, without parameters; `nil` if the response names none.
+    public var mediaType: String? { parsedType?.essence }
+
+    /// The name of the character encoding in lower case; `nil` if the response names none.
+    public var charset: String? { parsedType?.charset }
+
+    private var parsedType: MediaType? {
+        http.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType(parsing: $0) }
+    }
+}

@@ -1,0 +1,58 @@
+/// A set of media types, such as `application/json`, `image/*`, or `*/*+xml` for every type with the suffix (RFC 6839).
+struct MediaTypePattern: Sendable {
+    private enum Kind: Sendable {
+        case all
+        case type(String)
+        case suffix(String)
+        case exact(String)
+    }
+
+    private let kind: Kind
+
+    init(_ text: String) {
+        let text = text.lowercased()
+        kind =
+            if text == "*/*" { .all } else if text.hasPrefix("*/*+") {
+                .suffix(String(text.dropFirst(3)))
+            } else if text.hasSuffix("/*") { .type(String(text.dropLast())) } else { .exact(text) }
+    }
+
+    /// Returns whether a media type in lower case belongs to the set.
+    func contains(_ mediaType: String) -> Bool {
+        switch kind {
+        case .all: true
+        case .type(let prefix): mediaType.hasPrefix(prefix)
+        case .suffix(let suffix): mediaType.hasSuffix(suffix)
+        case .exact(let exact): mediaType == exact
+        }
+    }
+}
+
+/// The media types that a serializer accepts.
+struct MediaTypeSet: Sendable {
+    let names: [String]
+    /// The value of the field `Accept` (RFC 9110 §12.5.1); `nil` if every type is accepted. Suffixes cannot be expressed.
+    let acceptField: String?
+    private let patterns: [MediaTypePattern]
+
+    /// The types of JSON: the registered ones, and those with which servers send it to scripts.
+    static let json = MediaTypeSet([
+        "application/json", "*/*+json", "text/json", "text/javascript", "application/javascript",
+    ])
+
+    init(_ names: [String]) {
+        self.names = names
+        patterns = names.map { MediaTypePattern($0) }
+        let types = names.filter { !$0.hasPrefix("*/*+") }
+        acceptField = types.isEmpty ? nil : types.joined(separator: ", ")
+    }
+
+    /// Whether every type is accepted.
+    var containsAll: Bool { patterns.isEmpty }
+
+    /// Returns whether the set names a type in these words. A response mostly has such a type, which then need not be parsed.
+    func names(_ field: String) -> Bool { names.contains(field) }
+
+    /// Returns whether a media type in lower case belongs to the set.
+    func contains(_ mediaType: String) -> Bool { patterns.contains { $0.contains(mediaType) } }
+}

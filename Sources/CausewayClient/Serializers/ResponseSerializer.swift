@@ -1,0 +1,80 @@
+/// Checks a response and makes a value from its content.
+///
+/// The client has serializers for JSON, property lists, text, images and bytes. A program adds its own with a closure, here for XML with a parser of its choice:
+///
+/// ```swift
+/// let serializer = ResponseSerializer<Invoice>(accepting: ["application/xml", "text/xml", "*/*+xml"]) { response in
+///     try InvoiceParser().parse(response.data)
+/// }
+/// ```
+///
+/// A response whose status or media type is not accepted is not passed to the closure. It becomes an ``HTTPClientError`` with the status, the header fields and
+/// the beginning of the content.
+public struct ResponseSerializer<Value: Sendable>: Sendable {
+    /// The statuses that are accepted. The default is 200 to 299.
+    public var statuses: Range<Int> = 200..<300
+    /// The media types that are accepted: `type/subtype`, `type/*`, or `*/*+suffix`. An empty list accepts all. A response without a type is accepted, because
+    /// a server may leave it out (RFC 9110 §8.3).
+    public var mediaTypes: [String] { types.names }
+    let types: MediaTypeSet
+    private let make: @Sendable (ReceivedResponse) throws -> Value
+
+    /// Creates a serializer.
+    ///
+    /// - Parameters:
+    ///   - mediaTypes: The accepted media types. They are sent in the field `Accept` if the request has none.
+    ///   - make: Makes the value. Its errors become ``HTTPClientError/Code/serialization``; an ``HTTPClientError`` is passed on.
+    public init(accepting mediaTypes: [String] = [], _ make: @escaping @Sendable (ReceivedResponse) throws -> Value) {
+        self.init(MediaTypeSet(mediaTypes), make)
+    }
+
+    init(_ types: MediaTypeSet, _ make: @escaping @Sendable (ReceivedResponse) throws -> Value) {
+        self.types = types
+        self.make = make
+    }
+
+    /// Returns a serializer that accepts other statuses.
+    public func accepting(statuses: Range<Int>) -> Self {
+        var other = self
+        other.statuses = statuses
+        return other
+    }
+
+    /// Returns a serializer that converts the value.
+    public func map<Other: Sendable>(_ convert: @escaping @Sendable (Value) throws -> Other) -> ResponseSerializer<
+        Other
+    > {
+        let make = make
+        return ResponseSerializer<Other>(types) { try convert(make($0)) }.accepting(statuses: statuses)
+    }
+
+    /// Checks a response and returns its value.
+    ///
+    /// - Throws: ``HTTPClientError`` without the facts of the request.
+    public func value(of response: ReceivedResponse) throws(HTTPClientError) -> Value {
+        try validate(response)
+        do {
+            return try make(response)
+        } catch let error as HTTPClientError {
+            throw error
+        } catch {
+            throw HTTPClientError(.serialization, "\(error)", underlying: error)
+        }
+    }
+
+    /// Checks the status and the media type of a response.
+    func validate(_ response: ReceivedResponse) throws(HTTPClientError) {
+        guard statuses.contains(response.status) else {
+            throw HTTPClientError(.unacceptableStatus, "expected \(statuses.lowerBound) to \(statuses.upperBound - 1)")
+        }
+        // There is nothing to judge without content, as after 204 and HEAD.
+        guard !types.containsAll, !response.data.isEmpty,
+            let field = response.http.value(forHTTPHeaderField: "Content-Type"), !types.names(field),
+            let type = response.mediaType
+        else { return }
+        guard types.contains(type) else {
+            throw HTTPClientError(
+                .unacceptableContentType, "\(type), expected \(mediaTypes.joined(separator: ", "))")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import CausewaySystem
+
+/// Lets a limited number of requests run at the same time.
+final class RequestGate: Sendable {
+    private struct State {
+        var queue: AdmissionQueue
+        var callers: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var lastCaller: UInt64 = 0
+    }
+
+    private let state: LockedValue<State>
+
+    init(limit: Int) { state = LockedValue(State(queue: AdmissionQueue(limit: limit))) }
+
+    /// The number of requests that wait.
+    var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
+
+    /// Runs a request when its turn comes.
+    ///
+    /// Cancellation: a request that waits throws `CancellationError`.
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await enter()
+        defer { resume(state.withLock { state in Self.callers(state.queue.ended(), &state) }) }
+        return try await body()
+    }
+
+    /// Changes the limit.
+    func setLimit(_ limit: Int) {
+        resume(state.withLock { state in Self.callers(state.queue.limitChanged(to: limit), &state) })
+    }
+
+    private func enter() async throws {
+        let caller = state.withLock { state in
+            state.lastCaller += 1
+            return state.lastCaller
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state -> Result<Void, any Error>? in
+                    // The cancellation handler may have run before the caller waited.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if state.queue.arrived(caller) { return .success(()) }
+                    state.callers[caller] = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+                // A caller that was admitted meanwhile notices the cancellation in its request.
+                state.queue.abandoned(caller) ? state.callers.removeValue(forKey: caller) : nil
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    private static func callers(_ ids: [UInt64], _ state: inout State) -> [CheckedContinuation<Void, any Error>] {
+        ids.compactMap { state.callers.removeValue(forKey: $0) }
+    }
+
+    private func resume(_ callers: [CheckedContinuation<Void, any Error>]) {
+        for caller in callers { caller.resume() }
+    }
+}

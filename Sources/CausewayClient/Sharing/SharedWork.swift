@@ -1,0 +1,87 @@
+internal import CausewaySystem
+
+/// Runs equal work once for all callers that ask for it meanwhile.
+///
+/// The work runs in an unstructured task, because no caller owns it: a caller that is cancelled leaves at once, and the others go on. The work is cancelled when
+/// the last caller has left. The task has the priority and the task-local values of the first caller.
+final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct State {
+        var table = SharingTable<Key>()
+        var callers: [UInt64: CheckedContinuation<Value, any Error>] = [:]
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        var lastCaller: UInt64 = 0
+    }
+
+    private let state = LockedValue(State())
+
+    /// The number of callers that wait.
+    var callerCount: Int { state.withLock { $0.table.callerCount } }
+
+    /// Returns the result of the work, which is started unless equal work is in progress.
+    ///
+    /// Cancellation: throws `CancellationError` at once.
+    ///
+    /// - Parameters:
+    ///   - key: Work with an equal key is equal.
+    ///   - joined: Called if the work was already in progress.
+    ///   - work: The work.
+    func value(
+        for key: Key, joined: @Sendable () -> Void = {}, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let caller = state.withLock { state in
+            state.lastCaller += 1
+            return state.lastCaller
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let place = state.withLock { state -> (group: UInt64, isNew: Bool)? in
+                    // The cancellation handler may have run before the caller had a place.
+                    if Task.isCancelled { return nil }
+                    state.callers[caller] = continuation
+                    return state.table.join(key, as: caller)
+                }
+                guard let place else { return continuation.resume(throwing: CancellationError()) }
+                if place.isNew { start(work, place.group) } else { joined() }
+            }
+        } onCancel: {
+            leave(caller)
+        }
+    }
+
+    /// Makes later callers start new work, although equal work is in progress.
+    func closeAll() { state.withLock { $0.table.closeAll() } }
+
+    private func start(_ work: @escaping @Sendable () async throws -> Value, _ group: UInt64) {
+        // Starts on the thread of the caller: another thread adds a fifth to the processor time (`ClientRatios`).
+        let task = Task.immediate {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            end(group, result)
+        }
+        let isWanted = state.withLock { state in
+            let isWanted = state.table.isWanted(group)
+            if isWanted { state.tasks[group] = task }
+            return isWanted
+        }
+        if !isWanted { task.cancel() }
+    }
+
+    private func end(_ group: UInt64, _ result: Result<Value, any Error>) {
+        let callers = state.withLock { state in
+            state.tasks[group] = nil
+            return state.table.ended(group).compactMap { state.callers.removeValue(forKey: $0) }
+        }
+        for caller in callers { caller.resume(with: result) }
+    }
+
+    private func leave(_ caller: UInt64) {
+        let (continuation, task) = state.withLock {
+            state -> (CheckedContinuation<Value, any Error>?, Task<Void, Never>?) in
+            let continuation = state.callers.removeValue(forKey: caller)
+            guard case .abandoned(let group) = state.table.leave(caller) else { return (continuation, nil) }
+            return (continuation, state.tasks.removeValue(forKey: group))
+        }
+        task?.cancel()
+        continuation?.resume(throwing: CancellationError())
+    }
+}

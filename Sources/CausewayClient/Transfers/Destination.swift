@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// Places a downloaded file, so that its name is either absent, or the old file, or the complete new one.
+enum Destination {
+    /// Moves a temporary file to its destination and replaces the file there.
+    ///
+    /// - Throws: ``HTTPClientError/Code/file``; the temporary file is removed then.
+    static func place(_ temporary: URL, at destination: URL) throws(HTTPClientError) {
+        // Inside the directory of the destination, a file changes its name at once. The temporary file can be on another file system.
+        let near = destination.deletingLastPathComponent()
+            .appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString).part")
+        let files = FileManager.default
+        do {
+            try files.moveItem(at: temporary, to: near)
+            // Not `FileManager.replaceItemAt`, which can leave neither file on Linux.
+            guard rename(near.path, destination.path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        } catch {
+            try? files.removeItem(at: temporary)
+            try? files.removeItem(at: near)
+            throw HTTPClientError(.file, "cannot write \(destination.path)", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// The progress of an upload or a download.
+public struct TransferProgress: Hashable, Sendable, CustomStringConvertible {
+    /// The number of bytes that were transferred.
+    public let byteCount: Int64
+    /// The number of bytes in all; `nil` if it is not known.
+    public let totalByteCount: Int64?
+    /// Whether the transfer is complete.
+    public let isComplete: Bool
+
+    /// The part that was transferred, from 0 to 1; `nil` if the length is not known and the transfer is not complete.
+    public var fraction: Double? {
+        if isComplete { return 1 }
+        guard let totalByteCount, totalByteCount > 0 else { return nil }
+        return min(Double(byteCount) / Double(totalByteCount), 1)
+    }
+
+    /// The part in percent with two decimals, such as `42.50 %`. Without a known length, the number of bytes.
+    public var description: String {
+        guard let fraction else { return "\(byteCount) bytes" }
+        // Rounded down, so that only a complete transfer has 100 %.
+        let hundredths = Int(fraction * 10_000)
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) %"
+    }
+}
+
+/// Makes progress that never falls: a redirect or a challenge sends content again, and a length can turn out to be wrong.
+struct ProgressTrack: Sendable {
+    private var highest: Int64 = 0
+    private var total: Int64?
+    private var isComplete = false
+
+    /// Reports counts of the transport.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The bytes so far.
+    ///   - expected: The bytes in all; zero or less if they are not known.
+    /// - Returns: The progress; `nil` if nothing has changed.
+    mutating func moved(to byteCount: Int64, of expected: Int64) -> TransferProgress? {
+        guard !isComplete, byteCount > highest || (total == nil && expected > 0) else { return nil }
+        highest = max(highest, byteCount)
+        if expected > 0, total == nil { total = expected }
+        return progress
+    }
+
+    /// Reports the end.
+    ///
+    /// - Returns: The last progress, with the fraction 1; `nil` if it was returned before.
+    mutating func completed() -> TransferProgress? {
+        guard !isComplete else { return nil }
+        isComplete = true
+        if let total { highest = max(highest, total) }
+        return progress
+    }
+
+    private var progress: TransferProgress {
+        TransferProgress(byteCount: highest, totalByteCount: total, isComplete: isComplete)
+    }
+}

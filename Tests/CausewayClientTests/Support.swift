@@ -1,0 +1,119 @@
+@testable import CausewayClient
+import CausewaySystem
+import CausewayTestKit
+import CausewayURLLoading
+import Foundation
+
+/// A server without network: keeps the requests, and answers with what a closure returns.
+final class ScriptedServer: Sendable {
+    typealias Script = @Sendable (URLRequest, _ number: Int) async throws -> (Data, HTTPURLResponse)
+
+    private let kept = LockedValue<[URLRequest]>([])
+    private let script: Script
+
+    init(_ script: @escaping Script) { self.script = script }
+
+    /// The requests, in order.
+    var requests: [URLRequest] { kept.withLock { $0 } }
+
+    /// Makes a client of the server.
+    func client(
+        _ base: String = "https://api.example/v1", clock: any Clock<Duration> = VirtualClock(),
+        reachability: any ReachabilitySource = ScriptedNetwork(Reachability(.wired)),
+        _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration(session: .ephemeral)
+        change(&configuration)
+        guard let url = URL(string: base) else { throw URLError(.badURL) }
+        return try HTTPClient(
+            baseURL: url, configuration: configuration, session: URLSession(configuration: .ephemeral),
+            loader: { [self] request, _ in
+                let number = kept.withLock { kept in
+                    kept.append(request)
+                    return kept.count
+                }
+                return try await script(request, number)
+            }, clock: clock, reachability: reachability)
+    }
+}
+
+/// Returns a response.
+func answer(
+    _ text: String = "", status: Int = 200, _ fields: [String: String] = ["Content-Type": "application/json"]
+) throws -> (Data, HTTPURLResponse) {
+    guard let url = URL(string: "https://api.example/"),
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+    else { throw URLError(.badServerResponse) }
+    return (Data(text.utf8), response)
+}
+
+/// Returns the error of a call; `nil` if it throws none, or one of another type.
+func failure(_ call: () async throws -> Void) async -> HTTPClientError? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return error as? HTTPClientError
+    }
+}
+
+/// A network whose state a test changes.
+final class ScriptedNetwork: ReachabilitySource {
+    private struct State {
+        var now: Reachability
+        var followers: [@Sendable () -> Void] = []
+    }
+
+    private let state: LockedValue<State>
+
+    init(_ now: Reachability) { state = LockedValue(State(now: now)) }
+
+    func current() -> Reachability { state.withLock { $0.now } }
+
+    func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        state.withLock { $0.followers.append(body) }
+        return {}
+    }
+
+    func change(to new: Reachability) {
+        let followers = state.withLock { state in
+            state.now = new
+            return state.followers
+        }
+        for follower in followers { follower() }
+    }
+}
+
+/// Lets tasks wait until a test opens it.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = LockedValue(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// Waits until a condition holds that another task brings about.
+func until(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
