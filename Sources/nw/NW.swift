@@ -22,6 +22,8 @@ struct NW: AsyncParsableCommand {
               nw group 239.7.7.7 7777                join a multicast group
               nw http POST :8080/users name=Ann      send an HTTP request
               nw transfers run                       continue background transfers
+              nw download https://example.com/a.iso  download files
+              nw upload a.jpg http://host/photos     upload files
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -43,6 +45,7 @@ struct NW: AsyncParsableCommand {
               nw resolve example.com                 resolve a name
               nw connect example.com 443 --timeline  show the connection steps
               nw proxy https://example.com           show which proxy applies
+              nw byteorder 8080                      show the bytes of a number
               nw tls example.com                     check a server's certificates
 
             Short options can be combined, and a value can follow its option directly: nw ping -qc3 example.com. nw \
@@ -52,7 +55,7 @@ struct NW: AsyncParsableCommand {
               0         success
               1         failure; standard error has one line with the reason
               2         nw tls: no TLS connection could be made
-              6 to 63   nw http: the codes of curl
+              6 to 63   nw http, download and upload: the codes of curl
               64        usage error
               130, 143  ended by SIGINT or SIGTERM before the work was complete
             """,
@@ -73,13 +76,15 @@ struct NW: AsyncParsableCommand {
     }
 
     static let commands: [any Subcommand.Type] = [
-        BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,
-        ConnectCommand.self, DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self,
-        GroupCommand.self, HTTPCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self,
-        PacketCommand.self,
-        PathCommand.self, PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self,
-        ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self,
-        ServeCommand.self, StatusCommand.self, TLSCommand.self, TraceCommand.self, TransfersCommand.self,
-        TypesCommand.self,
+        BridgeCommand.self, BrowseCommand.self, ByteOrderCommand.self, CaptureCommand.self, CatCommand.self,
+        ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self, DownloadCommand.self,
+        EchoCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self, InterfacesCommand.self,
+        LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self,
+        ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
+        ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
+        TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,
     ]
+
+    /// The servers that have options of their own.
+    static let serveCommands: [any ServerSubcommand.Type] = [ServeHTTPCommand.self, ServeUploadCommand.self]
 }

@@ -27,7 +27,9 @@ enum Program {
     /// the whole tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.starts(with: ServeHTTPCommand.words) { return serveHTTP(arguments.dropFirst(2)) }
+        if let type = NW.serveCommands.first(where: { arguments.starts(with: $0.words) }) {
+            return serve(type, arguments.dropFirst(2))
+        }
         if let type = NW.commands.first(where: { $0.outline.commandName == arguments.first }) {
             var words = Array(arguments.dropFirst())
             if CommandWords.areNeeded(for: words) { words = CommandWords(of: type).split(words) }
@@ -39,13 +41,15 @@ enum Program {
         return try NW.parseAsRoot(arguments)
     }
 
-    private static func serveHTTP(_ words: ArraySlice<String>) -> sending any ParsableCommand {
+    private static func serve<Command: ServerSubcommand>(
+        _ type: Command.Type, _ words: ArraySlice<String>
+    ) -> sending any ParsableCommand {
         var words = Array(words)
-        if CommandWords.areNeeded(for: words) { words = CommandWords(of: ServeHTTPCommand.self).split(words) }
+        if CommandWords.areNeeded(for: words) { words = CommandWords(of: type).split(words) }
         do {
-            return try ServeHTTPCommand.parseAsRoot(words)
+            return try type.parseAsRoot(words)
         } catch {
-            ServeHTTPCommand.exit(withError: error)
+            type.exit(withError: error)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// The help texts of `nw` and its commands.
 @Suite("Help of the commands")
 struct CommandHelpTests {
-    private static let commands: [any Subcommand.Type] = NW.commands + [ServeHTTPCommand.self]
+    private static let commands: [any Subcommand.Type] = NW.commands + NW.serveCommands
     private static let names = [NW.name] + commands.map { $0.outline.commandName ?? "" }
 
     private static func help(of name: String) throws -> [Substring] {
@@ -72,8 +72,8 @@ struct CommandHelpTests {
     @Test("Every command, option and argument has a help text that is a sentence")
     func texts() throws {
         let commands = try Self.allCommands()
-        // The parser does not list `serve http`.
-        #expect(commands.count == Self.names.count - 1)
+        // The parser does not list `serve http` and `serve upload`.
+        #expect(commands.count == Self.names.count - NW.serveCommands.count)
         for command in commands {
             #expect(command.abstract?.hasSuffix(".") == true, "nw \(command.commandName)")
             for argument in command.arguments ?? [] {

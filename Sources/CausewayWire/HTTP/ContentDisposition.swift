@@ -35,7 +35,8 @@ package struct ContentDisposition: Equatable, Sendable {
         String(validating: bytes, as: UTF8.self) ?? ExtendedValue.latin1(bytes)
     }
 
-    private static func lastComponent(_ name: String) -> String? {
+    /// Returns the name without folders and control characters; `nil` if nothing that can name a file is left.
+    package static func lastComponent(_ name: String) -> String? {
         guard let last = name.unicodeScalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
         let visible = last.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
         let text = String(String.UnicodeScalarView(visible))

@@ -56,6 +56,13 @@ struct FormItem: Equatable, Sendable {
         }
     }
 
+    /// Creates the part of a file.
+    init(name: String, file path: String) {
+        self.name = name
+        content = .file(path)
+        filename = Self.lastComponent(path)
+    }
+
     private static func content(_ text: String) -> Content {
         switch text.first {
         case "@": .file(unquoted(String(text.dropFirst())))

@@ -1,16 +1,18 @@
 import ArgumentParser
 
-/// What a run of `nw http` prints besides the content.
+/// What a run of `nw http` or `nw upload` prints besides the content.
 struct HTTPOutput: Sendable {
-    var showsHead: Bool
-    var failsForStatus: Bool
-    var isVerbose: Bool
-    var showsTimeline: Bool
-    var isJSON: Bool
-    var hasProgressBar: Bool
-    var isUpload: Bool
+    var showsHead = false
+    var failsForStatus = false
+    var isVerbose = false
+    var showsTimeline = false
+    var isJSON = false
+    var hasProgressBar = true
+    var isUpload = false
     var cookieJar: String?
     var archive: String?
+
+    init() {}
 
     init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) {
         showsHead = options.include || request.head

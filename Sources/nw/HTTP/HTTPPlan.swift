@@ -14,12 +14,8 @@ struct HTTPPlan {
 
     /// - Throws: `ValidationError` for an invalid URL or item.
     init(_ words: RequestWords, _ options: HTTPRequestOptions) throws {
-        guard var target = URIReference(RequestWords.absolute(words.url)), HTTPOrigin(target) != nil,
-            target.scheme == "http" || target.scheme == "https"
-        else {
-            let hint = words.url.hasPrefix("{") ? " Send JSON with --data-json." : ""
-            throw ValidationError("'\(PrintableText(foreign: words.url).text)' is not an http or https URL.\(hint)")
-        }
+        var target: URIReference
+        (target, userInformation) = try Self.target(words.url)
         items = try words.items.map { word in
             guard let item = RequestItem(word) else {
                 throw ValidationError(
@@ -28,9 +24,6 @@ struct HTTPPlan {
             }
             return item
         }
-        userInformation = target.authority?.credential
-        target.authority?.userInformation = nil
-        target.fragment = nil
         var queries = [target.query, ItemContent.query(items)]
         if options.get { queries += options.data }
         let query = queries.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "&")
@@ -42,6 +35,20 @@ struct HTTPPlan {
                 "'\(PrintableText(foreign: method).text)' is not a method that this command can send.")
         }
         try check(options)
+    }
+
+    /// Parses a URL, and takes the credential out of it.
+    static func target(_ word: String) throws -> (URIReference, PasswordCredential?) {
+        guard var target = URIReference(RequestWords.absolute(word)), HTTPOrigin(target) != nil,
+            target.scheme == "http" || target.scheme == "https"
+        else {
+            let hint = word.hasPrefix("{") ? " Send JSON with --data-json." : ""
+            throw ValidationError("'\(PrintableText(foreign: word).text)' is not an http or https URL.\(hint)")
+        }
+        let credential = target.authority?.credential
+        target.authority?.userInformation = nil
+        target.fragment = nil
+        return (target, credential)
     }
 
     private static func hasContent(_ items: [RequestItem]) -> Bool {
@@ -109,7 +116,8 @@ struct HTTPPlan {
         return start
     }
 
-    private static func credential(_ text: String?) -> PasswordCredential? {
+    /// Parses the value of -u.
+    static func credential(_ text: String?) -> PasswordCredential? {
         guard let text else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return PasswordCredential(username: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")

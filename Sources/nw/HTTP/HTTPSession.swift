@@ -16,18 +16,7 @@ struct HTTPSession: Sendable {
     let output: HTTPOutput
 
     /// Runs, and gives up after a time limit.
-    func run(within limit: Duration?) async throws {
-        guard let limit else { return try await run() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await run() }
-            group.addTask {
-                try await Task.sleep(for: limit)
-                throw HTTPCommandFailure(.timedOut, "timed out after \(Amounts.decimal(limit.inSeconds, places: 3)) s")
-            }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
-    }
+    func run(within limit: Duration?) async throws { try await withLimit(limit) { try await run() } }
 
     private func run() async throws {
         var conversation = makeConversation()
@@ -154,6 +143,25 @@ struct HTTPSession: Sendable {
         let origin = origin(destination)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return ProgressBar(name, byteCount: length.map { $0 + origin }, from: origin)
+    }
+}
+
+/// Runs `body`, and cancels it after a time limit.
+///
+/// - Throws: The error of `body`; ``HTTPCommandFailure`` after the limit.
+func withLimit<Value: Sendable>(
+    _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    guard let limit else { return try await body() }
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw HTTPCommandFailure(.timedOut, "timed out after \(Amounts.decimal(limit.inSeconds, places: 3)) s")
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
     }
 }
 

@@ -98,6 +98,30 @@ final class ResponseFeed: HTTPResponseObserver {
         if case .failure(let failure) = result { throw failure }
     }
 
+    /// Waits for content. Returns the pieces that have arrived; `nil` at the end of the content.
+    ///
+    /// While the caller does other work, at most 512 KiB arrive.
+    func next() async throws -> [Data]? {
+        while true {
+            let (pieces, result) = state.withLock { state in
+                defer {
+                    state.pieces = []
+                    state.count = 0
+                }
+                return (state.pieces, state.result)
+            }
+            if !pieces.isEmpty {
+                resume()
+                return pieces
+            }
+            if let result {
+                _ = try result.get()
+                return nil
+            }
+            await wait { !$0.pieces.isEmpty || $0.result != nil }
+        }
+    }
+
     /// Reads and drops the rest of the content, so that the connection can be used again. Longer content closes the connection.
     func drain() async throws {
         let rest = Mutex(Self.drainLimit)
@@ -163,15 +187,20 @@ final class ResponseFeed: HTTPResponseObserver {
     }
 
     func received(_ content: Data) {
-        let (consumer, paused) = state.withLock { state -> ((@Sendable (Data) throws -> Void)?, HTTPRequestHandle?) in
-            if let consumer = state.consumer { return (state.consumerError == nil ? consumer : nil, nil) }
+        var (waiter, paused): (CheckedContinuation<Void, Never>?, HTTPRequestHandle?)
+        let consumer = state.withLock { state -> (@Sendable (Data) throws -> Void)? in
+            if let consumer = state.consumer { return state.consumerError == nil ? consumer : nil }
             state.pieces.append(content)
             state.count += content.count
-            guard state.count >= Self.limit, !state.isPaused else { return (nil, nil) }
-            state.isPaused = true
-            return (nil, state.handle)
+            waiter = state.waiter.take()
+            if state.count >= Self.limit, !state.isPaused {
+                state.isPaused = true
+                paused = state.handle
+            }
+            return nil
         }
         paused?.setReading(false)
+        waiter?.resume()
         do { try consumer?(content) } catch {
             update { state in state.consumerError = error }
             cancel()

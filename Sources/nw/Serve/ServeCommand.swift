@@ -10,12 +10,13 @@ struct ServeCommand: Subcommand {
         abstract: "Run an echo, sink, source, datagram-counting or HTTP server.",
         discussion: """
             Servers:
-              echo      sends received data back
-              sink      receives data and discards it
-              source    sends blocks of 64 KiB as fast as the peer reads
-              udp-sink  counts datagrams; answers a datagram of 1 byte with the
-                        count so far, in 8 bytes, little-endian
-              http DIR  serves the files of a directory: nw serve http --help
+              echo        sends received data back
+              sink        receives data and discards it
+              source      sends blocks of 64 KiB as fast as the peer reads
+              udp-sink    counts datagrams; answers a datagram of 1 byte with the
+                          count so far, in 8 bytes, little-endian
+              http DIR    serves the files of a directory: nw serve http --help
+              upload DIR  stores uploaded files: nw serve upload --help
 
             Examples:
               nw serve echo --port 7000 -v              report each peer

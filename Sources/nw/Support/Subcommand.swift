@@ -35,3 +35,12 @@ extension Subcommand {
         """
     }
 }
+
+/// A server of `nw serve` with options that differ from those of the other servers.
+///
+/// It is a command of two words. ``Program`` recognizes them, because the parser would take the second one for the argument of
+/// ``ServeCommand``.
+protocol ServerSubcommand: Subcommand {
+    /// The two words.
+    static var words: [String] { get }
+}

@@ -89,15 +89,19 @@ final class IncomingFile: @unchecked Sendable {
         return .stored
     }
 
+    /// Ends the content and returns its SHA-256.
+    func endContent() -> [UInt8] { hash.finish() }
+
     /// Renames the file to `base.fileExtension`, or to `base-2.fileExtension` and so on if that name exists.
     ///
+    /// - Parameter fileExtension: The extension; empty for a name without one.
     /// - Returns: The name.
     func store(as base: String, fileExtension: String) throws -> String {
         defer { discard() }
         try file.synchronize()
         var number = 1
         while true {
-            let name = base + (number == 1 ? "" : "-\(number)") + ".\(fileExtension)"
+            let name = base + (number == 1 ? "" : "-\(number)") + (fileExtension.isEmpty ? "" : ".\(fileExtension)")
             do {
                 try keep(as: name, replacing: false)
                 return name

@@ -49,8 +49,8 @@ struct ResumeData: Codable {
         self.received = received
         self.original = ArchivedRequest(original.values)
         self.current = current.map { ArchivedRequest($0.values) }
-        entityTag = Self.strongTag(of: response.fields)
-        lastModified = Self.strongDate(of: response.fields)
+        entityTag = RangeValidators.strongTag(of: response.fields)
+        lastModified = RangeValidators.strongDate(of: response.fields, now: Int(Date().timeIntervalSince1970))
         fileName = file.lastPathComponent
         boot = isRunning ? BootIdentifier.current : nil
         guard validator != nil else { return nil }
@@ -127,26 +127,5 @@ struct ResumeData: Codable {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }
         return boot == BootIdentifier.current && size >= received && size > 1 ? size - 1 : nil
-    }
-
-    // MARK: Validators
-
-    /// Returns the entity tag of a response if it is strong (RFC 9110 §8.8.3).
-    static func strongTag(of fields: FieldSection) -> String? {
-        guard let text = fields.onlyValue(of: "ETag"), let tag = EntityTag(parsing: Array(text.utf8)[...]), !tag.isWeak
-        else { return nil }
-        return tag.text
-    }
-
-    /// Returns the modification date of a response if it is a strong validator: at least one second before the response (RFC 9110
-    /// §8.8.2.2).
-    static func strongDate(of fields: FieldSection) -> String? {
-        let now = Int(Date().timeIntervalSince1970)
-        guard let text = fields.onlyValue(of: "Last-Modified"), let date = fields.onlyValue(of: "Date"),
-            let modified = HTTPDate.seconds(parsing: text, now: now),
-            let made = HTTPDate.seconds(parsing: date, now: now),
-            modified < made
-        else { return nil }
-        return text
     }
 }

@@ -1,0 +1,221 @@
+import ArgumentParser
+import Causeway
+import CausewayHTTP
+import CausewayHTTPServer
+import CausewayProtocols
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+import Synchronization
+
+/// One file of `nw download`: requests its content until all of it is stored, then gives the file its name.
+struct Download: Sendable {
+    /// What all downloads of a run have in common.
+    struct Settings: Sendable {
+        var directory: String
+        var route: HTTPRoute
+        var credential: PasswordCredential?
+        var retryLimit: Int
+        var replaces: Bool
+        /// Returns how long to wait after the next bytes.
+        var pace: @Sendable (Int) -> Duration
+    }
+
+    /// What a download has stored.
+    struct Stored: Sendable {
+        var file: String
+        var byteCount: Int
+        /// The number of bytes that an earlier run had stored.
+        var kept: Int
+        var checksum: FileChecksum?
+    }
+
+    /// The longest wait before another attempt.
+    private static let longestWait = Duration.seconds(60)
+
+    /// The URL as it was given.
+    let url: String
+    let target: URIReference
+    let credential: PasswordCredential?
+    /// The name of the file; `nil` to use that of the server or of the URL.
+    let name: String?
+    let checksum: @Sendable (_ name: String) -> FileChecksum?
+    let settings: Settings
+    let progress: DownloadProgress
+    private let thread = FileThread("nw.download")
+
+    /// - Throws: `ValidationError` for an invalid URL.
+    init(
+        _ url: String, name: String?, _ settings: Settings, _ progress: DownloadProgress,
+        checksum: @escaping @Sendable (_ name: String) -> FileChecksum?
+    ) throws {
+        self.url = url
+        (target, credential) = try HTTPPlan.target(url)
+        self.name = name
+        self.checksum = checksum
+        self.settings = settings
+        self.progress = progress
+    }
+
+    /// The name of the file before the server has named it.
+    private var givenName: String { name ?? Self.name(of: target) ?? "download" }
+
+    private func path(_ name: String) -> String {
+        name.hasPrefix("/") || settings.directory == "." ? name : "\(settings.directory)/\(name)"
+    }
+
+    /// Returns the last component of the URL's path, without percent-encoding.
+    static func name(of target: URIReference) -> String? {
+        target.path.split(separator: "/").last.flatMap { PercentCoding.decoded($0) }
+            .flatMap(ContentDisposition.lastComponent)
+    }
+
+    /// Downloads, and tries again after temporary failures. Each attempt continues where the last one ended.
+    ///
+    /// - Throws: ``HTTPCommandFailure``; `CancellationError`. What is stored is kept for another run.
+    func run() async throws -> Stored {
+        let place = path(givenName)
+        try checkFree(place)
+        let key = target.description
+        let file = try await thread.run { try PartialFile(at: place + ".part", for: key) }
+        var download = try await thread.run { file.stored() }
+        let kept = download.position
+        do {
+            let served = try await receive(&download, in: file)
+            let final = path(name ?? served ?? givenName)
+            let (checksum, replaces) = (checksum(Self.lastComponent(of: final)), settings.replaces)
+            let found = try await thread.run {
+                try file.finish(as: final, checksum: checksum, replacing: replaces)
+            }
+            return Stored(file: final, byteCount: download.position, kept: kept, checksum: found)
+        } catch {
+            let rest = download
+            await thread.finish { file.leave(rest) }
+            throw error
+        }
+    }
+
+    private static func lastComponent(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    private func checkFree(_ path: String) throws {
+        guard settings.replaces || !DirectoryEntries.exists(path) else {
+            throw HTTPCommandFailure(.write, "\(PrintableText(foreign: path)) exists; replace it with --force")
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Receives the content. Returns the name that the server gives it.
+    private func receive(_ download: inout PartialDownload, in file: PartialFile) async throws -> String? {
+        var failureCount = 0
+        while true {
+            let position = download.position
+            do {
+                return try await attempt(&download, in: file)
+            } catch let failure as AttemptFailure {
+                // Progress shows that the server works.
+                failureCount = download.position > position ? 1 : failureCount + 1
+                guard failure.isTemporary, failureCount <= settings.retryLimit else { throw failure.reason }
+                let wait = min(Self.longestWait, failure.wait ?? .seconds(1 << min(failureCount - 1, 5)))
+                progress.note(
+                    "\(failure.reason.message); next attempt in \(Amounts.decimal(wait.inSeconds, places: 0)) s")
+                try await Task.sleep(for: wait)
+            }
+        }
+    }
+
+    /// A failed attempt.
+    private struct AttemptFailure: Error {
+        var reason: HTTPCommandFailure
+        var isTemporary: Bool
+        /// How long the server asks to wait.
+        var wait: Duration?
+
+        init(_ reason: HTTPCommandFailure) {
+            self.reason = reason
+            switch reason.code {
+            case .notConnected, .unresolved, .partial, .noResponse, .timedOut: isTemporary = true
+            default: isTemporary = false
+            }
+        }
+
+        init(_ head: HTTPResponseHead, now: Int) {
+            reason = HTTPCommandFailure(.status, "the server answered with status \(head.status) \(head.reason)")
+            isTemporary = [408, 425, 429, 500, 502, 503, 504].contains(head.status)
+            wait = head.fields.onlyValue(of: "Retry-After").flatMap { RetryAfter(parsing: $0, now: now) }
+                .map { .seconds(min($0.delay(now: now), 3_600)) }
+        }
+    }
+
+    /// Sends one request, and stores its content.
+    private func attempt(_ download: inout PartialDownload, in file: PartialFile) async throws -> String? {
+        do {
+            while true {
+                var conversation = HTTPConversation(start(download), settings.route, cookies: [], observe: { _ in })
+                let (head, feed) = try await conversation.run()
+                let now = Int(Date().timeIntervalSince1970)
+                switch download.answered(status: head.status, fields: head.fields, now: now) {
+                case .refused:
+                    feed.cancel()
+                    throw AttemptFailure(head, now: now)
+                case .mismatch:
+                    feed.cancel()
+                    continue
+                case .complete: feed.cancel()
+                case .rest: try await store(feed, &download, in: file)
+                case .whole:
+                    let begun = download
+                    try await thread.run { try file.restart(begun) }
+                    try await store(feed, &download, in: file)
+                }
+                return head.fields.onlyValue(of: "Content-Disposition").flatMap {
+                    ContentDisposition(parsing: $0).filename
+                }
+            }
+        } catch let failure as HTTPCommandFailure {
+            throw AttemptFailure(failure)
+        }
+    }
+
+    private func start(_ download: PartialDownload) -> HTTPConversation.Start {
+        var fields = FieldSection()
+        download.prepare(&fields)
+        var start = HTTPConversation.Start(
+            request: RedirectableRequest(method: "GET", target: target, fields: fields, hasContent: false))
+        start.credential = settings.credential ?? credential
+        start.followsRedirects = true
+        // Ranges of encoded content could not be decoded.
+        start.acceptsCodings = false
+        return start
+    }
+
+    private func store(_ feed: ResponseFeed, _ download: inout PartialDownload, in file: PartialFile) async throws {
+        progress.began(self.givenName, at: download.position, of: download.length)
+        do {
+            while let pieces = try await feed.next() {
+                let count = pieces.reduce(0) { $0 + $1.count }
+                try await thread.run { try file.append(pieces) }
+                download.received(count)
+                progress.received(count)
+                let wait = settings.pace(count)
+                if wait > .zero { try await Task.sleep(for: wait) }
+            }
+        } catch {
+            feed.cancel()
+            try Task.checkCancellation()
+            switch error {
+            case let failure as HTTPFailure:
+                let origin = HTTPOrigin(target) ?? HTTPOrigin(isSecure: false, host: "")
+                throw HTTPCommandFailure(failure, to: origin, reason: nil)
+            case let error as NWError: throw HTTPCommandFailure(.write, "cannot write: \(describe(error))")
+            default: throw error
+            }
+        }
+        if let length = download.length, download.position != length {
+            throw HTTPCommandFailure(.partial, "\(download.position) of \(length) bytes arrived")
+        }
+    }
+}

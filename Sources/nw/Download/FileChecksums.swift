@@ -1,0 +1,57 @@
+import CausewayTypes
+import FoundationEssentials
+
+/// The SHA-256 of a file, in hexadecimal.
+struct FileChecksum: Equatable, Sendable {
+    let text: String
+
+    /// Returns `nil` unless the text has 64 hexadecimal digits.
+    init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+        self.text = text.lowercased()
+    }
+
+    init(_ digest: [UInt8]) { text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+    /// Computes the checksum of a file. Blocks.
+    init(ofFile path: String) throws {
+        let file = try OpenFile(reading: path)
+        var digest = ContentDigest()
+        while let piece = try file.readChunk(atMost: 1 << 20) { digest.update(piece) }
+        self.init(digest.finish())
+    }
+}
+
+/// A list of checksums in the format of sha256sum.
+struct FileChecksums: Sendable {
+    /// Maximum length of a list in bytes.
+    private static let limit = 16 << 20
+
+    private var checksums: [String: FileChecksum] = [:]
+
+    /// Reads lines of a checksum, a space, a space or an asterisk, and a name. Folders before the name are dropped.
+    ///
+    /// - Throws: ``CommandFailure`` for a list that cannot be read or has no such line.
+    init(readingFrom path: String) throws {
+        do {
+            let file = try OpenFile(reading: path)
+            var content = Data()
+            while content.count < Self.limit, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
+            self.init(String(decoding: content, as: UTF8.self))
+        } catch {
+            throw CommandFailure("cannot read \(PrintableText(foreign: path))", error)
+        }
+        if checksums.isEmpty { throw CommandFailure("\(PrintableText(foreign: path)) has no checksums") }
+    }
+
+    init(_ text: String) {
+        for line in text.split(whereSeparator: \.isNewline) {
+            guard let space = line.firstIndex(of: " "), let checksum = FileChecksum(line[..<space]) else { continue }
+            let name = line[line.index(after: space)...].drop { $0 == " " || $0 == "*" }
+            guard let last = name.split(separator: "/").last else { continue }
+            checksums[String(last)] = checksum
+        }
+    }
+
+    subscript(name: String) -> FileChecksum? { checksums[name] }
+}

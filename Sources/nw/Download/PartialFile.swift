@@ -1,0 +1,93 @@
+import Causeway
+import CausewayProtocols
+import CausewaySystem
+import FoundationEssentials
+
+/// The file of a download that is not complete, and a file beside it with the facts that are needed to continue.
+///
+/// Confined to the ``FileThread`` of its download, because the calls block.
+// SAFETY: every method runs on the single file thread of the download that owns the file, one call after another.
+final class PartialFile: @unchecked Sendable {
+    private struct Facts: Codable {
+        var url: String
+        var validator: String?
+        var length: Int?
+        /// The system's start. Content that was written before a restart may not be on the disk.
+        var boot: String?
+    }
+
+    private let path: String
+    private let url: String
+    private let file: OpenFile
+
+    private var factsPath: String { path + ".json" }
+
+    /// Opens or creates the file.
+    ///
+    /// - Throws: ``CommandFailure`` if another process downloads to it; the error of the file.
+    init(at path: String, for url: String) throws {
+        self.path = path
+        self.url = url
+        let size = (try? OpenFile(reading: path))?.regularByteCount ?? 0
+        file = try OpenFile(storingAt: path, keeping: size, followsLinks: false)
+        guard file.lock() != .heldByAnother else { throw CommandFailure("another process downloads this file") }
+    }
+
+    /// Returns what is stored of this URL's content.
+    func stored() -> PartialDownload {
+        guard let text = try? OpenFile(reading: factsPath).readChunk(atMost: 64 << 10),
+            let facts = try? JSONDecoder().decode(Facts.self, from: text), facts.url == url,
+            facts.boot == BootIdentifier.current, let size = file.regularByteCount,
+            facts.length.map({ size <= $0 }) ?? true
+        else { return PartialDownload() }
+        return PartialDownload(position: Int(clamping: size), validator: facts.validator, length: facts.length)
+    }
+
+    /// Begins the whole content.
+    func restart(_ download: PartialDownload) throws {
+        try DirectoryEntries.removeFile(factsPath)
+        file.cut(to: 0)
+        guard let validator = download.validator else { return }
+        let facts = Facts(url: url, validator: validator, length: download.length, boot: BootIdentifier.current)
+        let list = try OpenFile(storingAt: factsPath, keeping: nil, followsLinks: false)
+        try list.writeAll(try JSONEncoder().encode(facts))
+    }
+
+    func append(_ pieces: [Data]) throws { for piece in pieces { try file.writeAll(piece) } }
+
+    /// Gives the complete file its name.
+    ///
+    /// - Throws: ``CommandFailure`` if the checksum is wrong. The incomplete file is removed then.
+    func finish(as name: String, checksum: FileChecksum?, replacing: Bool) throws -> FileChecksum? {
+        try file.synchronize()
+        var found: FileChecksum?
+        if let checksum {
+            found = try FileChecksum(ofFile: path)
+            guard found == checksum else {
+                remove()
+                throw CommandFailure("the SHA-256 is \(found?.text ?? "") instead of \(checksum.text)")
+            }
+        }
+        if replacing {
+            try DirectoryEntries.move(path, to: name)
+        } else {
+            try DirectoryEntries.moveWithoutReplacing(path, to: name)
+        }
+        try? DirectoryEntries.removeFile(factsPath)
+        return found
+    }
+
+    /// Removes both files.
+    func remove() {
+        try? DirectoryEntries.removeFile(path)
+        try? DirectoryEntries.removeFile(factsPath)
+    }
+
+    /// Removes both files if they are of no use for another run.
+    func leave(_ download: PartialDownload) { if download.position == 0 || download.validator == nil { remove() } }
+}
+
+extension OpenFile {
+    /// The size of a file on disk in bytes; `nil` for other files.
+    fileprivate var regularByteCount: UInt64? { if case .regular(let count) = kind { count } else { nil } }
+}

@@ -1,0 +1,172 @@
+import Causeway
+import CausewayHTTPServer
+import CausewaySystem
+import CausewayTypes
+import FoundationEssentials
+
+/// Stores the files that clients upload in a directory. Existing files are never replaced, and a request stores all of its files or none.
+struct UploadStore: Sendable {
+    /// What a request has stored.
+    struct Receipt: Encodable, Sendable {
+        struct File: Encodable, Sendable {
+            /// The name in the directory.
+            var file: String
+            var bytes: UInt64
+            var sha256: String
+            /// The name of the form's field.
+            var field: String?
+            /// The media type that the client states.
+            var type: String?
+        }
+
+        struct Text: Encodable, Sendable {
+            var name: String
+            var value: String
+        }
+
+        var files: [File] = []
+        var fields: [Text] = []
+    }
+
+    /// A file whose content is complete, but that has no name yet.
+    private struct Pending {
+        var receipt: Receipt.File
+        var file: IncomingFile
+    }
+
+    /// Maximum number of files in a form. Each of them is open until the form is complete.
+    private static let fileLimit = 64
+    /// Maximum number of bytes of all fields of a form that are not files.
+    private static let textLimit = 1 << 20
+
+    let directory: String
+
+    /// Checks the directory, and removes what killed processes have left there.
+    func prepare() throws(NWError) {
+        _ = try OpenFile(directory: directory)
+        _ = IncomingFile.removeAbandoned(in: directory)
+    }
+
+    /// Stores the files of a form.
+    ///
+    /// - Throws: ``HTTPServerError`` for a malformed form; the error of the connection or the disk. No file is stored then.
+    func store(_ form: HTTPServerForm) async throws -> Receipt {
+        var reading = Reading(directory: directory)
+        do {
+            for try await step in form { try await reading.take(step) }
+            return try await reading.finish()
+        } catch {
+            await reading.abandon()
+            throw error
+        }
+    }
+
+    /// Stores content that is not a form.
+    func store(_ body: HTTPServerRequestBody, as name: String, type: String?) async throws -> Receipt {
+        var reading = Reading(directory: directory)
+        do {
+            try await reading.begin(Receipt.File(file: name, bytes: 0, sha256: "", field: nil, type: type))
+            for try await piece in body { try await reading.append(piece) }
+            try await reading.endFile()
+            return try await reading.finish()
+        } catch {
+            await reading.abandon()
+            throw error
+        }
+    }
+
+    /// The progress of one request.
+    private struct Reading {
+        let directory: String
+        let thread = FileThread("nw.upload")
+        var receipt = Receipt()
+        var pending: [Pending] = []
+        var current: Pending?
+        var text: (name: String, content: Data)?
+        var textCount = 0
+
+        init(directory: String) { self.directory = directory }
+
+        mutating func take(_ step: HTTPServerForm.Element) async throws {
+            switch step {
+            case .part(let part):
+                // Browsers send a part with a type, but without a name, for a file that the user has not chosen.
+                guard part.filename != nil || part.mediaType?.hasPrefix("text/") == false else {
+                    return text = (part.name, Data())
+                }
+                let name = part.filename ?? "upload"
+                try await begin(
+                    Receipt.File(file: name, bytes: 0, sha256: "", field: part.name, type: part.mediaType))
+            case .content(let piece):
+                guard text == nil else { return try appendText(piece) }
+                try await append(piece)
+            case .end:
+                if let text {
+                    receipt.fields.append(.init(name: text.name, value: String(decoding: text.content, as: UTF8.self)))
+                }
+                text = nil
+                try await endFile()
+            }
+        }
+
+        private mutating func appendText(_ piece: Data) throws {
+            textCount += piece.count
+            guard textCount <= UploadStore.textLimit else {
+                throw HTTPServerError(status: 413, "the fields are too long")
+            }
+            text?.content += piece
+        }
+
+        mutating func begin(_ file: Receipt.File) async throws {
+            guard pending.count < UploadStore.fileLimit else { throw HTTPServerError(status: 413, "too many files") }
+            let directory = directory
+            current = Pending(receipt: file, file: try await thread.run { try IncomingFile(in: directory) })
+        }
+
+        mutating func append(_ piece: Data) async throws {
+            guard let file = current?.file else { return }
+            try await thread.run { try file.append(piece) }
+            current?.receipt.bytes += UInt64(piece.count)
+        }
+
+        mutating func endFile() async throws {
+            guard var ended = current else { return }
+            current = nil
+            // An empty file without a name is a file that the user has not chosen.
+            if ended.receipt.file == "upload", ended.receipt.bytes == 0 { return ended.file.discard() }
+            let file = ended.file
+            let digest = try await thread.run { file.endContent() }
+            ended.receipt.sha256 = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            pending.append(ended)
+        }
+
+        /// Gives all files their names.
+        mutating func finish() async throws -> Receipt {
+            for var ended in pending {
+                let (base, suffix) = UploadStore.parts(of: ended.receipt.file)
+                let file = ended.file
+                ended.receipt.file = try await thread.run { try file.store(as: base, fileExtension: suffix) }
+                receipt.files.append(ended.receipt)
+            }
+            pending = []
+            return receipt
+        }
+
+        /// Removes the files that have no name yet.
+        func abandon() async {
+            let files = pending.map(\.file) + [current?.file].compactMap { $0 }
+            await thread.finish { for file in files { file.discard() } }
+        }
+    }
+
+    /// Splits a name before its last dot. Dots at the start become underscores, so that no file is hidden.
+    static func parts(of name: String) -> (base: String, fileExtension: String) {
+        var name = name
+        let dots = name.prefix { $0 == "." }.count
+        name = String(repeating: "_", count: dots) + name.dropFirst(dots)
+        // A file system accepts 255 bytes, and a number may follow.
+        while name.utf8.count > 200 { name.removeFirst() }
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+}

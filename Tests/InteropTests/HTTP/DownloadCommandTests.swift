@@ -1,0 +1,259 @@
+import Causeway
+import CausewayHTTPServer
+import Foundation
+import Synchronization
+import Testing
+
+@testable import nw
+
+/// `nw download`, `nw upload` and `nw serve upload` on loopback. Each test has its own server, so the suite runs beside all others.
+@Suite("nw download and nw upload")
+struct DownloadCommandTests {
+    private static let words = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
+
+    /// A server that counts requests, and can end a response early.
+    private static func serve(
+        _ routes: HTTPServerRoutes, _ body: @Sendable (Scratch, String) async throws -> Void
+    ) async throws {
+        let parameters = HTTPServer.defaultParameters
+        parameters.requiredLocalEndpoint = .hostPort(host: "127.0.0.1", port: .any)
+        let server = try HTTPServer(using: parameters, routes: routes)
+        let (ports, feed) = AsyncStream<UInt16>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { feed.finish() }
+                try await server.run { feed.yield($0.rawValue) }
+            }
+            for await port in ports {
+                try await Scratch.run { scratch in try await body(scratch, "http://127.0.0.1:\(port)") }
+                break
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Serves the content with a tag. Each request gets at most `share` bytes before its connection ends.
+    private static func cutting(_ share: Int, tag: @escaping @Sendable (Int) -> String) -> HTTPServerRoutes {
+        let count = Mutex(0)
+        var routes = HTTPServerRoutes()
+        routes.get("/words.bin") { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let tag = tag(number)
+            var start = 0
+            if request.fields["If-Range"] == tag, let range = request.fields["Range"] {
+                start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+            }
+            let (first, end) = (start, min(words.count, start + share))
+            var fields: HTTPServerFields = ["ETag": tag, "X-Number": "\(number)"]
+            if start > 0 { fields["Content-Range"] = "bytes \(start)-\(words.count - 1)/\(words.count)" }
+            return HTTPServerResponse(
+                status: start > 0 ? 206 : 200, fields: fields,
+                body: .stream(length: words.count - start) { writer in
+                    try await writer.write(words[first..<end])
+                    if end < words.count { throw HTTPServerError(status: 500) }
+                })
+        }
+        return routes
+    }
+
+    private struct Outcome: Decodable {
+        var event: String
+        var file: String?
+        var bytes: Int?
+        var kept: Int?
+        var sha256: String?
+        var reason: String?
+    }
+
+    private static func outcomes(_ child: Child) throws -> [Outcome] {
+        try child.text.split(separator: "\n").map { try JSONDecoder().decode(Outcome.self, from: Data($0.utf8)) }
+    }
+
+    private static func names(in directory: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    }
+
+    @Test("A download goes on after each cut, in this run and in the next one", arguments: [5, 0])
+    func continues(_ retry: Int) async throws {
+        try await Self.serve(Self.cutting(100_000) { _ in "\"v1\"" }) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            let words = ["download", "-d", inbox.path, "--json", "--retry", "\(retry)", "\(url)/words.bin"]
+            var outcomes: [Outcome] = []
+            for run in 0..<(retry == 0 ? 3 : 1) {
+                let nw = try scratch.startNW(words)
+                let code = try await nw.finished()
+                outcomes += try Self.outcomes(nw)
+                guard run < 2, retry == 0 else {
+                    #expect(code == 0, "\(nw.errors)")
+                    continue
+                }
+                #expect(code == 18, "\(nw.errors)")
+                #expect(try Self.names(in: inbox) == ["words.bin.part", "words.bin.part.json"])
+            }
+            #expect(outcomes.map(\.event) == (retry == 0 ? ["failed", "failed", "stored"] : ["stored"]))
+            #expect(outcomes.last?.bytes == Self.words.count && outcomes.last?.kept == (retry == 0 ? 200_000 : 0))
+            #expect(try Data(contentsOf: inbox.appendingPathComponent("words.bin")) == Self.words)
+            #expect(try Self.names(in: inbox) == ["words.bin"])
+        }
+    }
+
+    @Test("Changed content is downloaded from the start")
+    func changes() async throws {
+        // The first two requests get the old content, whose rest the others do not accept.
+        try await Self.serve(Self.cutting(200_000) { $0 == 1 ? "\"v1\"" : "\"v2\"" }) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            let nw = try scratch.startNW(["download", "-d", inbox.path, "--json", "\(url)/words.bin"])
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(try Data(contentsOf: inbox.appendingPathComponent("words.bin")) == Self.words)
+        }
+    }
+
+    @Test("Several files, names of the server, existing files, checksums and failures")
+    func several() async throws {
+        var routes = HTTPServerRoutes()
+        routes.get("/{name}") { request in
+            let name = request.parameters["name"] ?? ""
+            guard name != "missing" else { throw HTTPServerError(status: 404) }
+            var fields: HTTPServerFields = [:]
+            if name == "query" { fields["Content-Disposition"] = "attachment; filename=\"../named.txt\"" }
+            return HTTPServerResponse(fields: fields, body: .data(Data("content of \(name)".utf8)))
+        }
+        try await Self.serve(routes) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            let list = scratch.directory.appendingPathComponent("sums")
+            let sum = "9b1b3b0f8b8ab8ffb6a8e9ba2c5fc01d1b2a2b5ea8aa1d3ec2a4f0f2bb1f1c4e"
+            try Data("\(sum)  ./b\n".utf8).write(to: list)
+            let nw = try scratch.startNW([
+                "download", "-d", inbox.path, "--json", "-j2", "--retry", "0", "--checksums", list.path, "\(url)/a",
+                "\(url)/b", "\(url)/query", "\(url)/missing",
+            ])
+            #expect(try await nw.finished() == 1 || nw.errors.contains("404"))
+            let outcomes = try Self.outcomes(nw)
+            #expect(outcomes.filter { $0.event == "stored" }.compactMap(\.bytes).sorted() == [12, 16])
+            #expect(outcomes.contains { $0.reason?.hasPrefix("the SHA-256 is ") == true })
+            #expect(outcomes.contains { $0.reason?.contains("status 404") == true })
+            #expect(try Self.names(in: inbox) == ["a", "named.txt"])
+            let again = try scratch.startNW(["download", "-d", inbox.path, "\(url)/a"])
+            #expect(try await again.finished() == 23)
+            #expect(again.errors.contains("--force"))
+            let forced = try scratch.startNW(["download", "-fq", "-d", inbox.path, "\(url)/a"])
+            #expect(try await forced.finished() == 0)
+            #expect(forced.text.isEmpty && forced.errors.isEmpty)
+        }
+    }
+
+    // MARK: Uploads
+
+    private struct Receipt: Decodable {
+        struct File: Decodable, Equatable {
+            var file: String
+            var bytes: Int
+            var field: String?
+            var type: String?
+        }
+        struct Text: Decodable, Equatable {
+            var name: String
+            var value: String
+        }
+        var files: [File]
+        var fields: [Text]
+    }
+
+    @Test("U3, U6: uploads as a form and one by one arrive in the directory of nw serve upload")
+    func uploads() async throws {
+        try await Scratch.run { scratch in
+            let inbox = try scratch.newDirectory("inbox")
+            let server = try scratch.startNW([
+                "serve", "upload", inbox.path, "--port", "0", "--host", "127.0.0.1", "--max-upload", "1",
+            ])
+            let url = "http://127.0.0.1:\(try await server.announcedPort())"
+            let source = try scratch.newDirectory("source")
+            let photo = source.appendingPathComponent("photo.jpg")
+            try Self.words.write(to: photo)
+            let hidden = source.appendingPathComponent(".hidden")
+            try Data("h".utf8).write(to: hidden)
+            let form = try scratch.startNW(["upload", "-f", "album=Æ 1", photo.path, hidden.path, url])
+            #expect(try await form.finished() == 0, "\(form.errors)")
+            let receipt = try JSONDecoder().decode(Receipt.self, from: form.output)
+            #expect(receipt.fields == [.init(name: "album", value: "Æ 1")])
+            #expect(receipt.files.map(\.file) == ["photo.jpg", "_hidden"] && receipt.files[0].type == "image/jpeg")
+            for _ in 0..<2 {
+                let put = try scratch.startNW(["upload", "--put", photo.path, "\(url)/fileupload/"])
+                #expect(try await put.finished() == 0, "\(put.errors)")
+            }
+            #expect(try Self.names(in: inbox) == ["_hidden", "photo-2.jpg", "photo-3.jpg", "photo.jpg"])
+            for name in ["photo.jpg", "photo-2.jpg", "photo-3.jpg"] {
+                #expect(try Data(contentsOf: inbox.appendingPathComponent(name)) == Self.words)
+            }
+            let large = source.appendingPathComponent("large.bin")
+            try Data(count: 2 << 20).write(to: large)
+            let refused = try scratch.startNW(["upload", photo.path, large.path, url])
+            #expect(try await refused.finished() == 22, "\(refused.errors)")
+            // A request that fails stores nothing.
+            #expect(try Self.names(in: inbox) == ["_hidden", "photo-2.jpg", "photo-3.jpg", "photo.jpg"])
+            try server.interrupt()
+            #expect(try await server.finished() == 143)
+        }
+    }
+}
+
+/// The values behind the commands.
+@Suite("Values of nw download, nw upload and nw byteorder")
+struct DownloadValuesTests {
+    @Test("A rate limit spreads the bytes, and a pause gives no large burst")
+    func rate() throws {
+        var rate = try #require(TransferRate(argument: "1k"))
+        #expect(rate.delay(after: 256, at: .zero) == .zero)
+        #expect(rate.delay(after: 1_024, at: .zero) == .seconds(1))
+        #expect(rate.delay(after: 512, at: .seconds(1)) == .milliseconds(500))
+        #expect(rate.delay(after: 256, at: .seconds(60)) == .zero)
+        #expect(rate.delay(after: 256, at: .seconds(60)) == .milliseconds(250))
+    }
+
+    @Test("Rates", arguments: [("500", 500 as UInt64), ("2m", 2 << 20), ("1.5K", 1_536), ("1g", 1 << 30)])
+    func rates(_ text: String, _ bytes: UInt64) {
+        #expect(TransferRate(argument: text)?.bytesPerSecond == bytes)
+    }
+
+    @Test("Invalid rates", arguments: ["", "k", "0", "-1", "nan", "inf", "1x", "1e99g", "0.1"])
+    func invalidRates(_ text: String) { #expect(TransferRate(argument: text) == nil) }
+
+    @Test("A list of sha256sum")
+    func checksums() {
+        let (one, two) = (String(repeating: "a1", count: 32), String(repeating: "B2", count: 32))
+        let list = FileChecksums("\(one)  a b.iso\n\(two) *./dir/c\nnothing\n\(one.dropLast()) d\n")
+        #expect(list["a b.iso"]?.text == one && list["c"]?.text == two.lowercased())
+        #expect(list["d"] == nil && list["nothing"] == nil)
+    }
+
+    @Test(
+        "Names of stored uploads",
+        arguments: [
+            ("a.txt", "a", "txt"), ("a", "a", ""), (".profile", "_profile", ""), ("..a.b", "__a", "b"),
+            ("a.tar.gz", "a.tar", "gz"), ("a.", "a", ""),
+        ])
+    func names(_ name: String, _ base: String, _ suffix: String) {
+        let parts = UploadStore.parts(of: name)
+        #expect(parts.base == base && parts.fileExtension == suffix)
+        let long = UploadStore.parts(of: String(repeating: "ä", count: 300) + ".jpg")
+        #expect(long.base.utf8.count + long.fileExtension.utf8.count < 200 && long.fileExtension == "jpg")
+    }
+
+    @Test(
+        "Numbers in both byte orders",
+        arguments: [
+            ("8080", "1f 90", "90 1f"), ("0xC0000201", "c0 00 02 01", "01 02 00 c0"), ("0", "00 00", "00 00"),
+            ("18446744073709551615", "ff ff ff ff ff ff ff ff", "ff ff ff ff ff ff ff ff"),
+        ])
+    func byteOrder(_ text: String, _ big: String, _ little: String) {
+        let shown = ByteOrderCommand.Shown(text)
+        #expect(shown?.bigEndian == big && shown?.littleEndian == little)
+    }
+
+    @Test("What is not a number", arguments: ["", "x", "0x", "-1", "18446744073709551616", "1.5"])
+    func noNumbers(_ text: String) { #expect(ByteOrderCommand.Shown(text) == nil) }
+}
