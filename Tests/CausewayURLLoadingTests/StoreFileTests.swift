@@ -62,6 +62,56 @@ struct StoreFileTests {
             try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["cookies", "cookies.lock"])
     }
 
+    @Test("Hosts that want secure connections outlive the store, in a private file; a damaged one is ignored")
+    func strictTransport() throws {
+        func store() -> StrictTransportStore { StrictTransportStore(directory: directory.path, savesAtExit: false) }
+        var fields = FieldSection()
+        fields.append("Strict-Transport-Security", "max-age=1000")
+        let policy = try #require(StrictTransportPolicy(fields))
+        let target = try #require(URIReference("http://www.example.com:80/a"))
+        let one = store()
+        #expect(one.isEmpty && one.secured(target) == nil)
+        one.note(policy, of: HTTPOrigin(isSecure: true, host: "www.example.com"))
+        one.flush()
+        #expect(store().secured(target)?.description == "https://www.example.com/a")
+        let file = directory.path + "/strict-transport"
+        let facts = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        // Others may write the file.
+        #expect(chmod(file, 0o622) == 0)
+        #expect(store().isEmpty)
+        try Data("damage".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(chmod(file, 0o600) == 0)
+        let other = store()
+        #expect(other.isEmpty)
+        other.note(policy, of: HTTPOrigin(isSecure: true, host: "b.example"))
+        other.flush()
+        #expect(!store().isEmpty)
+        other.removeAll()
+        other.flush()
+        #expect(store().isEmpty && other.isEmpty)
+    }
+
+    @Test("Default sessions share the memory of hosts, others have their own; reset forgets it")
+    func strictTransportOfSessions() async throws {
+        let store = StrictTransportStore(directory: directory.path, savesAtExit: false)
+        let configuration = URLSessionConfiguration.default
+        #expect(configuration.settings.stores.strictTransport === StrictTransportStore.shared)
+        #expect(URLSessionConfiguration.background(withIdentifier: "x").settings.stores.strictTransport != nil)
+        #expect(URLSessionConfiguration.ephemeral.settings.stores.strictTransport == nil)
+        configuration.settings.stores = .init(strictTransport: store)
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var fields = FieldSection()
+        fields.append("Strict-Transport-Security", "max-age=1000")
+        session.core.network.noteStrictTransport(fields, of: HTTPOrigin(isSecure: true, host: "a.example"))
+        await session.flush()
+        #expect(!StrictTransportStore(directory: directory.path, savesAtExit: false).isEmpty)
+        await session.reset()
+        await session.flush()
+        #expect(StrictTransportStore(directory: directory.path, savesAtExit: false).isEmpty)
+    }
+
     @Test("Two storages with one file keep each other's cookies")
     func shared() {
         let (one, other) = (cookies(), cookies())

@@ -1,14 +1,26 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 
-/// The challenges of one HTTP proxy, and the credential that answers them, for a caller that can ask for a credential after a refusal.
+/// The challenges of one proxy, and the credential that answers them, for a caller that can ask for a credential after a refusal.
 package final class ProxyChallenges: Sendable {
+    /// The protocol of a proxy.
+    package enum Kind: Sendable {
+        case http
+        /// HTTP over TLS.
+        case https
+        case socks
+    }
+
     /// A refusal of the proxy.
     package struct Refusal: Sendable {
-        /// The values of all fields `Proxy-Authenticate`.
+        /// The values of all fields `Proxy-Authenticate`; empty for a SOCKS proxy.
         package var challenges: [String]
         /// Whether the proxy refused a credential.
         package var hadCredential: Bool
+        /// Whether a credential was known. A proxy that closes the connection after its challenge does not receive it.
+        package var hasCredential: Bool
+        /// The end of the tunnel, with its port.
+        package var destination: String
         /// The time of the monotonic clock.
         package var time: Duration
     }
@@ -20,9 +32,15 @@ package final class ProxyChallenges: Sendable {
         var credential: ProxyConfiguration.Credential?
     }
 
+    /// The endpoint of the proxy.
+    package let endpoint: NWEndpoint
+    package let kind: Kind
     private let state = LockedValue(State())
 
-    package init() {}
+    init(of endpoint: NWEndpoint, _ kind: Kind) {
+        self.endpoint = endpoint
+        self.kind = kind
+    }
 
     /// The last refusal.
     package var last: Refusal? { state.withLock { $0.last } }
@@ -47,13 +65,57 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Records a refusal.
-    func note(_ refusal: ProxyRefusal) {
+    /// Records a refusal of a tunnel.
+    ///
+    /// - Parameters:
+    ///   - refusal: The refusal.
+    ///   - hasCredential: Whether a credential was known.
+    ///   - destination: The end of the tunnel, also if this proxy leads to another one.
+    func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in
             state.last = Refusal(
-                challenges: refusal.challenges, hadCredential: refusal.hadCredential, time: now)
+                challenges: refusal.challenges, hadCredential: refusal.hadCredential, hasCredential: hasCredential,
+                destination: destination.authority, time: now)
             state.unanswered = refusal.challenges
         }
+    }
+}
+
+/// The challenges of all proxies of a session, also of those that a script selects. Plain and secure connections share them, so that one
+/// answer suffices.
+package final class ProxyChallengeTable: Sendable {
+    private struct Key: Hashable, Sendable {
+        var endpoint: NWEndpoint
+        var kind: ProxyChallenges.Kind
+    }
+
+    /// The maximum number of proxies: a script can invent names. The refusals of more proxies are not recorded.
+    private static let maximumCount = 256
+
+    private let known = LockedValue<[Key: ProxyChallenges]>([:])
+
+    package init() {}
+
+    /// Returns the place for the challenges of a proxy; `nil` if there are too many proxies.
+    func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
+        let key = Key(endpoint: endpoint, kind: kind)
+        return known.withLock { known in
+            if let found = known[key] { return found }
+            guard known.count < Self.maximumCount else { return nil }
+            let made = ProxyChallenges(of: endpoint, kind)
+            known[key] = made
+            return made
+        }
+    }
+
+    /// Returns the proxy that was the last to refuse a tunnel to a destination, if that was at or after a time.
+    func refused(_ destination: TunnelDestination, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)?
+    {
+        let authority = destination.authority
+        return known.withLock { known in Array(known.values) }
+            .compactMap { place in place.last.map { (place, $0) } }
+            .filter { $0.1.time >= time && $0.1.destination == authority }
+            .max { $0.1.time < $1.1.time }
     }
 }

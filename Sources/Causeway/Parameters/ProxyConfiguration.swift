@@ -41,8 +41,10 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     package private(set) var kind: Kind
     private var box = CredentialBox()
-    /// The place where refusals of an HTTP proxy are recorded; `nil` if there is no interest in them.
+    /// The place where refusals of the proxy are recorded; `nil` if there is no interest in them.
     package private(set) var challenges: ProxyChallenges?
+    /// The table for the challenges of proxies that the script selects.
+    package private(set) var challengeTable: ProxyChallengeTable?
 
     /// Whether to connect directly if the proxy fails. Default `false`.
     public var allowFailover = false
@@ -141,15 +143,16 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Returns a copy that records the challenges of its HTTP proxies.
-    ///
-    /// - Parameter challenges: Returns the place for the challenges of a proxy. Several configurations can share it.
-    package func recordingChallenges(_ challenges: (NWEndpoint) -> ProxyChallenges) -> ProxyConfiguration {
+    /// Returns a copy that records the challenges of its proxies in a table, which several configurations can share.
+    package func recordingChallenges(in table: ProxyChallengeTable) -> ProxyConfiguration {
         var copy = self
         switch kind {
-        case .httpCONNECT(let endpoint, _): copy.challenges = challenges(endpoint)
-        case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges(challenges) })
-        case .socksV5, .relay, .obliviousHTTP, .script: break
+        case .httpCONNECT(let endpoint, let tls):
+            copy.challenges = table.challenges(of: endpoint, tls == nil ? .http : .https)
+        case .socksV5(let endpoint): copy.challenges = table.challenges(of: endpoint, .socks)
+        case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges(in: table) })
+        case .script: copy.challengeTable = table
+        case .relay, .obliviousHTTP: break
         }
         return copy
     }

@@ -68,8 +68,10 @@ extension NWParameters {
 enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
-    case socks(TunnelDestination, ProxyConfiguration.Credential?)
-    case connect(TunnelDestination, ProxyConfiguration)
+    /// A SOCKS proxy, and the destination of the whole passage.
+    case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
+    /// An HTTP proxy, and the destination of the whole passage.
+    case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
     /// No proxy: the connection goes directly to the endpoint.
@@ -81,15 +83,18 @@ enum ProxyStep: Sendable {
             var layer = try configuration.makeLayer(host: host, port: port)
             layer.delegate = (layer.delegate as? TLSDelegate).map { ProxySecurityDelegate($0) }
             return layer
-        case .socks(let destination, let credential):
-            return StackLayer(
-                TunnelStage(SOCKSHandshake(to: destination, credential: credential.map(TunnelCredential.init))))
-        case .connect(let destination, let proxy):
-            let challenges = proxy.challenges
+        case .socks(let destination, let proxy, let end):
+            let (challenges, credential) = (proxy.challenges, proxy.credential)
+            let handshake = SOCKSHandshake(
+                to: destination, credential: credential.map(TunnelCredential.init)
+            ) { challenges?.note($0, hasCredential: credential != nil, of: end) }
+            return StackLayer(TunnelStage(handshake))
+        case .connect(let destination, let proxy, let end):
+            let (challenges, credential) = (proxy.challenges, proxy.credential)
             let handshake = ConnectHandshake(
-                to: destination, credential: proxy.credential.map(TunnelCredential.init), nonce: Self.nonce(),
+                to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce(),
                 answering: challenges?.takeUnanswered() ?? []
-            ) { challenges?.note($0) }
+            ) { challenges?.note($0, hasCredential: credential != nil, of: end) }
             return StackLayer(TunnelStage(handshake))
         case .relay(let destination): return StackLayer(RelayStage(to: destination))
         case .direct: return StackLayer(TunnelStage(nil))
@@ -151,6 +156,14 @@ extension TunnelDestination {
     }
 }
 
+extension ProxyChallengeTable {
+    /// Returns the proxy that was the last to refuse a connection to an endpoint, if that was at or after a time.
+    package func refused(_ endpoint: NWEndpoint, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)? {
+        guard case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }
+        return refused(destination, since: time)
+    }
+}
+
 extension ProxyConfiguration {
     /// Whether a proxy of this kind opens a separate connection for each connection of the program.
     package var isTunnel: Bool {
@@ -185,21 +198,30 @@ extension ProxyConfiguration {
     }
 
     fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyStep] {
+        try passage(to: destination, for: destination)
+    }
+
+    /// Returns the steps to a destination, which can be the next proxy of a chain that leads to `end`.
+    private func passage(
+        to destination: TunnelDestination, for end: TunnelDestination
+    ) throws(NWError) -> [ProxyStep] {
         switch kind {
-        case .socksV5: return [.socks(destination, credential)]
-        case .httpCONNECT(_, nil): return [.connect(destination, self)]
+        case .socksV5: return [.socks(destination, self, for: end)]
+        case .httpCONNECT(_, nil): return [.connect(destination, self, for: end)]
         case .httpCONNECT(let place, let options?):
             let configuration = try TLSConfiguration(
                 options, isServer: false, isDatagram: false, allowsEarlyData: false)
             guard case .hostPort(let host, let port) = place else { throw .posix(.EINVAL) }
-            return [.security(configuration, host: host, port: port.rawValue), .connect(destination, self)]
+            return [
+                .security(configuration, host: host, port: port.rawValue), .connect(destination, self, for: end),
+            ]
         case .chain(let proxies):
             var passages: [ProxyStep] = []
             for (index, proxy) in proxies.enumerated() {
                 let next = index + 1 < proxies.count ? proxies[index + 1].place : nil
                 let step = try next.map { place throws(NWError) in try TunnelDestination(place) } ?? destination
                 guard let step else { throw .posix(.EINVAL) }
-                passages += try proxy.passage(to: step)
+                passages += try proxy.passage(to: step, for: end)
             }
             return passages
         case .relay, .obliviousHTTP, .script: throw .posix(.ENOTSUP)

@@ -31,10 +31,10 @@ extension ProxyConfiguration {
     /// Creates the configuration for a proxy that the script selected; `nil` if the proxy is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
-        if let credential, script?.isTrusted == true {
-            proxy.applyCredential(username: credential.username, password: credential.password)
-        }
-        return proxy
+        // Any host of the network could have written a script that came over plain http.
+        guard script?.isTrusted == true else { return proxy }
+        if let credential { proxy.applyCredential(username: credential.username, password: credential.password) }
+        return challengeTable.map { proxy.recordingChallenges(in: $0) } ?? proxy
     }
 }
 

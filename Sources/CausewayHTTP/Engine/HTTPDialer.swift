@@ -24,9 +24,8 @@ struct NetworkDialer: HTTPDialer {
     ) -> any HTTPTransport {
         let origin = key.origin
         if let alternative { return makeTransport(to: origin, at: alternative) }
-        let port = NWEndpoint.Port(rawValue: origin.port) ?? .any
         let parameters = Self.offering(offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin))
-        let connection = NWConnection(host: Self.host(origin.host), port: port, using: parameters)
+        let connection = NWConnection(to: HTTPEngine.endpoint(of: origin), using: parameters)
         connectionCreated?(connection)
         return connection
     }
@@ -71,6 +70,11 @@ struct NetworkDialer: HTTPDialer {
 }
 
 extension HTTPEngine {
+    /// Returns the endpoint that connections to an origin have.
+    package static func endpoint(of origin: HTTPOrigin) -> NWEndpoint {
+        .hostPort(host: NetworkDialer.host(origin.host), port: NWEndpoint.Port(rawValue: origin.port) ?? .any)
+    }
+
     /// Returns the default parameters: TCP without Nagle's algorithm, and TLS that offers HTTP/2 and HTTP/1.1 for secure origins.
     package static func defaultParameters(for origin: HTTPOrigin) -> NWParameters {
         let tcp = NWProtocolTCP.Options()

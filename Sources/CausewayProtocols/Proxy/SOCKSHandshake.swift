@@ -38,14 +38,24 @@ package struct SOCKSHandshake: TunnelHandshake {
     private let command: UInt8
     private let destination: TunnelDestination
     private let credential: TunnelCredential?
+    private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var phase = Phase.method
 
     /// The address that the proxy has bound; the property is set when the handshake is complete. The client sends the datagrams for the
     /// relay to this address. All zeros mean the proxy's own address.
     package private(set) var bound: TunnelDestination?
 
-    package init(to destination: TunnelDestination, credential: TunnelCredential?) {
-        (command, self.destination, self.credential) = (1, destination, credential)
+    /// Requests a connection.
+    ///
+    /// - Parameters:
+    ///   - destination: The end of the tunnel.
+    ///   - credential: The credential for the proxy, if there is one.
+    ///   - refused: Called if the handshake fails because the proxy demands another credential.
+    package init(
+        to destination: TunnelDestination, credential: TunnelCredential?,
+        refused: (@Sendable (ProxyRefusal) -> Void)? = nil
+    ) {
+        (command, self.destination, self.credential, self.refused) = (1, destination, credential, refused)
     }
 
     /// Requests a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
@@ -55,6 +65,7 @@ package struct SOCKSHandshake: TunnelHandshake {
     package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
         let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))
         (command, destination, self.credential) = (3, TunnelDestination(.address(unknown), port: 0), credential)
+        refused = nil
     }
 
     package mutating func begin() -> [UInt8] {
@@ -79,17 +90,25 @@ package struct SOCKSHandshake: TunnelHandshake {
         case 2:
             guard let credential else { return .failed(.tunnelBroken) }
             let (name, password) = (Array(credential.username.utf8), Array(credential.password.utf8))
-            guard (1...255).contains(name.count), password.count <= 255 else { return .failed(.tunnelDenied) }
+            guard (1...255).contains(name.count), password.count <= 255 else { return deny() }
             phase = .credential
             return .send([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
+        // The proxy accepts none of the offered methods (RFC 1928 §3): without a credential, it demands one.
+        case 0xFF: return deny()
         default: return .failed(.tunnelDenied)
         }
+    }
+
+    /// Returns the failure for a missing or wrong credential, and reports it.
+    private func deny() -> TunnelStep {
+        refused?(ProxyRefusal(challenges: [], hadCredential: credential != nil))
+        return .failed(.tunnelDenied)
     }
 
     private mutating func credentialReply(_ bytes: inout ByteChain) -> TunnelStep {
         guard bytes.count >= 2 else { return .wait }
         let answer = Array(bytes.take(atMost: 2).bytes)
-        return answer[1] == 0 ? ask() : .failed(.tunnelDenied)
+        return answer[1] == 0 ? ask() : deny()
     }
 
     private mutating func ask() -> TunnelStep {

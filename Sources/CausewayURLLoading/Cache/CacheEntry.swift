@@ -49,6 +49,29 @@ struct CacheEntry: Sendable {
         return CacheEntry(response: Self.response(response, http, head.usableFields), head: head, stored: now)
     }
 
+    /// Returns a partial entry with the content that older partial entries of its URL add (RFC 9111 §3.4), otherwise the same entry.
+    ///
+    /// - Parameters:
+    ///   - older: The entries of the URL.
+    ///   - limit: The maximum number of bytes of the combined content.
+    func combined(with older: [CacheEntry], limit: Int) -> CacheEntry {
+        older.reduce(self) { $0.combined(with: $1, limit: limit) ?? $0 }
+    }
+
+    private func combined(with older: CacheEntry, limit: Int) -> CacheEntry? {
+        guard let head, let olderHead = older.head, let combination = head.combination(with: olderHead),
+            let http = response.response as? HTTPURLResponse,
+            combination.before + response.data.count + combination.after <= limit
+        else { return nil }
+        let data =
+            older.response.data.prefix(combination.before) + response.data
+            + older.response.data.suffix(combination.after)
+        let combined = CachedURLResponse(
+            response: http.copy(status: combination.head.status, fields: combination.head.usableFields), data: data,
+            userInfo: response.userInfo, storagePolicy: response.storagePolicy)
+        return CacheEntry(response: combined, head: combination.head, stored: stored)
+    }
+
     /// The number of bytes that the entry costs.
     var cost: Int {
         let fields = (response.response as? HTTPURLResponse)?.fields.byteCount ?? 0

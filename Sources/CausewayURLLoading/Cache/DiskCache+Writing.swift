@@ -66,6 +66,7 @@ extension DiskCache {
         let hash = DiskIndex.hash(key)
         if change.removesFiles { removeFiles(of: hash, in: directory, except: nil) }
         for entry in change.entries {
+            let entry = entry.isPartial ? combined(entry, key, hash) : entry
             guard let pieces = DiskFile.pieces(of: entry, for: key) else { continue }
             let size = pieces.reduce(0) { $0 + $1.count }
             guard size <= state.withLock({ $0.capacity }) else { continue }
@@ -75,6 +76,12 @@ extension DiskCache {
             state.withLock { state in state.index?.note(hash, slot, size: size) }
             if answersAll { removeFiles(of: hash, in: directory, except: slot) }
         }
+    }
+
+    /// Returns a partial entry with the content of the parts that are in files, which need not be in memory.
+    private func combined(_ entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> CacheEntry {
+        let stored = (0..<CacheEntry.maximumVariants).compactMap { storedEntry(hash, $0, key) }
+        return entry.combined(with: stored, limit: capacity / 20)
     }
 
     /// Returns the slot for an entry: that of an entry whose place it takes, a free one, or that of the oldest.

@@ -50,8 +50,14 @@ extension URLCache {
         store(entry, for: key)
     }
 
+    /// Stores an entry. A partial one is combined with the parts of its URL that are known.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
-        memory.withLock { $0.store(entry, for: key) }
+        let limit = maximumContentSize
+        let entry = memory.withLock { memory in
+            let entry = entry.isPartial ? entry.combined(with: memory.entries(for: key), limit: limit) : entry
+            memory.store(entry, for: key)
+            return entry
+        }
         if entry.response.storagePolicy == .allowed {
             disk.store(entry, for: key)
         } else if !disk.isKnownToLack(key) {

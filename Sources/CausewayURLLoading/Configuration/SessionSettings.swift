@@ -38,11 +38,13 @@ struct SessionSettings {
         var webSocketCompression: NWProtocolWebSocket.Compression?
     }
 
-    /// The stores that requests share: cookies, credentials and cached responses.
+    /// The stores that requests share: cookies, credentials, cached responses and hosts that want secure connections.
     struct Stores {
         var cookies: HTTPCookieStorage?
         var credentials: URLCredentialStorage?
         var cache: URLCache?
+        /// The hosts that want secure connections only; `nil` if each session has its own memory of them.
+        var strictTransport: StrictTransportStore?
     }
 
     /// The settings for background sessions.

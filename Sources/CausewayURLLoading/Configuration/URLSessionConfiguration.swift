@@ -23,7 +23,8 @@ public import Foundation
 
     private static var defaultSettings: SessionSettings {
         var settings = SessionSettings()
-        settings.stores = SessionSettings.Stores(cookies: .shared, credentials: .shared, cache: .shared)
+        settings.stores = SessionSettings.Stores(
+            cookies: .shared, credentials: .shared, cache: .shared, strictTransport: .shared)
         return settings
     }
 

@@ -13,6 +13,8 @@ final class ConnectionChallenges: Sendable {
         var loaders: [HTTPOrigin: [HTTPLoader]] = [:]
         /// The reason why the last certificate chain of an origin was rejected.
         var rejections: [HTTPOrigin: TrustRejection] = [:]
+        /// The origins whose last certificate chain has errors, and was accepted by the program.
+        var overridden: Set<HTTPOrigin> = []
     }
 
     private let queue: DispatchQueue
@@ -43,6 +45,9 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in state.rejections.removeValue(forKey: origin) }
     }
 
+    /// Whether the program accepted the last certificate chain of an origin despite its errors.
+    func isOverridden(_ origin: HTTPOrigin) -> Bool { state.withLock { state in state.overridden.contains(origin) } }
+
     // MARK: Connections
 
     /// Sets the blocks that ask the program. Without a delegate, the default handling applies.
@@ -69,9 +74,19 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: trust, distinguishedNames: nil)
         ask(space, origin) { [self] disposition, credential in
-            guard let rejection = TrustRejection(of: trust, disposition, credential) else { return complete(true) }
-            state.withLock { state in state.rejections[origin] = rejection }
-            complete(false)
+            if let rejection = TrustRejection(of: trust, disposition, credential) {
+                state.withLock { state in state.rejections[origin] = rejection }
+                return complete(false)
+            }
+            noteAcceptance(of: trust, origin, byProgram: disposition == .useCredential)
+            complete(true)
+        }
+    }
+
+    private func noteAcceptance(of trust: SecTrust, _ origin: HTTPOrigin, byProgram: Bool) {
+        let isOverridden = byProgram && !SecTrustEvaluateWithError(trust, nil)
+        state.withLock { state in
+            if isOverridden { state.overridden.insert(origin) } else { state.overridden.remove(origin) }
         }
     }
 

@@ -17,22 +17,23 @@ extension HTTPLoader {
         var repetitions = 0
     }
 
-    /// Handles a failed connection that a proxy refused with status 407: uses the credential that the session knows, or asks the program.
+    /// Handles a failed connection that a proxy refused because it demands a credential: uses the one that the session knows, or asks the
+    /// program. The failure itself can be that of another proxy, which was tried later.
     ///
     /// - Returns: `false` if the failure has another reason.
     func isAnswered(_ failure: HTTPFailure) -> Bool {
-        guard case .cannotConnect(.posix(.EACCES)) = failure else { return false }
+        guard case .cannotConnect = failure else { return false }
         let found = state.withLock { state -> (HTTPOrigin, Duration)? in
             guard state.phase == .waiting, let started = state.exchange.proxyStart else { return nil }
             return (state.exchange.origin, started)
         }
         guard let (origin, started) = found,
-            let proxy = network.refusedProxy(isSecure: origin.isSecure, since: started)
+            let proxy = network.refusedProxy(of: origin, since: started)
         else { return false }
         // The next exchange adds this loader again.
         if origin.isSecure { network.challenges.remove(self, origin) }
         // A connection that closed after the refusal could not send the credential.
-        let lacksCredential = !proxy.refusal.hadCredential && proxy.hasCredential
+        let lacksCredential = proxy.lacksCredential
         let step = state.withLock { state -> AuthenticationAttempts.Step? in
             state.phase = .deciding
             state.held.isComplete = true
@@ -43,6 +44,7 @@ extension HTTPLoader {
                 access.repetitions += 1
                 return nil
             }
+            if proxy.isSOCKS { return access.attempts.refused(bySOCKS: proxy.authority) }
             return access.attempts.refused(by: proxy.authority, challenges: proxy.refusal.challenges)
         }
         switch step {
@@ -105,9 +107,7 @@ extension HTTPLoader {
         let (handle, origin, started) = state.withLock { state in
             (state.exchange.reading, state.exchange.origin, state.exchange.proxyStart)
         }
-        guard let handle, let started, network.refusedProxy(isSecure: origin.isSecure, since: started) != nil else {
-            return false
-        }
+        guard let handle, let started, network.refusedProxy(of: origin, since: started) != nil else { return false }
         state.withLock { state in state.exchange.proxyFailure = .cannotConnect(reason) }
         handle.cancel()
         return true

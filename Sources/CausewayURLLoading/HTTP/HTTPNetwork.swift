@@ -14,7 +14,6 @@ final class HTTPNetwork: Sendable {
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        var proxyChallenges: [NWEndpoint: ProxyChallenges] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
@@ -28,7 +27,9 @@ final class HTTPNetwork: Sendable {
     /// The loaders that wait for a secure connection.
     let challenges: ConnectionChallenges
     /// The hosts that want secure connections only.
-    let strictHosts = LockedValue(StrictTransportHosts())
+    let strictTransport: StrictTransportStore
+    /// The challenges of proxies.
+    let proxyChallenges = ProxyChallengeTable()
     /// The other places of origins.
     let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
@@ -38,6 +39,7 @@ final class HTTPNetwork: Sendable {
         box = settings
         self.queue = queue
         challenges = ConnectionChallenges(queue: queue)
+        strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
     /// Closes the connections later: the last reference to a session can disappear while a connection holds its lock.
@@ -113,16 +115,6 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
-    /// Returns the place for the challenges of a proxy: one for plain and secure connections, so that one answer suffices.
-    private func challenges(of endpoint: NWEndpoint) -> ProxyChallenges {
-        let made = ProxyChallenges()
-        return state.withLock { state in
-            if let known = state.proxyChallenges[endpoint] { return known }
-            state.proxyChallenges[endpoint] = made
-            return made
-        }
-    }
-
     /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool {
         state.withLock { state in
@@ -140,7 +132,7 @@ final class HTTPNetwork: Sendable {
         var made: NWParameters.PrivacyContext?
         if !proxies.isEmpty {
             let context = NWParameters.PrivacyContext(description: "URLSession")
-            context.proxyConfigurations = proxies.map { $0.recordingChallenges(challenges(of:)) }
+            context.proxyConfigurations = proxies.map { $0.recordingChallenges(in: proxyChallenges) }
             made = context
         }
         let context = made

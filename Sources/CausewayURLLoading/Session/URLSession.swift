@@ -78,23 +78,30 @@ public import Foundation
     /// Cancels all tasks and invalidates the session. Has no effect on the shared session.
     open func invalidateAndCancel() { core.invalidate(self, cancelsTasks: true) }
 
-    /// Removes all cookies, cached responses and credentials. Later requests use new connections. The completion handler is called on the delegate queue.
+    /// Removes all cookies, cached responses and credentials, and forgets which hosts want secure connections only. Later requests use new
+    /// connections. The completion handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         let stores = core.settings.stores
         stores.cache?.removeAllCachedResponses()
         stores.cookies?.removeCookies(since: .distantPast)
         stores.credentials?.removeAll()
+        core.network.strictTransport.removeAll()
         core.network.forgetCredentials()
         core.network.alternatives.removeAll()
         core.network.renewConnections()
         core.queue.addOperation(completionHandler)
     }
 
-    /// Calls the completion handler on the delegate queue. Later requests use new connections. There is nothing to write to disk, because all
-    /// stores are in memory.
+    /// Writes cookies and credentials to their files. Later requests use new connections. The completion handler is called on the delegate
+    /// queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.network.renewConnections()
-        core.queue.addOperation(completionHandler)
+        core.work.async { [core] in
+            core.settings.stores.cookies?.flush()
+            core.settings.stores.credentials?.flush()
+            core.network.strictTransport.flush()
+            core.queue.addOperation(completionHandler)
+        }
     }
 
     /// Passes the data, upload and download tasks that were resumed, and neither cancelled nor completed, to a completion handler on the

@@ -201,6 +201,60 @@ struct CachePolicyTests {
         #expect(!isKnown)
     }
 
+    /// A partial response of a representation with ten bytes.
+    private func part(_ positions: Range<Int>, _ more: String = "ETag: \"a\"", request: String = "") -> StoredResponse {
+        let range = "\(positions.lowerBound)-\(positions.upperBound - 1)"
+        var part = stored("Content-Range: bytes \(range)/10\n\(more)", request: request, status: 206)
+        let isKnown = part.notePart(of: fields("Range: bytes=\(range)"), count: positions.count)
+        #expect(isKnown)
+        return part
+    }
+
+    @Test(
+        "Parts with the same strong entity tag that overlap or touch are combined (§3.4)",
+        arguments: [
+            (0..<4, 4..<6, 0..<6, 4, 0), (4..<6, 0..<4, 0..<6, 0, 2), (0..<8, 2..<4, 0..<8, 2, 4),
+            (3..<6, 5..<9, 3..<9, 2, 0), (5..<9, 3..<6, 3..<9, 0, 3), (0..<5, 5..<10, 0..<10, 5, 0),
+            (0..<10, 3..<4, 0..<10, 3, 6),
+        ])
+    func combined(_ row: (old: Range<Int>, new: Range<Int>, union: Range<Int>, before: Int, after: Int)) throws {
+        let combination = try #require(part(row.new).combination(with: part(row.old)))
+        #expect(combination.before == row.before && combination.after == row.after)
+        let head = combination.head
+        #expect(head.fields.onlyValue(of: "Content-Length") == "\(row.union.count)")
+        guard row.union.count < 10 else {
+            #expect(head.status == 200 && head.part == nil && !head.fields.contains("Content-Range"))
+            return
+        }
+        #expect(head.status == 206 && head.part?.positions == row.union && head.part?.length == 10)
+        let text = "bytes \(row.union.lowerBound)-\(row.union.upperBound - 1)/10"
+        #expect(head.fields.onlyValue(of: "Content-Range") == text)
+        #expect(head.positions(for: fields("Range: bytes=\(row.union.lowerBound)-"), count: 0) == 0..<row.union.count)
+    }
+
+    @Test("Parts that differ, are apart, or add nothing are not combined")
+    func notCombined() {
+        let new = part(4..<6)
+        for old in [
+            part(0..<3), part(7..<9), part(4..<6), part(5..<6), part(0..<4, "ETag: \"b\""),
+            part(0..<4, "ETag: W/\"a\""),
+            part(0..<4, "Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT"),
+            part(0..<4, "ETag: \"a\"\nVary: X", request: "X: 1"),
+            stored("ETag: \"a\""),
+        ] { #expect(new.combination(with: old) == nil) }
+        #expect(part(0..<4, "ETag: W/\"a\"").combination(with: part(4..<6, "ETag: W/\"a\"")) == nil)
+        #expect(part(0..<4, "").combination(with: part(4..<6, "")) == nil)
+    }
+
+    @Test("The fields of the newer part replace those of the older one (RFC 9110 §15.3.7.3)")
+    func combinedFields() throws {
+        let old = part(0..<4, "ETag: \"a\"\nX: 1\nX: 2\nContent-Type: text/plain\nCache-Control: max-age=9\nAge: 5")
+        let new = part(4..<6, "ETag: \"a\"\nX: 3\nCache-Control: max-age=60")
+        let head = try #require(new.combination(with: old)).head
+        #expect(head.fields.values(of: "X") == ["3"] && head.fields.onlyValue(of: "Content-Type") == "text/plain")
+        #expect(head.lifetime == 60 && !head.fields.contains("Age") && head.responseTime == new.responseTime)
+    }
+
     @Test("A saved record is read as it was; every damage is found")
     func records() throws {
         var response = stored("Vary: X\nContent-Range: bytes 0-3/10", request: "X: 1", status: 206)

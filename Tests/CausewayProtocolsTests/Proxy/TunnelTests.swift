@@ -85,6 +85,29 @@ struct TunnelTests {
         #expect(play(SOCKSHandshake(to: name, credential: nil), row.words).status == .failed(row.failure))
     }
 
+    @Test(
+        "SOCKS: a missing or wrong credential is reported, other refusals are not",
+        arguments: [
+            (false, [[5, 255]], [false]), (true, [[5, 255]], [true]), (true, [[5, 2], [1, 1]], [true]),
+            (true, [[5, 2], [1, 0], [5, 2, 0, 1, 0]], []), (false, [[5, 0], [5, 2, 0, 1, 0]], []),
+            (false, [[5, 1]], []),
+        ] as [(Bool, [[UInt8]], [Bool])])
+    func socksReported(_ hasCredential: Bool, _ words: [[UInt8]], _ expected: [Bool]) {
+        let refusals = LockedRefusals()
+        let result = play(
+            SOCKSHandshake(to: name, credential: hasCredential ? credential : nil) { refusals.append($0) }, words)
+        #expect(result.status == .failed(.tunnelDenied))
+        #expect(refusals.all == expected.map { ProxyRefusal(challenges: [], hadCredential: $0) })
+    }
+
+    @Test("SOCKS: a credential that the protocol cannot carry is wrong (RFC 1929 §2)")
+    func socksTooLong() {
+        let refusals = LockedRefusals()
+        let long = TunnelCredential(username: String(repeating: "a", count: 256), password: "")
+        _ = play(SOCKSHandshake(to: name, credential: long) { refusals.append($0) }, [[5, 2]])
+        #expect(refusals.all.map(\.hadCredential) == [true])
+    }
+
     @Test("CONNECT: the tunnel begins after the response head", arguments: [1, 7, .max])
     func connect(pieces: Int) {
         let words = Array("HTTP/1.1 200 Connection established\r\nVia: a\r\n\r\nhello".utf8)

@@ -252,6 +252,35 @@ struct DiskCacheTests {
         #expect(folder.cache().cachedResponse(for: request(1, ["X": "0"]))?.data.first == 7)
     }
 
+    @Test("Parts in files are combined, also those of another process; the whole answers every request")
+    func parts() throws {
+        let folder = Folder()
+        func store(_ positions: Range<Int>, in cache: URLCache) throws {
+            let range = "\(positions.lowerBound)-\(positions.upperBound - 1)"
+            let fields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Content-Range": "bytes \(range)/9"]
+            let response = try #require(
+                HTTPURLResponse(
+                    url: URL(string: "https://a.example/1")!, statusCode: 206, httpVersion: "HTTP/1.1",
+                    headerFields: fields))
+            let data = Data(positions.map { UInt8($0) })
+            cache.storeCachedResponse(
+                CachedURLResponse(response: response, data: data), for: request(1, ["Range": "bytes=\(range)"]))
+            _ = cache.currentDiskUsage
+        }
+        func found(_ range: String?) -> [UInt8]? {
+            let answer = folder.cache().cachedResponse(for: request(1, range.map { ["Range": "bytes=\($0)"] } ?? [:]))
+            return answer.map { [UInt8]($0.data) }
+        }
+        try store(0..<4, in: folder.cache())
+        try store(4..<6, in: folder.cache())
+        // A lookup by the program returns the stored response as a whole.
+        #expect(found("1-4") == Array(0..<6) && found("0-8") == nil && found(nil) == nil)
+        #expect(folder.names.count == 1)
+        try store(5..<9, in: folder.cache())
+        #expect(found(nil) == Array(0..<9) && found("7-8") == Array(0..<9))
+        #expect(folder.names.count == 1)
+    }
+
     @Test("Old files, and what a killed process left behind, are removed")
     func cleaning() throws {
         let folder = Folder()

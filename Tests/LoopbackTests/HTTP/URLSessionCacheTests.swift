@@ -205,6 +205,45 @@ extension Loopback {
             #expect(try await load(session, server.uri()).text == "3")
         }
 
+        @Test("Ranges are combined, until the whole is known", arguments: [true, false])
+        func combinedRanges(hasTag: Bool) async throws {
+            let requests = RequestLog()
+            let content = "0123456789"
+            let server = try echoServer(requests) { request in
+                let fields = ["Cache-Control: max-age=60"] + (hasTag ? ["ETag: \"a\""] : [])
+                guard let range = request["range"], range.count == 9, let first = Int(range.dropFirst(6).prefix(1)),
+                    let last = Int(range.suffix(1))
+                else { return reply("200 OK", fields, content) }
+                let part = String(content.dropFirst(first).prefix(last - first + 1))
+                return reply("206 Partial Content", fields + ["Content-Range: bytes \(first)-\(last)/10"], part)
+            }
+            let session = cachingSession()
+            func load(_ range: String?) async throws -> String {
+                let (text, response) = try await loadRange(session, server.uri(), range)
+                #expect(response.statusCode == (range == nil ? 200 : 206))
+                #expect(response.value(forHTTPHeaderField: "Content-Length") == "\(text.utf8.count)")
+                return text
+            }
+            #expect(try await load("bytes=0-3") == "0123")
+            #expect(try await load("bytes=1-2") == "12")
+            #expect(try await load("bytes=3-6") == "3456")
+            #expect(requests.all.count == 2)
+            #expect(try await load("bytes=1-5") == "12345")
+            #expect(requests.all.count == (hasTag ? 2 : 3))
+            #expect(try await load("bytes=7-9") == "789")
+            let count = requests.all.count
+            #expect(try await load(nil) == content)
+            #expect(try await load("bytes=2-8") == "2345678")
+            #expect(requests.all.count == (hasTag ? count : count + 1))
+        }
+
+        private func loadRange(
+            _ session: URLSession, _ uri: String, _ range: String?
+        ) async throws -> (String, HTTPURLResponse) {
+            let (text, response) = try await load(session, uri) { $0.setValue(range, forHTTPHeaderField: "Range") }
+            return (text, response)
+        }
+
         @Test("Responses are apart by the fields of Vary, by cookies, and by credentials")
         func variants() async throws {
             let requests = RequestLog()

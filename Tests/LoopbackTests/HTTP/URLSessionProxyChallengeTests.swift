@@ -165,6 +165,141 @@ extension Loopback {
             }
         }
 
+        /// Settings with a proxy that a script selects.
+        private static func script(_ port: UInt16, _ type: String) -> [AnyHashable: Any] {
+            [
+                kCFNetworkProxiesProxyAutoConfigEnable: true,
+                kCFNetworkProxiesProxyAutoConfigJavaScript:
+                    "function FindProxyForURL(url, host) { return '\(type) 127.0.0.1:\(port)' }",
+            ]
+        }
+
+        /// Runs a proxy of a kind, with the credential ann:secret, in front of a server.
+        private static func with(
+            _ kind: TestProxy.Kind, _ body: (TestProxy, UInt16) async throws -> Void
+        ) async throws {
+            let server = try echoServer()
+            let number = try #require(URL(string: server.uri())?.port.flatMap { UInt16(exactly: $0) })
+            let endpoint = NWEndpoint.hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: number))
+            try await TestProxy.with(kind, route: { _ in endpoint }) { proxy in
+                guard case .hostPort(_, let port) = proxy.endpoint else { return }
+                try await body(proxy, port.rawValue)
+            }
+        }
+
+        @Test("A SOCKS proxy asks for a user and a password", arguments: [false, true], [false, true])
+        func socks(isScript: Bool, waits: Bool) async throws {
+            try await Self.with(.socks(credential: "ann:secret")) { proxy, port in
+                let delegate = EventDelegate { challenge in
+                    let space = challenge.protectionSpace
+                    #expect(space.proxyType == NSURLProtectionSpaceSOCKSProxy && space.realm == nil)
+                    #expect(space.host == "127.0.0.1" && space.port == Int(port))
+                    #expect(!space.receivesCredentialSecurely)
+                    let password = challenge.previousFailureCount == 0 ? "wrong" : "secret"
+                    return (.useCredential, URLCredential(user: "ann", password: password, persistence: .forSession))
+                }
+                let session = privateSession(delegate) {
+                    $0.connectionProxyDictionary =
+                        isScript
+                        ? Self.script(port, "SOCKS5")
+                        : [
+                            kCFNetworkProxiesSOCKSEnable: true, kCFNetworkProxiesSOCKSProxy: "127.0.0.1",
+                            kCFNetworkProxiesSOCKSPort: Int(port),
+                        ]
+                    $0.waitsForConnectivity = waits
+                }
+                defer { session.invalidateAndCancel() }
+                let text = try await Self.text(session)
+                #expect(text == "GET ")
+                #expect(try await Self.text(session, "other.test") == "GET ")
+                #expect(Self.challenges(delegate) == ["challenge Default 0", "challenge Default 1"])
+                let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
+                #expect(stored.count == 1 && stored.first?.value["ann"]?.password == "secret")
+            }
+        }
+
+        @Test("Default handling uses the stored credential of a SOCKS proxy, once", arguments: ["secret", "wrong"])
+        func storedForSOCKS(password: String) async throws {
+            try await Self.with(.socks(credential: "ann:secret")) { proxy, port in
+                let session = privateSession {
+                    $0.proxyConfigurations = [ProxyConfiguration(socksv5Proxy: proxy.endpoint)]
+                }
+                defer { session.invalidateAndCancel() }
+                let space = URLProtectionSpace(
+                    proxyHost: "127.0.0.1", port: Int(port), type: NSURLProtectionSpaceSOCKSProxy, realm: nil,
+                    authenticationMethod: NSURLAuthenticationMethodDefault)
+                session.configuration.urlCredentialStorage?.setDefaultCredential(
+                    URLCredential(user: "ann", password: password, persistence: .forSession), for: space)
+                if password == "secret" {
+                    let text = try await Self.text(session)
+                    #expect(text == "GET ")
+                } else {
+                    #expect(await failureCode { _ = try await Self.text(session) } == .cannotConnectToHost)
+                }
+            }
+        }
+
+        @Test("A proxy that a script selects asks, too")
+        func script() async throws {
+            try await Self.with(.http(credential: "ann:secret")) { proxy, port in
+                let delegate = EventDelegate { challenge in
+                    #expect(challenge.protectionSpace.proxyType == NSURLProtectionSpaceHTTPProxy)
+                    return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+                }
+                let session = privateSession(delegate) { $0.connectionProxyDictionary = Self.script(port, "PROXY") }
+                defer { session.invalidateAndCancel() }
+                let text = try await Self.text(session)
+                #expect(text == "GET ")
+                #expect(try await Self.text(session, "other.test") == "GET ")
+                #expect(Self.challenges(delegate) == ["challenge HTTPBasic 0"])
+            }
+        }
+
+        @Test("A proxy of a script that came over plain http gets no credential, and its challenge is not delivered")
+        func untrustedScript() async throws {
+            try await Self.with(.http(credential: "ann:secret")) { proxy, port in
+                let scripts = try ScriptedServer { peer in
+                    try await peer.serve { _ in
+                        let script = "function FindProxyForURL(url, host) { return 'PROXY 127.0.0.1:\(port)' }"
+                        return reply("200 OK", ["Content-Type: application/x-ns-proxy-autoconfig"], script)
+                    }
+                }
+                let delegate = EventDelegate { _ in
+                    (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+                }
+                let session = privateSession(delegate) {
+                    $0.connectionProxyDictionary = [
+                        kCFNetworkProxiesProxyAutoConfigEnable: true,
+                        kCFNetworkProxiesProxyAutoConfigURLString: scripts.uri(),
+                        kCFProxyUsernameKey: "ann", kCFProxyPasswordKey: "secret",
+                    ]
+                }
+                defer { session.invalidateAndCancel() }
+                #expect(await failureCode { _ = try await Self.text(session) } == .cannotConnectToHost)
+                #expect(Self.challenges(delegate).isEmpty)
+            }
+        }
+
+        @Test("A proxy asks although a later one fails for another reason")
+        func failedLater() async throws {
+            try await Self.with(.http(credential: "ann:secret")) { proxy, port in
+                try await TestProxy.with(.refusing("HTTP/1.1 502 No\r\n\r\n"), route: { _ in nil }) { broken in
+                    let delegate = EventDelegate { _ in
+                        (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+                    }
+                    let session = privateSession(delegate) {
+                        $0.proxyConfigurations = [proxy, broken].map {
+                            ProxyConfiguration(httpCONNECTProxy: $0.endpoint)
+                        }
+                    }
+                    defer { session.invalidateAndCancel() }
+                    let text = try await Self.text(session)
+                    #expect(text == "GET ")
+                    #expect(Self.challenges(delegate) == ["challenge HTTPBasic 0"])
+                }
+            }
+        }
+
         @Test("A Digest challenge of a proxy that closes is answered on the next connection")
         func digest() async throws {
             let proxy = try Self.proxy(challenges: ["Digest realm=\"r\", nonce=\"n\", qop=\"auth\""]) {

@@ -7,23 +7,44 @@ import Testing
 extension Loopback {
     @Suite("URLSession: HTTP Strict Transport Security (RFC 6797)")
     struct URLSessionStrictTransportTests {
-        /// A session that accepts every server.
-        private func session() -> URLSession {
-            privateSession(
-                EventDelegate { challenge in
-                    (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
-                })
+        /// A secure server behind a proxy that knows its name, and its authority.
+        private struct Place {
+            let authority: HTTPAuthority
+            let server: MachineServer
+            let proxy: TestProxy
+
+            /// A session that trusts the authority. Otherwise it accepts every chain despite its errors.
+            func session(trusts: Bool = true) -> URLSession {
+                let anchor = authority.anchor
+                let delegate = EventDelegate { challenge in
+                    guard let trust = challenge.protectionSpace.serverTrust else {
+                        return (.performDefaultHandling, nil)
+                    }
+                    if trusts { SecTrustSetAnchorCertificates(trust, [anchor] as CFArray) }
+                    return (.useCredential, URLCredential(trust: trust))
+                }
+                return privateSession(delegate) {
+                    $0.proxyConfigurations = [ProxyConfiguration(httpCONNECTProxy: proxy.endpoint)]
+                }
+            }
         }
 
-        private func server(_ field: String, redirect: Bool = false) async throws -> MachineServer {
-            try await MachineServer(tls: HTTPAuthority().serverOptions(["http/1.1"])) { request in
+        /// Runs a server for `server.test` on every port. It speaks no HTTP without TLS.
+        private func with(_ field: String, redirect: Bool = false, _ body: (Place) async throws -> Void) async throws {
+            let authority = try HTTPAuthority()
+            let server = try await MachineServer(tls: authority.serverOptions(["http/1.1"])) { request in
                 let content = Data(request.path.utf8)
                 let line = "Strict-Transport-Security: \(field)\r\n"
-                guard redirect, request.path.hasPrefix("/to/") else {
+                guard redirect, request.path == "/to" else {
                     return MachineServer.Reply(content: content, fieldLines: line)
                 }
-                let location = "Location: http://localhost:\(request.path.dropFirst(4))/end\r\n"
+                let location = "Location: http://server.test/end\r\n"
                 return MachineServer.Reply(status: 302, content: content, fieldLines: line + location)
+            }
+            defer { server.stop() }
+            let endpoint = server.endpoint
+            try await TestProxy.with(.http(), route: { _ in endpoint }) { proxy in
+                try await body(Place(authority: authority, server: server, proxy: proxy))
             }
         }
 
@@ -32,40 +53,46 @@ extension Loopback {
             return response.url?.absoluteString
         }
 
-        @Test("A host that wants secure connections only gets no others, until it ends its policy")
+        @Test("A host that wants secure connections only gets no others; other sessions know nothing")
         func secured() async throws {
-            let server = try await server("max-age=1000")
-            defer { server.stop() }
-            let session = session()
-            let plain = server.uri("/a", scheme: "http", host: "localhost")
-            // Nothing is known yet, and the server does not speak HTTP without TLS.
-            #expect(await failureCode { _ = try await load(session, plain) } != nil)
-            let secure = server.uri("/a", host: "localhost")
-            #expect(try await load(session, secure) == secure)
-            #expect(try await load(session, plain) == secure)
-            // Another session knows nothing.
-            #expect(await failureCode { _ = try await load(self.session(), plain) } != nil)
+            try await with("max-age=1000") { place in
+                let session = place.session()
+                defer { session.invalidateAndCancel() }
+                // Nothing is known yet, and the server does not speak HTTP without TLS.
+                #expect(await failureCode { _ = try await load(session, "http://server.test/a") } != nil)
+                let first = try await load(session, "https://server.test/a")
+                #expect(first == "https://server.test/a")
+                #expect(try await load(session, "http://server.test/a") == "https://server.test/a")
+                #expect(try await load(session, "http://server.test:80/b") == "https://server.test/b")
+                let other = place.session()
+                defer { other.invalidateAndCancel() }
+                #expect(await failureCode { _ = try await load(other, "http://server.test/a") } != nil)
+            }
         }
 
         @Test(
-            "A policy of age 0 and an address change nothing",
-            arguments: [("max-age=0", "localhost"), ("max-age=9", "127.0.0.1")])
-        func unsecured(_ field: String, _ host: String) async throws {
-            let server = try await server(field)
-            defer { server.stop() }
-            let session = session()
-            _ = try await load(session, server.uri("/a", host: host))
-            let plain = server.uri("/a", scheme: "http", host: host)
-            #expect(await failureCode { _ = try await load(session, plain) } != nil)
+            "A policy of age 0, an address, and a chain with errors change nothing",
+            arguments: [
+                ("max-age=0", "server.test", true), ("max-age=9", "127.0.0.1", true),
+                ("max-age=9", "server.test", false),
+            ])
+        func unsecured(_ field: String, _ host: String, _ trusts: Bool) async throws {
+            try await with(field) { place in
+                let session = place.session(trusts: trusts)
+                defer { session.invalidateAndCancel() }
+                _ = try await load(session, "https://\(host)/a")
+                #expect(await failureCode { _ = try await load(session, "http://\(host)/a") } != nil)
+            }
         }
 
         @Test("A redirect to such a host is no downgrade")
         func redirect() async throws {
-            let server = try await server("max-age=1000", redirect: true)
-            defer { server.stop() }
-            let port = try #require(URL(string: server.uri())?.port)
-            let last = try await load(session(), server.uri("/to/\(port)", host: "localhost"))
-            #expect(last == server.uri("/end", host: "localhost"))
+            try await with("max-age=1000", redirect: true) { place in
+                let session = place.session()
+                defer { session.invalidateAndCancel() }
+                let last = try await load(session, "https://server.test/to")
+                #expect(last == "https://server.test/end")
+            }
         }
     }
 }

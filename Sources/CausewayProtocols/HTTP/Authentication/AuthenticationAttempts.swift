@@ -64,4 +64,16 @@ package struct AuthenticationAttempts: Sendable {
         return .offer(
             zip(spaces, answerable).map { Offer(space: $0, challenge: $1, failureCount: failures[$0] ?? 0) })
     }
+
+    /// Decides how to handle a refusal of a SOCKS proxy, whose protocol has no challenges and no realms (RFC 1929).
+    package mutating func refused(bySOCKS authority: ProtectionSpace.Authority) -> Step {
+        refusalCount += 1
+        guard refusalCount <= limit else { return .deliver }
+        let space = ProtectionSpace(authority: authority, realm: "", scheme: ProtectionSpace.passwordScheme)
+        if current == space { failures[space, default: 0] += 1 }
+        current = nil
+        isRenewal = false
+        let challenge = AuthenticationChallenge(scheme: space.scheme)
+        return .offer([Offer(space: space, challenge: challenge, failureCount: failures[space] ?? 0)])
+    }
 }

@@ -7,6 +7,9 @@ package struct ProtectionSpace: Hashable, Sendable {
         case proxy(host: String, port: UInt16)
     }
 
+    /// The scheme of SOCKS proxies: a user name and a password in clear text (RFC 1929). No HTTP challenge has it, because it is no token.
+    package static let passwordScheme = "(password)"
+
     package var authority: Authority
     package var realm: String
     /// The authentication scheme in lower case.
@@ -24,7 +27,7 @@ package struct ProtectionSpace: Hashable, Sendable {
 
     /// Whether an observer of the network cannot read the password: the connection is secured, or the scheme does not send it.
     package var receivesCredentialSecurely: Bool {
-        if scheme != "basic" { return true }
+        if scheme != "basic", scheme != Self.passwordScheme { return true }
         guard case .origin(let origin) = authority else { return false }
         return origin.isSecure
     }

@@ -1,0 +1,94 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+/// The memory of HTTP Strict Transport Security (RFC 6797): the hosts that want secure connections only.
+///
+/// The shared store has a file beside the cookies, which sessions with the default stores use. Other sessions remember hosts as long as they
+/// exist.
+final class StrictTransportStore: Sendable {
+    /// The store of the program; in memory only without a home directory and in test runners.
+    static let shared = StrictTransportStore(directory: StoreDirectory.application)
+
+    private struct State {
+        var hosts: StrictTransportHosts
+        /// Whether the file, if any, has been read.
+        var isLoaded: Bool
+    }
+
+    private let state: LockedValue<State>
+    private let file: PrivateFile?
+    /// Set by the initializer, after this object exists.
+    private let writer = LockedValue<StoreWriter?>(nil)
+
+    /// Creates a store with a file; in memory if the path is `nil`.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the file.
+    ///   - savesAtExit: Whether changes are also written when the process exits.
+    init(directory: String?, savesAtExit: Bool = true) {
+        file = directory.map { PrivateFile(directory: $0, name: "strict-transport") }
+        state = LockedValue(
+            State(hosts: StrictTransportHosts(hasFile: directory != nil), isLoaded: directory == nil))
+        guard file != nil else { return }
+        let made = StoreWriter(savesAtExit: savesAtExit) { [weak self] in self?.save() }
+        writer.withLock { $0 = made }
+    }
+
+    private static var now: Int { Int(min(max(Date().timeIntervalSince1970, 0), 1e11)) }
+
+    /// Whether no host is known, after the file was read.
+    var isEmpty: Bool { withHosts { $0.isEmpty } }
+
+    /// Notes the policy of a response.
+    func note(_ policy: StrictTransportPolicy, of origin: HTTPOrigin) {
+        if withHosts({ $0.note(policy, of: origin, at: Self.now) }) { noteChange() }
+    }
+
+    /// Returns a target with a secure scheme if its host wants one; `nil` otherwise.
+    func secured(_ target: URIReference) -> URIReference? { withHosts { $0.secured(target, at: Self.now) } }
+
+    /// Forgets all hosts, also those of the file.
+    func removeAll() {
+        if let read = file?.read() {
+            withHosts { $0.adopt(StrictTransportRecord.decode(read, at: Self.now), at: Self.now) }
+        }
+        if withHosts({ $0.removeAll() }) { noteChange() }
+    }
+
+    /// Writes changes that wait, and returns when that is done.
+    func flush() { writer.withLock { $0 }?.flush() }
+
+    // MARK: The file
+
+    private func noteChange() { writer.withLock { $0 }?.noteChange() }
+
+    /// Calls `body` with the hosts, after those of the file were read.
+    private func withHosts<Result: Sendable>(_ body: (inout StrictTransportHosts) -> Result) -> Result {
+        if let file, !state.withLock({ $0.isLoaded }) {
+            let read = StrictTransportRecord.decode(file.read() ?? [], at: Self.now)
+            state.withLock { state in
+                if !state.isLoaded { state.hosts.adopt(read, at: Self.now) }
+                state.isLoaded = true
+            }
+        }
+        return state.withLock { body(&$0.hosts) }
+    }
+
+    /// Writes the changes of this process to the file, and takes over those of others.
+    private func save() {
+        let changes = withHosts { $0.takeChanges() }
+        guard let file, !changes.isEmpty else { return }
+        var merged: [StrictTransportRecord] = []
+        let isWritten = file.update { old in
+            merged = StrictTransportHosts.merge(
+                StrictTransportRecord.decode(old, at: Self.now), with: changes, at: Self.now)
+            return StrictTransportRecord.encode(merged)
+        }
+        let written = merged
+        withHosts { hosts in
+            if isWritten { hosts.adopt(written, at: Self.now) } else { hosts.restore(changes) }
+        }
+    }
+}
