@@ -179,6 +179,43 @@ struct ResumeTests {
         try FileManager.default.removeItem(at: file)
     }
 
+    @Test("A connection that breaks during a suspension: the rest is requested after it", arguments: [false, true])
+    func suspended(isCancelled: Bool) async throws {
+        let recorder = Recorder()
+        let host = isCancelled ? "cancelled-pause.mock" : "pause.mock"
+        let session = MockProtocol.session(host, delegate: recorder) { mock in
+            guard let range = mock.request.value(forHTTPHeaderField: "Range") else {
+                mock.respond(200, Self.tag)
+                return mock.load("hello")
+            }
+            #expect(range == "bytes=5-" && mock.request.value(forHTTPHeaderField: "If-Range") == "\"a\"")
+            mock.respond(206, ["ETag": "\"a\"", "Content-Range": "bytes 5-9/10"])
+            mock.load("world")
+            mock.finish()
+        }
+        let task = session.downloadTask(with: try #require(URL(string: "http://\(host)/file")))
+        task.resume()
+        while !recorder.events.contains("wrote") { await Task.yield() }
+        task.suspend()
+        let core = try #require(task.core)
+        let attempt = try #require(core.state.withLock { $0.load.attempt })
+        core.receive(.failed(LoadFailure(.connectionLost)), from: attempt)
+        #expect(task.state == .suspended && !recorder.events.contains("completed"))
+        let rest = try #require(core.state.withLock { $0.load.interruption.resumption })
+        #expect(FileSink.size(of: rest.file) == 5)
+        guard !isCancelled else {
+            task.cancel()
+            await recorder.end()
+            #expect(recorder.error?.code == .cancelled && FileSink.size(of: rest.file) == nil)
+            return
+        }
+        task.resume()
+        await recorder.end()
+        #expect(recorder.error == nil)
+        #expect(recorder.state.withLock { $0.file } == Data("helloworld".utf8))
+        #expect(recorder.events.contains("resumed 5 of 10"))
+    }
+
     @Test("After an error status the same resume data can be used again")
     func error() async throws {
         let data = try await #require(begin("error.mock").data)

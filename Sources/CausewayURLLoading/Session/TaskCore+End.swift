@@ -25,16 +25,18 @@ extension TaskCore {
     /// Completes the task: stops the loader and schedules the last callback. Only the first call has an effect.
     func finish(_ error: (any Error)?) {
         if let failure = error as? LoadFailure { return finish(failure) }
-        let (isFirst, handlers, abandoned) = state.withLock { state in
+        let (isFirst, handlers, abandoned, rest) = state.withLock { state in
             defer {
                 state.outcome.hasEnded = true
                 state.outcome.resumeHandlers = []
             }
             state.clock.end()
             let abandoned = error != nil && !state.content.keepsFile ? state.content.file : nil
-            return (!state.outcome.hasEnded, state.outcome.resumeHandlers, abandoned)
+            let rest = state.load.interruption.resumption.take()
+            return (!state.outcome.hasEnded, state.outcome.resumeHandlers, abandoned, rest)
         }
         guard isFirst else { return }
+        if let rest { FileSink.remove(rest.file) }
         leaveLoader()
         webSocket?.end(error)
         stream?.end(error)

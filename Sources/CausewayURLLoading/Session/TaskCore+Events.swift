@@ -37,7 +37,7 @@ extension TaskCore {
         case .upgraded(let opening): upgraded(opening)
         case .switched(let response, let stream): received(response, .notAllowed, switched: stream)
         case .finished: loaderFinished()
-        case .failed(let error): finish(error)
+        case .failed(let error): if !continuesSuspendedDownload(after: error) { finish(error) }
         }
     }
 

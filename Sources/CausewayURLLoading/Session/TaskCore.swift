@@ -74,6 +74,10 @@ final class TaskCore: Sendable {
         let (consequence, message, mustDrain) = state.withLock { state -> (TaskLife.Consequence, TaskMessage?, Bool) in
             let consequence = state.life.resume()
             if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
+            if consequence == .goOn, state.load.interruption.isWaiting {
+                state.load.interruption.isWaiting = false
+                return (consequence, nil, state.mailbox.post(.run { [self] in loadRest() }))
+            }
             guard consequence == .begin else { return (consequence, nil, false) }
             return startsHere
                 ? (consequence, state.mailbox.pass(.begin), false) : (consequence, nil, state.mailbox.post(.begin))
@@ -90,7 +94,10 @@ final class TaskCore: Sendable {
     func suspend() {
         let wasRunning = state.withLock { state in
             let wasRunning = state.life.suspend()
-            if wasRunning { state.clock.pause() }
+            if wasRunning {
+                state.clock.pause()
+                state.load.interruption.wasSuspended = true
+            }
             return wasRunning
         }
         guard wasRunning else { return }

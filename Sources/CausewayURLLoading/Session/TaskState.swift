@@ -46,9 +46,21 @@ struct TaskState: Sendable {
         var redirectCount = 0
         /// Whether the request asks for the rest of an earlier download, and no response has arrived.
         var isResuming = false
+        /// How a suspension affects a download whose connection breaks.
+        var interruption = Interruption()
         /// The earlier upload that the first request continues.
         var upload: ResumableUpload?
         var transactions: [TransactionRecord] = []
+    }
+
+    /// A suspension of a download. The server can close the connection meanwhile, which shows only later.
+    struct Interruption: Sendable {
+        /// Whether the task was suspended since its last request.
+        var wasSuspended = false
+        /// Whether the task asks for the rest of the content when it is resumed.
+        var isWaiting = false
+        /// The part of the content that the task has received itself, and whose rest it asks for.
+        var resumption: Resumption?
     }
 
     /// The loaded response and content.

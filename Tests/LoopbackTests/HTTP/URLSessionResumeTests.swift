@@ -67,6 +67,65 @@ extension Loopback {
             #expect(server.requests.all.count > 20)
         }
 
+        /// A server that sends half of its content, closes the connection when it may, and answers further requests with a closure.
+        private static func halfServer(
+            _ requests: RequestLog, closes: Gate, closed: Gate, next: @escaping @Sendable (ScriptedRequest) -> String?
+        ) throws -> ScriptedServer {
+            try ScriptedServer { peer in
+                guard let request = try await peer.readRequest() else { return }
+                requests.append(request)
+                guard requests.all.count == 1 else {
+                    if let answer = next(request) { try await peer.write(answer) }
+                    return
+                }
+                try await peer.write("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 10\r\n\r\nhello")
+                await closes.wait()
+                peer.socket.close()
+                closed.open()
+            }
+        }
+
+        @Test(
+            "A download that is suspended while its connection ends continues with the rest", arguments: [true, false])
+        func suspended(isRange: Bool) async throws {
+            let (requests, closed, delegate) = (RequestLog(), Gate(), SuspendedDownload())
+            let server = try Self.halfServer(requests, closes: delegate.suspended, closed: closed) { _ in
+                isRange
+                    ? reply("206 Partial Content", ["ETag: \"a\"", "Content-Range: bytes 5-9/10"], "world")
+                    : reply("200 OK", ["ETag: \"b\""], "another text")
+            }
+            let session = privateSession(delegate)
+            defer { session.invalidateAndCancel() }
+            let task = session.downloadTask(with: try #require(URL(string: server.uri())))
+            task.resume()
+            await closed.wait()
+            task.resume()
+            await delegate.end.wait()
+            #expect(task.error == nil)
+            #expect(delegate.content == (isRange ? "helloworld" : "another text"))
+            #expect(delegate.offsets == (isRange ? [5] : []))
+            #expect(task.countOfBytesReceived == (isRange ? 10 : 12))
+            #expect(requests.all.map { $0["range"] } == [nil, "bytes=5-"])
+            #expect(requests.all.last?["if-range"] == "\"a\"")
+        }
+
+        @Test("If the rest cannot be loaded either, the download fails with resume data")
+        func suspendedFails() async throws {
+            let (requests, closed, delegate) = (RequestLog(), Gate(), SuspendedDownload())
+            let server = try Self.halfServer(requests, closes: delegate.suspended, closed: closed) { _ in nil }
+            let session = privateSession(delegate)
+            defer { session.invalidateAndCancel() }
+            let task = session.downloadTask(with: try #require(URL(string: server.uri())))
+            task.resume()
+            await closed.wait()
+            task.resume()
+            await delegate.end.wait()
+            let error = task.error as? URLError
+            #expect(error?.code == .networkConnectionLost && error?.downloadTaskResumeData != nil)
+            // The engine may repeat a request on a new connection that closed without an answer.
+            #expect(requests.all.dropFirst().allSatisfy { $0["range"] == "bytes=5-" } && requests.all.count > 1)
+        }
+
         @Test("Content that changes in between is loaded from the beginning")
         func changes() async throws {
             let server = CuttingServer(length: 20_000)
@@ -75,5 +134,44 @@ extension Loopback {
             #expect(try await download(try #require(URL(string: scripted.uri()))) == Data(server.text.utf8))
             #expect(server.sent.withLock { $0 } == 35_000)
         }
+    }
+}
+
+/// Suspends its task at the first content.
+private final class SuspendedDownload: NSObject, URLSessionDownloadDelegate, Sendable {
+    private let state = LockedValue<(content: String?, offsets: [Int64], hasSuspended: Bool)>((nil, [], false))
+    let suspended = Gate()
+    let end = Gate()
+
+    var content: String? { state.withLock { $0.content } }
+    var offsets: [Int64] { state.withLock { $0.offsets } }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        let isFirst = state.withLock { state in
+            defer { state.hasSuspended = true }
+            return !state.hasSuspended
+        }
+        guard isFirst else { return }
+        downloadTask.suspend()
+        suspended.open()
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        state.withLock { $0.offsets.append(fileOffset) }
+    }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        let text = (try? Data(contentsOf: location)).map { String(decoding: $0, as: UTF8.self) }
+        state.withLock { $0.content = text }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        end.open()
     }
 }

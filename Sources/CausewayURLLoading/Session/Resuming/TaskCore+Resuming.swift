@@ -37,7 +37,8 @@ extension TaskCore {
             if transfer.keepsResults { return nil }
             if content.file == nil { return transfer.resumeData(for: originalRequest) }
         } else if isPending {
-            return plan.resumption?.data
+            // The program gets the file of an interrupted download with the data.
+            return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
         // Resume data looks for the file in the temporary directory.
         guard let file = content.file, let response = content.response as? HTTPURLResponse,
@@ -60,7 +61,7 @@ extension TaskCore {
                 state.load.isResuming && !state.outcome.hasEnded
             )
         }
-        if isPending { return plan.resumption?.data }
+        if isPending { return resumption?.data }
         guard let file = content.file, let response = content.response as? HTTPURLResponse else { return nil }
         return ResumeData(
             originalRequest, current, response, received: counts.received, file: file.url, isRunning: true)?.encoded
@@ -80,7 +81,10 @@ extension TaskCore {
     // MARK: Resuming
 
     /// The earlier download that the current request continues.
-    private var resumption: Resumption? { plan.transfer.map(\.resumption) ?? plan.resumption }
+    private var resumption: Resumption? {
+        if let transfer = plan.transfer { return transfer.resumption }
+        return state.withLock { $0.load.interruption.resumption } ?? plan.resumption
+    }
 
     /// Returns a request for the rest of the content, if the task resumes a download.
     func askingForRest(_ request: URLRequest) -> URLRequest {
@@ -98,11 +102,13 @@ extension TaskCore {
             return state.load.isResuming
         }
         guard isResuming, let resumption else { return openNewFile() }
+        let isOwn = state.withLock { state in state.load.interruption.resumption.take() != nil }
         switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole(isContent: true) {
         case .rest(let total): append(resumption, total)
         case .whole(let isContent):
             // After an error such as 503, the program can try again with the same resume data.
-            if isContent { FileSink.remove(resumption.file) }
+            if isContent || isOwn { FileSink.remove(resumption.file) }
+            if isOwn { state.withLock { $0.counts.received = 0 } }
             openNewFile()
         case .useless: startOver(resumption)
         }
@@ -128,8 +134,51 @@ extension TaskCore {
         guard let request = plan.transfer?.replacement ?? originalRequest else { return }
         leaveLoader()
         FileSink.remove(resumption.file)
-        state.withLock { $0.content.response = nil }
+        state.withLock { state in
+            state.content.response = nil
+            state.counts.received = 0
+        }
         load(session.core.favorable(session.core.completed(request)))
+    }
+
+    // MARK: Suspended downloads
+
+    /// Continues a download by a request for the rest of its content, if the connection broke after a suspension: the server may have closed
+    /// it because nothing was read. Each suspension permits this once. A task that is still suspended sends the request when it is resumed.
+    ///
+    /// - Returns: `false` if the failure ends the task. Background transfers have their own rules.
+    func continuesSuspendedDownload(after error: any Error) -> Bool {
+        guard case .file = plan.outlet, plan.transfer == nil, let failure = error as? LoadFailure,
+            failure.cause == .connectionLost
+        else { return false }
+        let wasSuspended = state.withLock { state in
+            defer { state.load.interruption.wasSuspended = false }
+            return state.load.interruption.wasSuspended && !state.life.isOver && !state.load.isResuming
+        }
+        guard wasSuspended, let data = keepForResuming(failure),
+            let rest = ResumeData(data).flatMap({ Resumption($0, data: data) })
+        else { return false }
+        leaveLoader()
+        let isRunning = state.withLock { state in
+            let isRunning = state.life.state == .running
+            state.load.isResuming = true
+            state.load.interruption.resumption = rest
+            state.load.interruption.isWaiting = !isRunning
+            state.content.file = nil
+            state.content.keepsFile = false
+            state.content.response = nil
+            return isRunning
+        }
+        if isRunning { loadRest() }
+        return true
+    }
+
+    /// Requests the rest of an interrupted download.
+    func loadRest() {
+        guard let originalRequest, let resumption else { return }
+        var request = session.core.completed(originalRequest)
+        resumption.apply(to: &request)
+        load(request)
     }
 
     private func openNewFile() {
