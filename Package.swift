@@ -127,6 +127,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
+        .target(name: "CCausewayGSSAPI", dependencies: ["CCausewayLinux"]),
         // The HTTP engine. Not a product yet.
         .target(
             name: "CausewayHTTP",
@@ -168,8 +169,8 @@ let package = Package(
         .target(
             name: "CausewayURLLoading",
             dependencies: [
-                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "CCausewayGSSAPI", "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayStreams", "CausewaySystem",
+                "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         // It has the name of a module of the toolchain. A target that imports that name must depend on this one, directly or not;

@@ -25,6 +25,8 @@ struct SessionSettings {
         var minimumTLSVersion = tls_protocol_version_t.TLSv12
         var maximumTLSVersion = tls_protocol_version_t.TLSv13
         var enablesEarlyData = false
+        /// Answers challenges of the scheme Negotiate.
+        var negotiation: any NegotiateMechanism = GSSMechanism()
     }
 
     /// The settings for HTTP.

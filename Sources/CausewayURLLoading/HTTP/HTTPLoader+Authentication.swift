@@ -11,8 +11,10 @@ extension HTTPLoader {
     /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
     func challenged(_ response: HTTPURLResponse) {
         let values = response.fields.values(of: "WWW-Authenticate")
+        let canNegotiate = negotiates(values)
         let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
-            let step = state.access.attempts.refused(by: .origin(state.exchange.origin), challenges: values)
+            let step = state.access.attempts.refused(
+                by: .origin(state.exchange.origin), challenges: values, negotiates: canNegotiate)
             state.access.accepted = nil
             return (step, state.access.space.take())
         }
@@ -20,7 +22,7 @@ extension HTTPLoader {
         case .deliver: deliverHeld()
         case .renew(let offer):
             guard let refused else { return deliverHeld() }
-            renew(offer, refused)
+            offer.space.scheme == "negotiate" ? continueNegotiation(offer) : renew(offer, refused)
         case .offer(let offers):
             if let refused { network.withAuthorization { $0.refused(refused) } }
             offer(offers[...], response)
@@ -38,6 +40,7 @@ extension HTTPLoader {
     private func offer(_ offers: ArraySlice<AuthenticationAttempts.Offer>, _ response: HTTPURLResponse?) {
         guard let offer = offers.first else { return deliverHeld() }
         let space = makeSpace(offer.space)
+        if offer.space.scheme == "negotiate" { return offerNegotiation(offers, space, response) }
         propose(for: space) { [self] proposed in
             let answer: ChallengeAnswer = { [self] disposition, credential in
                 switch disposition {
@@ -48,6 +51,37 @@ extension HTTPLoader {
                     guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
                     use(proposed, for: offer, space)
                 case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
+                case .cancelAuthenticationChallenge: break
+                }
+            }
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
+                failureResponse: response, error: nil, sender: ConnectionChallengeSender(answer))
+            attempt.report(.challenge(challenge, answer: answer))
+        }
+    }
+
+    /// Asks about Negotiate. Without a credential or a token, the next challenge is offered.
+    private func offerNegotiation(
+        _ offers: ArraySlice<AuthenticationAttempts.Offer>, _ space: URLProtectionSpace, _ response: HTTPURLResponse?
+    ) {
+        guard let offer = offers.first else { return deliverHeld() }
+        let next: @Sendable () -> Void = { [self] in self.offer(offers.dropFirst(), response) }
+        let origin = state.withLock { state in state.exchange.origin }
+        if offer.failureCount == 0, let known = network.negotiatedCredential(of: origin) {
+            return negotiate(known, for: offer, space, otherwise: next)
+        }
+        network.noteNegotiated(nil, of: origin)
+        propose(for: space) { [self] proposed in
+            let answer: ChallengeAnswer = { [self] disposition, credential in
+                switch disposition {
+                case .useCredential:
+                    guard let credential, credential.user != nil else { return next() }
+                    negotiate(credential, for: offer, space, otherwise: next)
+                case .performDefaultHandling:
+                    guard let proposed, isFirstUse(of: proposed) else { return next() }
+                    negotiate(proposed, for: offer, space, otherwise: next)
+                case .rejectProtectionSpace: next()
                 case .cancelAuthenticationChallenge: break
                 }
             }
@@ -112,18 +146,24 @@ extension HTTPLoader {
         sendAgain()
     }
 
-    private func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
+    func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
         let origin = state.withLock { state in state.exchange.origin }
+        let method =
+            switch space.scheme {
+            case "basic": NSURLAuthenticationMethodHTTPBasic
+            case "negotiate": NSURLAuthenticationMethodNegotiate
+            default: NSURLAuthenticationMethodHTTPDigest
+            }
         return URLProtectionSpace(
             host: origin.host, port: Int(origin.port),
-            protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, realm: space.realm,
-            authenticationMethod: space.scheme == "basic"
-                ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+            protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
+            realm: space.scheme == "negotiate" ? nil : space.realm, authenticationMethod: method)
     }
 
     /// Stores the credential that the server has accepted, if its persistence asks for that.
     func credentialAccepted(_ fields: FieldSection) {
         typealias Accepted = (URLCredential, URLProtectionSpace)
+        let origin = state.withLock { state in state.exchange.origin }
         let (space, accepted, proxy) = state.withLock { state -> (ProtectionSpace?, Accepted?, Accepted?) in
             let proxy = state.access.proxy?.accepted.take()
             guard let space = state.access.space else { return (nil, nil, proxy) }
@@ -134,6 +174,7 @@ extension HTTPLoader {
         }
         if let proxy { store(proxy.0, for: proxy.1) }
         if let accepted { store(accepted.0, for: accepted.1) }
+        if let accepted, space?.scheme == "negotiate" { network.noteNegotiated(accepted.0, of: origin) }
     }
 
     private func store(_ credential: URLCredential, for space: URLProtectionSpace) {

@@ -95,6 +95,8 @@ final class HTTPLoader: Loader {
         var proposed: Set<URLCredential> = []
         /// The credential of the current request.
         var last: PasswordCredential?
+        /// The negotiation of this load; `nil` if there is none.
+        var negotiating: Negotiating?
         /// The credentials for proxies; `nil` before a proxy has refused a connection.
         var proxy: ProxyAccess?
     }

@@ -14,6 +14,8 @@ final class HTTPNetwork: Sendable {
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
+        /// The credentials that Negotiate has accepted. Later loads use them without a question.
+        var negotiated: [HTTPOrigin: URLCredential] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
@@ -92,7 +94,12 @@ final class HTTPNetwork: Sendable {
     }
 
     /// Removes the credentials that are sent again.
-    func forgetCredentials() { state.withLock { state in state.authorization.removeAll() } }
+    func forgetCredentials() {
+        state.withLock { state in
+            state.authorization.removeAll()
+            state.negotiated = [:]
+        }
+    }
 
     /// Closes all connections. Later requests fail.
     func close() {
@@ -108,6 +115,20 @@ final class HTTPNetwork: Sendable {
 
     /// Whether no credential is sent again.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty } }
+
+    /// The maximum number of origins whose credential for Negotiate is kept.
+    private static let maximumNegotiated = 256
+
+    /// Returns the credential that an origin has accepted by Negotiate.
+    func negotiatedCredential(of origin: HTTPOrigin) -> URLCredential? { state.withLock { $0.negotiated[origin] } }
+
+    /// Keeps the credential that an origin has accepted by Negotiate; `nil` forgets it.
+    func noteNegotiated(_ credential: URLCredential?, of origin: HTTPOrigin) {
+        state.withLock { state in
+            if credential != nil, state.negotiated.count >= Self.maximumNegotiated { state.negotiated = [:] }
+            state.negotiated[origin] = credential
+        }
+    }
 
     func withAuthorization<Result: Sendable>(_ body: (inout AuthorizationCache) -> Result) -> Result {
         state.withLock { state in body(&state.authorization) }

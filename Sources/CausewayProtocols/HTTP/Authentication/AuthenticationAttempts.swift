@@ -14,7 +14,8 @@ package struct AuthenticationAttempts: Sendable {
     package enum Step: Equatable, Sendable {
         /// Offer these challenges in order, the strongest first, until the program answers one. If it answers none, deliver the response.
         case offer([Offer])
-        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3).
+        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or because the server has
+        /// answered a token of Negotiate with another one (RFC 4559 §5).
         case renew(Offer)
         /// Deliver the response, because the client supports none of the challenges or the limit is reached.
         case deliver
@@ -44,18 +45,29 @@ package struct AuthenticationAttempts: Sendable {
 
     /// Decides how to handle a response with status 401 or 407.
     ///
-    /// - Parameter values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
+    /// - Parameters:
+    ///   - authority: The server or the proxy.
+    ///   - values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
+    ///   - digest: Computes digests.
+    ///   - negotiates: Whether the client can answer Negotiate.
     package mutating func refused(
-        by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn
+        by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn,
+        negotiates: Bool = false
     ) -> Step {
         refusalCount += 1
-        let answerable = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(values), digest: digest)
+        let answerable = AuthenticationChallenge.answerable(
+            AuthenticationChallenge.parse(values), digest: digest, negotiates: negotiates)
         guard refusalCount <= limit, !answerable.isEmpty else { return .deliver }
         let spaces = answerable.map { ProtectionSpace(authority: authority, challenge: $0) }
         if let used = current, let index = spaces.firstIndex(of: used), !isRenewal,
             DigestChallenge(answerable[index], digest: digest)?.isStale == true
         {
             isRenewal = true
+            return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))
+        }
+        if let used = current, used.scheme == "negotiate", let index = spaces.firstIndex(of: used),
+            answerable[index].token != nil
+        {
             return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))
         }
         isRenewal = false

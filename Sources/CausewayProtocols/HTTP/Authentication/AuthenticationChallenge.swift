@@ -41,18 +41,24 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         return challenges
     }
 
-    /// Returns the challenges that this client can answer with a user name and a password, the strongest first (RFC 9110 §11.6.1).
+    /// Returns the challenges that this client can answer, the strongest first (RFC 9110 §11.6.1).
+    ///
+    /// - Parameters:
+    ///   - challenges: The challenges of a response.
+    ///   - digest: Computes digests.
+    ///   - negotiates: Whether the client can answer Negotiate (RFC 4559).
     package static func answerable(
-        _ challenges: [AuthenticationChallenge], digest: DigestFunction = Digests.builtIn
+        _ challenges: [AuthenticationChallenge], digest: DigestFunction = Digests.builtIn, negotiates: Bool = false
     ) -> [AuthenticationChallenge] {
         let ranked = challenges.enumerated().compactMap { index, challenge in
-            challenge.strength(digest).map { (strength: $0, index: index, challenge: challenge) }
+            challenge.strength(digest, negotiates).map { (strength: $0, index: index, challenge: challenge) }
         }
         return ranked.sorted { ($1.strength, $0.index) < ($0.strength, $1.index) }.map(\.challenge)
     }
 
-    private func strength(_ digest: DigestFunction) -> Int? {
+    private func strength(_ digest: DigestFunction, _ negotiates: Bool) -> Int? {
         switch scheme {
+        case "negotiate": negotiates ? .max : nil
         case "basic": 0
         case "digest": DigestChallenge(self, digest: digest).map { $0.algorithm.rawValue + 1 }
         default: nil

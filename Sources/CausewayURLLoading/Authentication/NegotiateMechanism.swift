@@ -1,0 +1,86 @@
+internal import CCausewayGSSAPI
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// A source of security contexts for the authentication scheme Negotiate (RFC 4559).
+protocol NegotiateMechanism: Sendable {
+    /// Whether contexts can be created. The first use can load a library.
+    var isAvailable: Bool { get }
+
+    /// Creates a context; `nil` if that fails.
+    ///
+    /// - Parameters:
+    ///   - service: The service, such as `HTTP@www.example.com`.
+    ///   - user: The name of the client; `nil` for the default name of the system.
+    ///   - password: The password; `nil` if the system has a credential of the user, such as a Kerberos ticket.
+    func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)?
+}
+
+/// The security context of a client.
+protocol NegotiateContext: AnyObject, Sendable {
+    /// Returns the next token for the server; `nil` if the negotiation failed or has nothing more to send. Can wait for servers of the
+    /// network.
+    ///
+    /// - Parameter token: The token of the server; `nil` in the first step.
+    func step(_ token: Data?) -> Data?
+}
+
+/// The contexts of GSSAPI, whose library of MIT Kerberos is loaded at run time.
+struct GSSMechanism: NegotiateMechanism {
+    var isAvailable: Bool { Self.problem == nil }
+
+    /// The reason why the library cannot be used; `nil` if it is loaded.
+    static var problem: String? { cw_gss_load().map { String(cString: $0) } }
+
+    /// Tries to load a library with another name. Returns the error message, or `nil` on success.
+    static func probe(_ name: String) -> String? {
+        var message = [CChar](repeating: 0, count: 512)
+        if cw_gss_probe(name, &message, message.count) { return nil }
+        return String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)? {
+        GSSContext(service: service, user: user, password: password)
+    }
+}
+
+/// A security context of GSSAPI. Credentials are never delegated to the server.
+final class GSSContext: NegotiateContext {
+    /// The context of the library. The lock guards its only use.
+    private let handle: LockedValue<Unchecked<OpaquePointer>>
+
+    init?(service: String, user: String?, password: String?) {
+        guard let made = cw_gss_context_new(service, user, password) else { return nil }
+        handle = LockedValue(Unchecked(made))
+    }
+
+    deinit { handle.withLock { cw_gss_context_free($0.value) } }
+
+    func step(_ token: Data?) -> Data? { stepResult(token).token }
+
+    /// Returns the next token, or the reason of a failure.
+    func stepResult(_ token: Data?) -> (token: Data?, problem: String?) {
+        let input = token.map { [UInt8]($0) } ?? []
+        return handle.withLock { handle in
+            var output: UnsafePointer<UInt8>?
+            var count = 0
+            let status = cw_gss_context_step(handle.value, input, input.count, &output, &count)
+            guard status != CW_GSS_FAILED else { return (nil, String(cString: cw_gss_problem(handle.value))) }
+            return (output.flatMap { count > 0 ? Data(bytes: $0, count: count) : nil }, nil)
+        }
+    }
+}
+
+/// Performs the steps of negotiations, which block, on threads of their own.
+enum NegotiateQueue {
+    private static let queue = DispatchQueue(label: "causeway.negotiate", attributes: .concurrent)
+
+    /// Calls a closure with the next token; `nil` if there is none.
+    static func step(
+        _ context: any NegotiateContext, _ token: Data?, then: @escaping @Sendable (Data?) -> Void
+    ) {
+        queue.async { then(context.step(token)) }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CausewayURLLoading
+
+/// A mechanism whose tokens are texts: the first one names the credential, each later one the token that it answers.
+private final class TextMechanism: NegotiateMechanism {
+    let isAvailable: Bool
+    private let hasTokens: Bool
+    private let list = Mutex<[String]>([])
+
+    init(isAvailable: Bool = true, hasTokens: Bool = true) {
+        self.isAvailable = isAvailable
+        self.hasTokens = hasTokens
+    }
+
+    var made: [String] { list.withLock { $0 } }
+
+    func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)? {
+        let text = "\(service) \(user ?? "-") \(password ?? "-")"
+        list.withLock { $0.append(text) }
+        return TextContext(hasTokens ? text : nil)
+    }
+}
+
+private final class TextContext: NegotiateContext {
+    private let first: String?
+
+    init(_ first: String?) { self.first = first }
+
+    func step(_ token: Data?) -> Data? {
+        guard let token else { return first.map { Data($0.utf8) } }
+        return Data("answer to ".utf8) + token
+    }
+}
+
+extension Loopback {
+    @Suite("URLSession: Negotiate (RFC 4559)")
+    struct URLSessionNegotiateTests {
+        private static func field(_ token: String) -> String { "Negotiate " + Data(token.utf8).base64EncodedString() }
+
+        /// A server that accepts one value of `Authorization`, and answers others with the challenges for them.
+        private static func server(
+            accepting token: String, _ challenges: @escaping @Sendable (String) -> [String] = { _ in ["Negotiate"] }
+        ) throws -> ScriptedServer {
+            try echoServer { request in
+                let given = request["authorization"] ?? ""
+                if given == field(token) || given == "Basic YW5uOnNlY3JldA==" { return reply("200 OK", [], given) }
+                return reply("401 Who", challenges(given).map { "WWW-Authenticate: \($0)" }, "refused")
+            }
+        }
+
+        private static func session(_ mechanism: TextMechanism, _ delegate: EventDelegate) -> URLSession {
+            privateSession(delegate) { $0.settings.transport.negotiation = mechanism }
+        }
+
+        private static func load(_ session: URLSession, _ server: ScriptedServer) async throws -> String {
+            let (data, response) = try await session.data(from: #require(URL(string: server.uri())))
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            return "\(status) \(String(decoding: data, as: UTF8.self).prefix(9))"
+        }
+
+        private static func challenges(_ delegate: EventDelegate) -> [String] {
+            delegate.events.filter { $0.hasPrefix("challenge") }
+        }
+
+        @Test("A credential becomes a token; later loads need no answer")
+        func token() async throws {
+            let server = try Self.server(accepting: "HTTP@127.0.0.1 ann secret")
+            let mechanism = TextMechanism()
+            let delegate = EventDelegate { challenge in
+                let space = challenge.protectionSpace
+                #expect(space.authenticationMethod == NSURLAuthenticationMethodNegotiate && space.realm == nil)
+                #expect(space.receivesCredentialSecurely && !space.isProxy())
+                #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 401)
+                return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .forSession))
+            }
+            let session = Self.session(mechanism, delegate)
+            defer { session.invalidateAndCancel() }
+            for _ in 0..<3 { #expect(try await Self.load(session, server) == "200 Negotiate") }
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
+            #expect(mechanism.made == Array(repeating: "HTTP@127.0.0.1 ann secret", count: 3))
+            let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
+            #expect(stored.first?.key.authenticationMethod == NSURLAuthenticationMethodNegotiate)
+        }
+
+        @Test("A token of the server is answered without a question; empty names mean the credential of the system")
+        func continued() async throws {
+            let token = Data("more".utf8).base64EncodedString()
+            let server = try Self.server(accepting: "answer to more") { given in
+                [given == Self.field("HTTP@127.0.0.1 - -") ? "Negotiate \(token)" : "Negotiate"]
+            }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "", password: "", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(), delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.load(session, server) == "200 Negotiate")
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
+        }
+
+        @Test("A server that never stops negotiating ends with its response")
+        func endless() async throws {
+            let server = try Self.server(accepting: "never") { _ in ["Negotiate QUFB"] }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(), delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.load(session, server) == "401 refused")
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
+        }
+
+        @Test("A refused credential is counted; then default handling goes on to the next challenge")
+        func refused() async throws {
+            let server = try Self.server(accepting: "never") { _ in ["Basic realm=\"r\"", "Negotiate"] }
+            let delegate = EventDelegate { challenge in
+                let isNegotiate = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodNegotiate
+                if isNegotiate, challenge.previousFailureCount == 1 { return (.performDefaultHandling, nil) }
+                return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(), delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.load(session, server) == "200 Basic YW5")
+            #expect(
+                Self.challenges(delegate) == [
+                    "challenge Negotiate 0", "challenge Negotiate 1", "challenge HTTPBasic 0",
+                ])
+        }
+
+        @Test("Without the library Negotiate is not offered; without a token the next challenge is", arguments: 0..<2)
+        func unavailable(_ kind: Int) async throws {
+            let server = try Self.server(accepting: "never") { _ in ["Negotiate", "Basic realm=\"r\""] }
+            let mechanism = TextMechanism(isAvailable: kind == 1, hasTokens: false)
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(mechanism, delegate)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.load(session, server) == "200 Basic YW5")
+            let basic = ["challenge HTTPBasic 0"]
+            #expect(Self.challenges(delegate) == (kind == 1 ? ["challenge Negotiate 0"] + basic : basic))
+            #expect(mechanism.made.count == kind)
+        }
+
+        @Test("Default handling without a stored credential sends no token")
+        func defaultHandling() async throws {
+            let server = try Self.server(accepting: "HTTP@127.0.0.1 - -")
+            let mechanism = TextMechanism()
+            let session = Self.session(mechanism, EventDelegate())
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.load(session, server) == "401 refused")
+            #expect(mechanism.made.isEmpty)
+        }
+
+        @Test("A library that is missing or has other functions is reported with the package to install")
+        func library() {
+            #expect(GSSMechanism.probe("libnone.so.9")?.contains("libgssapi-krb5-2") == true)
+            #expect(GSSMechanism.probe("libz.so.1")?.contains("gss_import_name") == true)
+        }
+    }
+}
