@@ -74,6 +74,7 @@ let package = Package(
         .library(name: "CausewayObservability", targets: ["CausewayObservability"]),
         .library(name: "CausewayClient", targets: ["CausewayClient"]),
         .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
+        .library(name: "CausewayFeeds", targets: ["CausewayFeeds"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
@@ -193,10 +194,18 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
+        // Feeds: encodings and XML, the values of feeds, and a reader that follows them.
+        .target(name: "CCausewayText"),
+        .target(name: "CausewayXML", swiftSettings: pure),
+        .target(
+            name: "CausewayFeedFormats", dependencies: ["CCausewayText", "CausewayXML"], swiftSettings: house),
+        .target(
+            name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayURLLoading"], swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines", "CausewayPackets",
+                "Causeway", "CausewayCapture", "CausewayFeeds", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
+                "CausewayPackets",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -211,8 +220,9 @@ let package = Package(
         .target(
             name: "CausewayExercises",
             dependencies: [
-                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayTypes",
-                "CausewayWire",
+                "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayProtocols", "CausewayTestKit",
+                "CausewayTLS",
+                "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
         .target(
@@ -291,6 +301,10 @@ let package = Package(
         .testTarget(
             name: "CausewayClientTests",
             dependencies: ["CausewayClient", "CausewaySystem", "CausewayTestKit", "CausewayURLLoading"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayFeedsTests",
+            dependencies: ["CausewayFeedFormats", "CausewayFeeds", "CausewayURLLoading", "CausewayXML"],
             swiftSettings: house),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),

@@ -36,6 +36,9 @@ let package = Package(
                 name: "TypedClient", dependencies: [.product(name: "CausewayClient", package: "causeway")],
                 path: "TypedClient"),
             .executableTarget(
+                name: "FeedFollower", dependencies: [.product(name: "CausewayFeeds", package: "causeway")],
+                path: "FeedFollower"),
+            .executableTarget(
                 name: "HTTPHello",
                 dependencies: [
                     .product(name: "Causeway", package: "causeway"),

@@ -24,6 +24,7 @@ struct NW: AsyncParsableCommand {
               nw transfers run                       continue background transfers
               nw download https://example.com/a.iso  download files
               nw upload a.jpg http://host/photos     upload files
+              nw feed https://example.com/rss        list the items of a feed
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -78,11 +79,12 @@ struct NW: AsyncParsableCommand {
     static let commands: [any Subcommand.Type] = [
         BridgeCommand.self, BrowseCommand.self, ByteOrderCommand.self, CaptureCommand.self, CatCommand.self,
         ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self, DownloadCommand.self,
-        EchoCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self, InterfacesCommand.self,
-        LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self,
-        ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
-        ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
-        TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,
+        EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
+        InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
+        PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self,
+        RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self,
+        StatusCommand.self, TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self,
+        UploadCommand.self,
     ]
 
     /// The servers that have options of their own.

@@ -1,0 +1,18 @@
+import CFuzzerMain
+import CausewayExercises
+import Foundation
+
+/// Parses bytes as a feed whole and in pieces, as XML, as HTML and as a date. Pieces make no difference, and no script is left. Nothing traps.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.feed(bytes)
+    Exercise.markup(Array(bytes.dropFirst(2)))
+    return 0
+}
+
+@main
+enum FuzzFeeds {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

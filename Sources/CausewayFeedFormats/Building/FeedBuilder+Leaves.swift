@@ -1,0 +1,132 @@
+internal import CausewayXML
+
+extension FeedBuilder {
+    /// Ends an element that is not a text construct.
+    mutating func end(_ frame: Frame) {
+        let key = frame.key
+        if endContainer(key, frame) { return }
+        let value = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
+        if person != nil, endPart(ofPerson: key, value) { return }
+        if key == "itunes_image" || key == "itunes_link" || key == "media_thumbnail" {
+            return readImage(key, frame.attributes)
+        }
+        if image != nil, endPart(ofImage: key, value) { return }
+        if frames.contains(where: { $0.key == "textinput" }) {
+            if feed.services.textInput.count < 16 {
+                feed.services.textInput[key] = key == "link" ? resolve(value) : value
+            }
+            return
+        }
+        guard keep(value.utf8.count + 32) else { return }
+        if readDate(key, value) || readLink(key, value, frame) || readCategory(key, value, frame.attributes) { return }
+        if readPodcast(key, frame.text) || readFeedProperty(key, value, frame.attributes) || readPlace(key, value) {
+            return
+        }
+        readExtension(key, value, frame.attributes)
+    }
+
+    private mutating func endContainer(_ key: String, _ frame: Frame) -> Bool {
+        switch key {
+        case "item", "entry", "product": if source == nil { endItem() }
+        case "source" where source != nil:
+            item?.source = source
+            source = nil
+        case "source": return readSource(frame)
+        case "image":
+            if let image {
+                change { if $0.image == nil || frame.key == "image" && image.href != nil { $0.image = image } }
+            }
+            image = nil
+        case "author", "managingeditor", "dc_creator", "dc_author", "itunes_author", "contributor", "dc_contributor",
+            "publisher",
+            "webmaster", "dc_publisher", "itunes_owner":
+            endPerson(key, frame)
+        case "psc_chapters": if item?.chapters.isEmpty == false { progress.hasChapters = true }
+        case "channel", "feed", "rss", "rdf_rdf", "rdf_channel", "items", "rdf_seq", "rdf_li", "textinput", "skiphours",
+            "skipdays",
+            "media_group", "redirect", "psc_chapter":
+            break
+        default: return false
+        }
+        return true
+    }
+
+    /// Ends the item that is open.
+    mutating func endItem() {
+        guard var finished = item else { return }
+        item = nil
+        source = nil
+        progress = Progress()
+        if finished.isIDLink {
+            finished.isIDLink = !finished.core.links.contains { $0.relation == "alternate" }
+            if finished.isIDLink, let id = finished.core.id {
+                finished.core.links.append(FeedLink(href: id, type: "text/html"))
+            }
+        }
+        guard !isFull else { return }
+        feed.items.append(finished)
+    }
+
+    private mutating func readSource(_ frame: Frame) -> Bool {
+        guard item != nil, item?.source == nil else { return true }
+        var origin = Feed()
+        let value = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
+        if !value.isEmpty { origin.core.title = FeedText(value, language: frame.language, base: frame.base) }
+        if let url = frame.attributes["url"] {
+            origin.core.links.append(FeedLink(href: resolve(url), type: "text/html"))
+        }
+        item?.source = origin
+        return true
+    }
+
+    private mutating func readDate(_ key: String, _ value: String) -> Bool {
+        let path: WritableKeyPath<FeedDates, FeedDate?>
+        switch key {
+        case "published", "pubdate", "issued", "dcterms_issued": path = \.published
+        case "updated", "modified", "dc_date", "lastbuilddate", "dcterms_modified", "date": path = \.updated
+        case "created", "dcterms_created": path = \.created
+        case "expirationdate": path = \.expired
+        case "dcterms_valid":
+            readValidity(value)
+            return true
+        default: return false
+        }
+        guard !value.isEmpty else { return true }
+        let isDirect = isDirect
+        change { if isDirect || $0.dates[keyPath: path] == nil { $0.dates[keyPath: path] = FeedDate(value) } }
+        return true
+    }
+
+    /// Reads "start=...;end=...;scheme=...".
+    private mutating func readValidity(_ value: String) {
+        for part in value.split(separator: ";").prefix(8) {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2 else { continue }
+            let date = FeedDate(XMLCharacters.trimmed(String(pair[1])))
+            switch XMLCharacters.trimmed(String(pair[0])) {
+            case "start": change { $0.dates.validFrom = date }
+            case "end": change { $0.dates.validUntil = date }
+            default: break
+            }
+        }
+    }
+
+    private mutating func readPlace(_ key: String, _ value: String) -> Bool {
+        guard key.hasPrefix("georss_") || key.hasPrefix("gml_") || key == "geo_lat" || key == "geo_long" else {
+            return false
+        }
+        if let place = progress.shape.end(key, value) { item?.place = place }
+        return true
+    }
+
+    private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {
+        let text = value.isEmpty ? attributes["url"] ?? attributes["href"] ?? attributes["rdf_resource"] ?? "" : value
+        guard !text.isEmpty, text.utf8.count <= 4096 else { return }
+        let isDirect = isDirect
+        change {
+            if $0.extensions[key] == nil && $0.extensions.count < 64 || isDirect && $0.extensions[key] != nil {
+                $0.extensions[key] = text
+            }
+        }
+    }
+}

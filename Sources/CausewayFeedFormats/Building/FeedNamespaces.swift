@@ -1,0 +1,77 @@
+internal import CausewayXML
+
+/// The namespaces of feeds, by the prefixes that are known for them.
+enum FeedNamespaces {
+    static let svg = "http://www.w3.org/2000/svg"
+    static let mathML = "http://www.w3.org/1998/Math/MathML"
+    static let xhtml = "http://www.w3.org/1999/xhtml"
+    static let atom = "http://www.w3.org/2005/atom"
+    static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+    /// Returns the key of a name: "prefix_local" in lower case, "local" for the elements of the formats.
+    static func key(_ name: XMLName) -> String {
+        let local = XMLCharacters.lowercased(name.local)
+        if name.namespace.isEmpty {
+            return name.prefix.isEmpty ? local : XMLCharacters.lowercased(name.prefix) + "_" + local
+        }
+        var namespace = XMLCharacters.lowercased(name.namespace)
+        if let prefix = prefixes[namespace] { return prefix.isEmpty ? local : prefix + "_" + local }
+        if namespace.hasSuffix("/") { namespace.removeLast() }
+        // Old feeds name the namespaces of podcasts and others by the hosts of their authors.
+        if namespace.hasSuffix("dtds/podcast-1.0.dtd") { return "itunes_" + local }
+        return name.prefix.isEmpty ? local : XMLCharacters.lowercased(name.prefix) + "_" + local
+    }
+
+    /// Prefixes by namespace in lower case. An empty prefix stands for the elements of RSS and Atom.
+    private static let prefixes: [String: String] = [
+        "http://backend.userland.com/rss": "", "http://backend.userland.com/rss2": "",
+        "http://blogs.law.harvard.edu/tech/rss": "",
+        "http://purl.org/rss/1.0/": "", "http://my.netscape.com/rdf/simple/0.9/": "",
+        "http://my.netscape.com/publish/formats/rss-0.91.dtd": "",
+        "http://example.com/newformat#": "", "http://example.com/necho": "", "http://purl.org/echo/": "",
+        "uri/of/echo/namespace#": "",
+        "http://purl.org/pie/": "", "http://purl.org/atom/ns#": "", atom: "",
+        "http://purl.org/rss/1.0/modules/rss091#": "",
+        "http://purl.org/net/rss1.1#": "", "http://backend.userland.com/rss091": "",
+        "http://backend.userland.com/rss092": "",
+        "http://purl.org/dc/elements/1.1/": "dc", "http://purl.org/dc/elements/1.0/": "dc",
+        "http://purl.org/dc/terms/": "dcterms",
+        "http://purl.org/rss/1.0/modules/content/": "content", "http://search.yahoo.com/mrss": "media",
+        "http://search.yahoo.com/mrss/": "media", "http://www.rssboard.org/media-rss": "media",
+        "http://www.georss.org/georss": "georss", "http://www.opengis.net/gml": "gml",
+        "http://www.w3.org/2003/01/geo/wgs84_pos#": "geo",
+        rdf: "rdf", "http://webns.net/mvcb/": "admin", "http://purl.org/rss/1.0/modules/syndication/": "sy",
+        "http://wellformedweb.org/commentapi/": "wfw", "http://purl.org/rss/1.0/modules/slash/": "slash",
+        "http://purl.org/syndication/thread/1.0": "thr",
+        "http://backend.userland.com/creativecommonsrssmodule": "creativecommons",
+        "http://cyber.law.harvard.edu/rss/creativecommonsrssmodule.html": "creativecommons",
+        "http://web.resource.org/cc/": "cc",
+        "http://creativecommons.org/ns#": "cc", "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
+        "http://podlove.org/simple-chapters": "psc", "http://podlove.org/simple-chapters/": "psc", xhtml: "xhtml",
+        "https://podcastindex.org/namespace/1.0": "podcast",
+        "http://www.google.com/schemas/play-podcasts/1.0": "googleplay",
+        "http://www.w3.org/1999/xlink": "xlink", "http://www.w3.org/xml/1998/namespace": "xml",
+    ]
+}
+
+/// The attributes of an element by key.
+struct FeedAttributes: Sendable {
+    private let values: [(key: String, value: String)]
+
+    init(_ attributes: [XMLAttribute]) {
+        values = attributes.map { (FeedNamespaces.key($0.name), $0.value) }
+    }
+
+    /// Returns the value of an attribute without white space at its ends, `nil` if it is missing or empty.
+    subscript(_ key: String) -> String? {
+        guard let value = values.first(where: { $0.key == key })?.value else { return nil }
+        let trimmed = XMLCharacters.trimmed(value)
+        return trimmed.isEmpty ? nil : trimmed
+    }
+
+    /// Returns the value of an attribute, which may be empty.
+    func raw(_ key: String) -> String? { values.first { $0.key == key }?.value }
+
+    /// The attributes in the order of the document.
+    var all: [(key: String, value: String)] { values }
+}

@@ -1,0 +1,82 @@
+internal import CausewayXML
+
+/// Collects the content of a text construct: characters, or elements that are written as markup again.
+struct MarkupCapture: Sendable {
+    /// The key of the element.
+    let key: String
+    /// The media type that the element has or gets.
+    private(set) var type: String
+    /// Whether the content is coded in Base64.
+    let isBase64: Bool
+    let limit: Int
+    private(set) var bytes: [UInt8] = []
+    /// Open elements in the content.
+    private(set) var depth = 0
+    /// Whether content was dropped because of the limit.
+    private(set) var isCut = false
+    private var isMarkup: Bool
+
+    init(key: String, type: String, isBase64: Bool, limit: Int) {
+        self.key = key
+        self.type = type
+        self.isBase64 = isBase64
+        self.limit = limit
+        isMarkup = type.hasSuffix("xml") && !isBase64
+    }
+
+    /// Takes characters.
+    mutating func text(_ piece: [UInt8]) {
+        guard bytes.count < limit else { return isCut = true }
+        if isMarkup {
+            HTMLText.escaped(piece, into: &bytes)
+        } else {
+            bytes += piece
+        }
+    }
+
+    /// Takes a start tag.
+    mutating func open(_ name: XMLName, _ attributes: [XMLAttribute]) {
+        depth += 1
+        if !isMarkup {
+            // Programs put one element around escaped markup. It is not a part of the text.
+            if name.local == "div" { return }
+            becomeMarkup()
+        }
+        guard bytes.count < limit else { return isCut = true }
+        bytes += [0x3C] + name.local.utf8
+        for attribute in attributes {
+            guard let written = Self.name(attribute.name) else { continue }
+            bytes += [0x20] + written.utf8 + [0x3D, 0x22]
+            HTMLText.escaped(Array(attribute.value.utf8), into: &bytes, isValue: true)
+            bytes.append(0x22)
+        }
+        if name.local == "math", name.namespace == FeedNamespaces.mathML {
+            bytes += Array(" xmlns=\"\(FeedNamespaces.mathML)\"".utf8)
+        }
+        bytes.append(0x3E)
+    }
+
+    /// Takes an end tag.
+    mutating func close(_ name: XMLName) {
+        depth -= 1
+        guard isMarkup, bytes.count < limit else { return }
+        bytes += Array("</".utf8) + name.local.utf8 + [0x3E]
+    }
+
+    private mutating func becomeMarkup() {
+        isMarkup = true
+        type = "application/xhtml+xml"
+        let text = bytes
+        bytes = []
+        HTMLText.escaped(text, into: &bytes)
+    }
+
+    private static func name(_ name: XMLName) -> String? {
+        if name.prefix == "xmlns" || (name.prefix.isEmpty && name.local == "xmlns") { return nil }
+        switch FeedNamespaces.key(name).prefix(while: { $0 != "_" }) {
+        case "xlink": return "xlink:" + name.local
+        case "xml": return "xml:" + name.local
+        default: return name.prefix.isEmpty ? name.local : nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import CCausewayText
+internal import CausewayXML
+
+/// Converts an encoding of the C library to UTF-8.
+///
+/// Only encodings of feeds are opened: a document must not choose the code that the C library loads.
+final class EncodingConversion: CharacterConversion {
+    private let handle: UnsafeMutableRawPointer
+    private var rest: [UInt8] = []
+
+    /// Opens a conversion, or returns `nil` if the encoding is not known.
+    init?(_ name: String) {
+        guard let known = Self.names[name], let handle = causeway_text_open(known) else { return nil }
+        self.handle = handle
+    }
+
+    deinit { causeway_text_close(handle) }
+
+    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Bool {
+        let input = rest + bytes
+        rest = []
+        var isValid = true
+        var start = 0
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while start < input.count {
+            var (read, written) = (0, 0)
+            let result = input[start...].withUnsafeBufferPointer { source in
+                buffer.withUnsafeMutableBufferPointer { target in
+                    causeway_text_convert(
+                        handle, source.baseAddress, source.count, &read, target.baseAddress, target.count, &written)
+                }
+            }
+            text += buffer[..<written]
+            start += read
+            switch UInt32(result) {
+            case CAUSEWAY_TEXT_FULL.rawValue: continue
+            case CAUSEWAY_TEXT_INCOMPLETE.rawValue where input.count - start < 8:
+                rest = Array(input[start...])
+                return isValid
+            case CAUSEWAY_TEXT_DONE.rawValue: if read == 0 { return isValid }
+            default:
+                isValid = false
+                text += Array("\u{FFFD}".utf8)
+                start += 1
+            }
+        }
+        return isValid
+    }
+
+    /// The names of encodings in documents, and those of the C library. Where browsers read a larger encoding under a name, so does this.
+    private static let names: [String: String] = {
+        var names: [String: String] = [
+            "gb2312": "GB18030", "gbk": "GB18030", "gb18030": "GB18030", "x-gbk": "GB18030", "big5": "BIG5",
+            "big5-hkscs": "BIG5-HKSCS",
+            "euc-jp": "EUC-JP", "x-euc-jp": "EUC-JP", "shift_jis": "CP932", "shift-jis": "CP932", "sjis": "CP932",
+            "x-sjis": "CP932",
+            "windows-31j": "CP932", "iso-2022-jp": "ISO-2022-JP", "euc-kr": "CP949", "ks_c_5601-1987": "CP949",
+            "cp949": "CP949",
+            "windows-949": "CP949", "koi8-r": "KOI8-R", "koi8-u": "KOI8-U", "tis-620": "CP874", "windows-874": "CP874",
+            "macintosh": "MACINTOSH", "mac": "MACINTOSH", "x-mac-roman": "MACINTOSH", "ibm866": "CP866",
+            "cp866": "CP866", "latin2": "ISO-8859-2",
+        ]
+        for part in [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16] { names["iso-8859-\(part)"] = "ISO-8859-\(part)" }
+        names["iso-8859-9"] = "CP1254"
+        names["iso-8859-11"] = "CP874"
+        for page in 1250...1258 where page != 1252 {
+            names["windows-\(page)"] = "CP\(page)"
+            names["cp\(page)"] = "CP\(page)"
+        }
+        return names
+    }()
+}

@@ -1,0 +1,182 @@
+public import FoundationEssentials
+
+internal import CausewayXML
+
+/// Parses a feed from pieces of its document.
+///
+/// ```swift
+/// var parser = FeedParser(source: FeedSource(base: "https://example.com/feed.xml"))
+/// for piece in pieces { parser.append(piece) }
+/// let feed = try parser.finish()
+/// ```
+///
+/// RSS 0.90 to 2.0, RSS 1.0 (RDF), Atom 0.3 and 1.0, CDF and JSON Feed are recognized. Malformed documents are read as far as possible:
+/// violations are in ``Feed/problems`` with their places. Memory is bounded by ``FeedLimits``. The parser
+/// performs no I/O and never reads external entities.
+public struct FeedParser {
+    private enum Kind { case undecided, xml, json }
+
+    private let limits: FeedLimits
+    private let source: FeedSource
+    private var decoder: CharacterDecoder
+    private var reader = XMLReader()
+    private var builder: FeedBuilder
+    private var kind = Kind.undecided
+    private var json: [UInt8] = []
+    private var isTooLarge = false
+
+    /// Bytes that are decoded at a time.
+    private static let sliceByteCount = 16 * 1024
+
+    /// Makes a parser.
+    ///
+    /// - Parameters:
+    ///   - source: What is known about the document from outside.
+    ///   - limits: Bounds for the cost of the document.
+    public init(source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits()) {
+        self.limits = limits
+        self.source = source
+        decoder = CharacterDecoder(charset: source.charset) { EncodingConversion($0) }
+        builder = FeedBuilder(limits: limits, document: source)
+    }
+
+    /// The items that are complete so far. Items stay known when the rest of the document is malformed or missing.
+    public var items: [FeedItem] { builder.feed.items }
+
+    /// Reads the next piece of the document.
+    public mutating func append(_ bytes: some Sequence<UInt8>) {
+        var slice: [UInt8] = []
+        slice.reserveCapacity(Self.sliceByteCount)
+        for byte in bytes {
+            slice.append(byte)
+            if slice.count == Self.sliceByteCount {
+                appendSlice(slice)
+                slice.removeAll(keepingCapacity: true)
+            }
+        }
+        if !slice.isEmpty { appendSlice(slice) }
+    }
+
+    /// Reads the next piece of the document.
+    public mutating func append(_ bytes: [UInt8]) {
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + Self.sliceByteCount)
+            appendSlice(Array(bytes[start..<end]))
+            start = end
+        }
+    }
+
+    /// Reads the next piece of the document.
+    public mutating func append(_ data: Data) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            appendSlice(Array(rest.prefix(Self.sliceByteCount)))
+            rest = rest.dropFirst(Self.sliceByteCount)
+        }
+    }
+
+    private mutating func appendSlice(_ bytes: [UInt8]) {
+        var text: [UInt8] = []
+        decoder.decode(bytes, into: &text)
+        read(text)
+    }
+
+    private mutating func read(_ text: [UInt8]) {
+        if kind == .undecided {
+            guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else { return }
+            kind = first == 0x7B ? .json : .xml
+        }
+        if kind == .json {
+            if json.count + text.count > limits.jsonByteCount { isTooLarge = true } else { json += text }
+        } else {
+            reader.read(text) { builder.take($0, at: $1) }
+        }
+    }
+
+    /// Ends the document.
+    ///
+    /// - Returns: The feed.
+    /// - Throws: ``FeedError`` if the document is empty, is no feed or is too large.
+    public mutating func finish() throws(FeedError) -> Feed {
+        var text: [UInt8] = []
+        decoder.finish(into: &text)
+        read(text)
+        var feed: Feed
+        switch kind {
+        case .undecided: throw FeedError(.empty, "the document is empty")
+        case .json: feed = try finishJSON()
+        case .xml: feed = try finishXML()
+        }
+        feed.encoding = decoder.name
+        if let type = source.mediaType, !Self.isFeed(type) {
+            note("the media type of the response is \(type)", in: &feed)
+        }
+        return feed
+    }
+
+    private func note(_ message: String, in feed: inout Feed) {
+        feed.problems.append(FeedProblem(line: 1, column: 1, message: message))
+    }
+
+    private static func isFeed(_ type: String) -> Bool {
+        let type = XMLCharacters.lowercased(type)
+        return type.contains("xml") || type.contains("json") || type.contains("rdf")
+    }
+
+    private mutating func finishXML() throws(FeedError) -> Feed {
+        reader.finish { builder.take($0, at: $1) }
+        builder.endItem()
+        var feed = builder.feed
+        feed.problems =
+            reader.problems.map { FeedProblem(line: $0.place.line, column: $0.place.column, message: $0.message) }
+            + feed.problems
+        noteEncoding(in: &feed)
+        guard feed.format != .unknown else {
+            throw FeedError(.notAFeed, "the document is no feed", problems: feed.problems)
+        }
+        return feed
+    }
+
+    private func noteEncoding(in feed: inout Feed) {
+        if let name = decoder.unknownName { note("encoding \(name) is not known", in: &feed) }
+        if decoder.isMalformed { note("bytes that are malformed in encoding \(decoder.name ?? "utf-8")", in: &feed) }
+    }
+
+    private mutating func finishJSON() throws(FeedError) -> Feed {
+        guard !isTooLarge else {
+            throw FeedError(.tooLarge, "the document has more than \(limits.jsonByteCount) bytes")
+        }
+        var reader = JSONReader(json, textByteCount: limits.textByteCount)
+        let value = reader.read()
+        var problems: [FeedProblem] = []
+        if let (offset, message) = reader.problem {
+            let lines = json[..<offset].split(separator: 0x0A, omittingEmptySubsequences: false)
+            problems = [FeedProblem(line: max(1, lines.count), column: (lines.last?.count ?? 0) + 1, message: message)]
+        }
+        json = []
+        guard var feed = JSONFeed(source: source, limits: limits).feed(value) else {
+            throw FeedError(.notAFeed, "the document is no feed", problems: problems)
+        }
+        feed.problems = problems
+        noteEncoding(in: &feed)
+        return feed
+    }
+}
+
+extension Feed {
+    /// Parses a whole document. See ``FeedParser``.
+    ///
+    /// - Parameters:
+    ///   - data: The document.
+    ///   - source: What is known about the document from outside.
+    ///   - limits: Bounds for the cost of the document.
+    /// - Throws: ``FeedError`` if the document is empty, is no feed or is too large.
+    public init(parsing data: Data, source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits())
+        throws(FeedError)
+    {
+        var parser = FeedParser(source: source, limits: limits)
+        parser.append(data)
+        self = try parser.finish()
+    }
+}

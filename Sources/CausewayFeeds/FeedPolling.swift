@@ -1,0 +1,72 @@
+internal import CausewayFeedFormats
+internal import Foundation
+
+/// Decides when a feed is fetched again, and which of its items are new. It performs no I/O and reads no clock.
+struct FeedPolling: Sendable {
+    private let interval: Duration
+    private var seen: Set<String> = []
+    private var order: [String] = []
+    private var failures = 0
+    private var schedule = FeedSchedule()
+    private var isFirst = true
+
+    /// Identities of items that are kept. Older ones are forgotten.
+    static let maximumSeen = 50_000
+    /// The longest wait. A feed that asks for more gets this.
+    static let maximumWait: Duration = .seconds(7 * 86_400)
+
+    init(interval: Duration) { self.interval = max(interval, .seconds(1)) }
+
+    /// Takes a feed, and returns the items that were not in it before, the oldest first.
+    mutating func received(_ feed: Feed, includesPresentItems: Bool) -> [FeedItem] {
+        schedule = feed.schedule
+        let fresh = feed.items.filter { remember($0.identity) }
+        defer { isFirst = false }
+        return isFirst && !includesPresentItems ? [] : fresh.reversed()
+    }
+
+    private mutating func remember(_ identity: String) -> Bool {
+        guard seen.insert(identity).inserted else { return false }
+        order.append(identity)
+        if order.count > Self.maximumSeen {
+            for old in order.prefix(Self.maximumSeen / 10) { seen.remove(old) }
+            order.removeFirst(Self.maximumSeen / 10)
+        }
+        return true
+    }
+
+    /// Returns how long to wait after a fetch that brought a feed or no change.
+    mutating func waitAfterSuccess(maximumAge: Duration?, retryAfter: Duration?, now: Date) -> Duration {
+        failures = 0
+        var wait = max(interval, maximumAge ?? .zero, retryAfter ?? .zero)
+        if let minutes = schedule.minutesToLive { wait = max(wait, .seconds(minutes * 60)) }
+        if let minutes = schedule.periodInMinutes { wait = max(wait, .seconds(min(minutes, 1440) * 60)) }
+        return min(afterSkipped(wait, now: now), Self.maximumWait)
+    }
+
+    /// Returns how long to wait after a failure: each time twice as long, up to a day.
+    mutating func waitAfterFailure(retryAfter: Duration?) -> Duration {
+        failures = min(failures + 1, 10)
+        let wait = min(interval * (1 << failures), .seconds(86_400))
+        return min(max(wait, interval, retryAfter ?? .zero), Self.maximumWait)
+    }
+
+    /// Returns a wait that does not end in an hour or on a day in which the feed does not change.
+    private func afterSkipped(_ wait: Duration, now: Date) -> Duration {
+        guard schedule.skippedHours.count < 24, schedule.skippedDays.count < 7 else { return wait }
+        let start = now.timeIntervalSince1970 + wait / .seconds(1)
+        var end = start
+        // A week has 168 hours; at least one is permitted.
+        for _ in 0..<169 {
+            let hours = Int((end / 3600).rounded(.down))
+            let days = Int((end / 86_400).rounded(.down))
+            // 1970-01-01 was a Thursday, which is day 5.
+            let day = ((days + 4) % 7 + 7) % 7 + 1
+            guard schedule.skippedHours.contains((hours % 24 + 24) % 24) || schedule.skippedDays.contains(day) else {
+                break
+            }
+            end = Double(hours + 1) * 3600
+        }
+        return wait + .seconds(end - start)
+    }
+}

@@ -1,0 +1,175 @@
+public import CausewayFeedFormats
+public import CausewayURLLoading
+public import Foundation
+
+/// Fetches a feed, once or again and again.
+///
+/// ```swift
+/// let reader = FeedReader(url: url)
+/// for item in try await reader.load().feed?.items ?? [] { print(item.title?.plainText ?? "") }
+/// for try await item in reader.updates() { print("new:", item.title?.plainText ?? "") }
+/// ```
+///
+/// The session follows redirects and decodes compressed content. The document is parsed while it arrives and is not kept.
+public struct FeedReader: Sendable {
+    /// The choices of a reader.
+    public struct Options: Hashable, Sendable {
+        /// Bounds for the cost of the feed.
+        public var limits = FeedLimits()
+        /// Bytes of a document after decompression. A longer one is an error.
+        public var maximumByteCount = 64 * 1024 * 1024
+        /// The time between two fetches of ``FeedReader/updates()``, unless the feed or the server asks for more.
+        public var interval: Duration = .seconds(15 * 60)
+        /// Whether ``FeedReader/updates()`` starts with the items that the feed has at the first fetch.
+        public var includesPresentItems = false
+
+        /// Makes the standard choices.
+        public init() {}
+    }
+
+    /// Answers a request with its response and the feed in its content. Tests replace it.
+    typealias Fetch = @Sendable (URLRequest, Options) async throws -> FeedFetch
+
+    /// The address of the feed.
+    public let url: URL
+    /// The choices.
+    public let options: Options
+    private let fetch: Fetch
+
+    /// Makes a reader.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the feed.
+    ///   - session: The session that fetches it.
+    ///   - options: The choices.
+    public init(url: URL, session: URLSession = .shared, options: Options = Options()) {
+        self.init(url: url, options: options) { try await FeedFetch.fetch($0, $1, session: session) }
+    }
+
+    init(url: URL, options: Options, fetch: @escaping Fetch) {
+        self.url = url
+        self.options = options
+        self.fetch = fetch
+    }
+
+    /// Fetches the feed once.
+    ///
+    /// - Parameter validators: The validators of an earlier response. If the feed has not changed since, the response has no feed.
+    /// - Returns: The feed and what the next fetch needs.
+    /// - Throws: `FeedError` if the server answers with an error or the document is no feed; `URLError` if the fetch fails.
+    ///
+    /// Cancellation: ends the fetch and throws. Nothing is kept.
+    public func load(validators: FeedValidators = FeedValidators()) async throws -> FeedResponse {
+        let answer = try await answer(url, validators)
+        guard answer.feed != nil || answer.status == 304 else { throw answer.failure }
+        return answer.response(otherwise: validators)
+    }
+
+    /// Follows the feed.
+    ///
+    /// - Returns: The new items, the oldest of a fetch first. The sequence waits between fetches as the feed (`ttl`, `skipHours`,
+    ///   `skipDays`, `sy:updatePeriod`) and the server (`max-age`, `Retry-After`) ask. After a failure it waits longer. It ends when the
+    ///   server answers that the feed is gone (410), and throws if the first fetch fails.
+    ///
+    /// Cancellation: ends the sequence.
+    public func updates() -> FeedUpdates { FeedUpdates(reader: self) }
+
+    func answer(_ url: URL, _ validators: FeedValidators) async throws -> FeedFetch {
+        // Validators are sent here and not by a cache, so that an answer without changes is seen as one.
+        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+        request.setValue(
+            "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.1",
+            forHTTPHeaderField: "Accept")
+        validators.add(to: &request)
+        return try await fetch(request, options)
+    }
+}
+
+/// What one request brought.
+struct FeedFetch: Sendable {
+    var status = 200
+    var url: URL
+    /// The fields of the response, by name in lower case.
+    var fields: [String: String] = [:]
+    var feed: Feed?
+
+    /// The error of a response without a feed.
+    var failure: FeedError { FeedError(.status, "the server answered with status \(status)", status: status) }
+
+    /// How long the server lets copies be used.
+    var maximumAge: Duration? {
+        for directive in (fields["cache-control"] ?? "").split(separator: ",") {
+            let pair = directive.split(separator: "=").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " \""))
+            }
+            if pair.count == 2, pair[0].lowercased() == "max-age", let seconds = Int64(pair[1]), seconds >= 0 {
+                return .seconds(min(seconds, 31_536_000))
+            }
+        }
+        return nil
+    }
+
+    /// How long the server asks to wait, from the date of the response if it names a moment.
+    var retryAfter: Duration? {
+        guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if let seconds = Int64(field) { return seconds >= 0 ? .seconds(min(seconds, 31_536_000)) : nil }
+        guard let end = FeedDate(field).date, let start = fields["date"].flatMap({ FeedDate($0).date }) else {
+            return nil
+        }
+        return .seconds(min(max(0, end.timeIntervalSince(start)), 31_536_000))
+    }
+
+    func response(otherwise validators: FeedValidators) -> FeedResponse {
+        var next = FeedValidators(entityTag: fields["etag"], lastModified: fields["last-modified"])
+        // A response 304 need not repeat the validators.
+        if status == 304, next == FeedValidators() { next = validators }
+        return FeedResponse(feed: feed, validators: next, url: url, maximumAge: maximumAge, retryAfter: retryAfter)
+    }
+
+    /// Sends a request and parses the content of its response.
+    static func fetch(_ request: URLRequest, _ options: FeedReader.Options, session: URLSession) async throws
+        -> FeedFetch
+    {
+        let (bytes, response) = try await session.bytes(for: request)
+        guard let answer = response as? HTTPURLResponse else {
+            return try await parse(
+                bytes, FeedFetch(url: response.url ?? request.url ?? URL(fileURLWithPath: "/")), options)
+        }
+        var result = FeedFetch(status: answer.statusCode, url: answer.url ?? request.url ?? URL(fileURLWithPath: "/"))
+        for (name, value) in answer.allHeaderFields {
+            if let name = name as? String, let value = value as? String { result.fields[name.lowercased()] = value }
+        }
+        guard (200...299).contains(result.status) else {
+            bytes.task.cancel()
+            return result
+        }
+        return try await parse(bytes, result, options)
+    }
+
+    private static func parse(_ bytes: URLSession.AsyncBytes, _ fetch: FeedFetch, _ options: FeedReader.Options)
+        async throws -> FeedFetch
+    {
+        var result = fetch
+        let source = FeedSource(
+            address: fetch.url.absoluteString, contentType: fetch.fields["content-type"],
+            contentLocation: fetch.fields["content-location"],
+            contentLanguage: fetch.fields["content-language"])
+        var parser = FeedParser(source: source, limits: options.limits)
+        var piece: [UInt8] = []
+        var count = 0
+        for try await byte in bytes {
+            piece.append(byte)
+            guard piece.count == 16 * 1024 else { continue }
+            count += piece.count
+            guard count <= options.maximumByteCount else {
+                bytes.task.cancel()
+                throw FeedError(.tooLarge, "the document has more than \(options.maximumByteCount) bytes")
+            }
+            parser.append(piece)
+            piece.removeAll(keepingCapacity: true)
+        }
+        parser.append(piece)
+        result.feed = try parser.finish()
+        return result
+    }
+}

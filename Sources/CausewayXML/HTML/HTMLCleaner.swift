@@ -1,0 +1,138 @@
+/// Makes a fragment of untrusted HTML harmless and independent of its document.
+///
+/// Elements, attributes and styles that are not known to be safe are removed, scripts with their content. References are made absolute and
+/// lose unsafe schemes. The result is a text of elements that are written in one way: names in lower case, values in quotation marks.
+package struct HTMLCleaner {
+    /// The base of relative references.
+    private let base: String?
+    private var output: [UInt8] = []
+    /// The element whose content is dropped.
+    private var dropped: String?
+    /// Open elements of SVG and MathML.
+    private var foreignDepth = 0
+    private let maximumByteCount: Int
+
+    private init(base: String?, maximumByteCount: Int) {
+        self.base = base.flatMap { $0.utf8.count > 2048 ? nil : $0 }
+        self.maximumByteCount = maximumByteCount
+    }
+
+    /// Returns a fragment without what is unsafe. Its count is bounded by four times the count of the input.
+    package static func clean(_ html: String, base: String?) -> String {
+        let bytes = Array(html.utf8)
+        guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return html }
+        var cleaner = HTMLCleaner(base: base, maximumByteCount: bytes.count * 4 + 4096)
+        var tokens = HTMLTokens(bytes)
+        while let token = tokens.next(), cleaner.output.count < cleaner.maximumByteCount { cleaner.take(token) }
+        return String(decoding: XMLCharacters.trimmed(cleaner.output[...]), as: UTF8.self)
+    }
+
+    private mutating func take(_ token: HTMLToken) {
+        if let element = dropped {
+            if case .end(let name) = token, XMLCharacters.lowercased(name) == element { dropped = nil }
+            return
+        }
+        switch token {
+        case .text(let bytes): append(text: bytes)
+        case .lessThan: output += Array("&lt;".utf8)
+        case .comment: break
+        case .start(let name, let attributes, let isEmpty): open(name, attributes, isEmpty: isEmpty)
+        case .end(let name): close(name)
+        }
+    }
+
+    /// Appends text. References stay, and "&" without one becomes a reference.
+    private mutating func append(text bytes: ArraySlice<UInt8>) {
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            output.append(byte)
+            index += 1
+            guard byte == 0x26 else { continue }
+            let name = bytes[index...].prefix(32).prefix { XMLCharacters.isName($0) || $0 == 0x23 }
+            if name.isEmpty || name.endIndex >= bytes.endIndex || bytes[name.endIndex] != 0x3B {
+                output += Array("amp;".utf8)
+            } else if name.starts(with: [0x23, 0x58]) {
+                output += [0x23, 0x78]
+                index += 2
+            }
+        }
+    }
+
+    private mutating func open(_ written: String, _ attributes: [HTMLAttribute], isEmpty: Bool) {
+        let name = foreignDepth > 0 ? written : XMLCharacters.lowercased(written)
+        if HTMLRules.droppedElements.contains(XMLCharacters.lowercased(name)) {
+            if !isEmpty { dropped = XMLCharacters.lowercased(name) }
+            return
+        }
+        let isForeign = foreignDepth > 0 || name == "svg" || name == "math"
+        guard HTMLRules.elements.contains(name) || (isForeign && HTMLRules.foreignElements.contains(name)) else {
+            return
+        }
+        let isVoid = HTMLRules.voidElements.contains(name)
+        if isForeign, !isEmpty, !isVoid { foreignDepth += 1 }
+        output += [0x3C] + name.utf8
+        for attribute in safe(attributes, of: name, isForeign: isForeign) {
+            output += [0x20] + attribute.name.utf8 + [0x3D, 0x22]
+            Self.append(attribute.value, to: &output)
+            output.append(0x22)
+        }
+        output += isVoid ? Array(" />".utf8) : [0x3E]
+        if isEmpty, !isVoid { output += Array("</".utf8) + name.utf8 + [0x3E] }
+    }
+
+    private mutating func close(_ written: String) {
+        let name = foreignDepth > 0 ? written : XMLCharacters.lowercased(written)
+        guard HTMLRules.elements.contains(name) || (foreignDepth > 0 && HTMLRules.foreignElements.contains(name)),
+            !HTMLRules.voidElements.contains(name)
+        else { return }
+        foreignDepth = max(0, foreignDepth - 1)
+        output += Array("</".utf8) + name.utf8 + [0x3E]
+    }
+
+    private func safe(_ attributes: [HTMLAttribute], of element: String, isForeign: Bool) -> [HTMLAttribute] {
+        var result: [HTMLAttribute] = []
+        for attribute in attributes {
+            let name = isForeign ? attribute.name : XMLCharacters.lowercased(attribute.name)
+            if name == "style" {
+                let style = HTMLStyle.clean(attribute.value)
+                if !style.isEmpty { result.append(HTMLAttribute(name: name, value: style)) }
+                continue
+            }
+            guard HTMLRules.attributes.contains(name) || (isForeign && HTMLRules.foreignAttributes.contains(name))
+            else { continue }
+            result.append(HTMLAttribute(name: name, value: value(attribute.value, of: name, in: element)))
+        }
+        if element == "svg", !result.contains(where: { $0.name == "xmlns" }) {
+            result.append(HTMLAttribute(name: "xmlns", value: "http://www.w3.org/2000/svg"))
+        }
+        if result.contains(where: { $0.name.hasPrefix("xlink:") }),
+            !result.contains(where: { $0.name == "xmlns:xlink" })
+        {
+            result.append(HTMLAttribute(name: "xmlns:xlink", value: "http://www.w3.org/1999/xlink"))
+        }
+        return result.sorted { $0.name < $1.name }
+    }
+
+    private func value(_ value: String, of name: String, in element: String) -> String {
+        guard HTMLRules.references.contains(name) else { return value }
+        let trimmed = XMLCharacters.trimmed(value)
+        let decoded = HTMLText.decoded(trimmed)
+        guard Reference.isSafe(decoded) else { return "" }
+        guard HTMLRules.resolved.contains(element + " " + name) else { return trimmed }
+        // Resolving never looks into "&amp;", so that the result needs no other escapes than the input.
+        return Reference.resolve(trimmed.contains("&#") ? decoded : trimmed, base: base)
+    }
+
+    /// Appends the value of an attribute. References in it stay as they are.
+    private static func append(_ value: String, to output: inout [UInt8]) {
+        for byte in value.utf8 {
+            switch byte {
+            case 0x22: output += Array("&quot;".utf8)
+            case 0x3C: output += Array("&lt;".utf8)
+            case 0x3E: output += Array("&gt;".utf8)
+            default: output.append(byte)
+            }
+        }
+    }
+}

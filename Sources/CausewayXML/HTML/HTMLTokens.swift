@@ -1,0 +1,140 @@
+/// An attribute of a tag, its value as written.
+package struct HTMLAttribute: Equatable, Sendable {
+    package var name: String
+    package var value: String
+}
+
+/// A part of a fragment of HTML.
+package enum HTMLToken: Equatable, Sendable {
+    case text(ArraySlice<UInt8>)
+    /// "<" that starts no tag.
+    case lessThan
+    case comment
+    case start(name: String, [HTMLAttribute], isEmpty: Bool)
+    case end(name: String)
+}
+
+/// Splits a fragment of HTML into tags and text. Every input is accepted, in time linear in its count.
+package struct HTMLTokens: Sendable {
+    private let bytes: [UInt8]
+    private var index = 0
+    /// Set after a search for the end of a comment failed, so that a fragment of many starts is not searched many times.
+    private var hasNoCommentEnd = false
+    private let lastTagEnd: Int
+
+    /// Makes a reader of a fragment.
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        lastTagEnd = bytes.lastIndex(of: 0x3E) ?? -1
+    }
+
+    /// Returns the next part.
+    package mutating func next() -> HTMLToken? {
+        guard index < bytes.count else { return nil }
+        let start = index
+        while index < bytes.count, bytes[index] != 0x3C { index += 1 }
+        if index > start { return .text(bytes[start..<index]) }
+        index += 1
+        guard index < bytes.count else { return .lessThan }
+        switch bytes[index] {
+        case 0x21: return declaration()
+        case 0x3F:
+            skip(past: 0x3E)
+            return .comment
+        case 0x2F:
+            guard index + 1 < bytes.count, XMLCharacters.isLetter(bytes[index + 1]) else { return .lessThan }
+            index += 1
+            return end()
+        case let byte where XMLCharacters.isLetter(byte): return tag()
+        default: return .lessThan
+        }
+    }
+
+    private mutating func skip(past byte: UInt8) {
+        while index < bytes.count, bytes[index] != byte { index += 1 }
+        index = min(bytes.count, index + 1)
+    }
+
+    /// Reads what follows "<!": a comment, a document type, or text.
+    private mutating func declaration() -> HTMLToken {
+        let rest = bytes[(index + 1)...]
+        if rest.starts(with: [0x2D, 0x2D]) {
+            let start = index + 3
+            index = start
+            while !hasNoCommentEnd, index + 2 < bytes.count {
+                if bytes[index] == 0x2D, bytes[index + 1] == 0x2D, bytes[index + 2] == 0x3E {
+                    index += 3
+                    return .comment
+                }
+                index += 1
+            }
+            hasNoCommentEnd = true
+            index = min(start, bytes.count)
+            skip(past: 0x3E)
+            return .comment
+        }
+        let word = rest.prefix(7).map { $0 | 0x20 }
+        guard word == Array("doctype".utf8), lastTagEnd > index else { return .lessThan }
+        skip(past: 0x3E)
+        return .comment
+    }
+
+    private mutating func name() -> String {
+        let start = index
+        while index < bytes.count, XMLCharacters.isName(bytes[index]) { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    private mutating func end() -> HTMLToken {
+        let result = name()
+        while index < bytes.count, bytes[index] != 0x3E, bytes[index] != 0x3C { index += 1 }
+        if index < bytes.count, bytes[index] == 0x3E { index += 1 }
+        return .end(name: result)
+    }
+
+    private mutating func tag() -> HTMLToken {
+        let element = name()
+        var attributes: [HTMLAttribute] = []
+        var isEmpty = false
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == 0x3E || byte == 0x3C { break }
+            isEmpty = byte == 0x2F
+            guard XMLCharacters.isName(byte) else {
+                index += 1
+                continue
+            }
+            let attribute = attribute()
+            if attributes.count < 64, !attributes.contains(where: { $0.name == attribute.name }) {
+                attributes.append(attribute)
+            }
+        }
+        if index < bytes.count, bytes[index] == 0x3E { index += 1 }
+        return .start(name: element, attributes, isEmpty: isEmpty)
+    }
+
+    private mutating func attribute() -> HTMLAttribute {
+        let written = name()
+        skipSpace()
+        guard index < bytes.count, bytes[index] == 0x3D else { return HTMLAttribute(name: written, value: "") }
+        index += 1
+        skipSpace()
+        guard index < bytes.count else { return HTMLAttribute(name: written, value: "") }
+        let quote = bytes[index]
+        let isQuoted = quote == 0x22 || quote == 0x27
+        if isQuoted { index += 1 }
+        let start = index
+        while index < bytes.count,
+            isQuoted ? bytes[index] != quote : !(XMLCharacters.isSpace(bytes[index]) || bytes[index] == 0x3E)
+        {
+            index += 1
+        }
+        let value = String(decoding: bytes[start..<index], as: UTF8.self)
+        if isQuoted { index = min(bytes.count, index + 1) }
+        return HTMLAttribute(name: written, value: value)
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, XMLCharacters.isSpace(bytes[index]) { index += 1 }
+    }
+}

@@ -1,0 +1,258 @@
+/// Converts one encoding to UTF-8, in pieces.
+package protocol CharacterConversion {
+    /// Appends the next piece as UTF-8. Returns false if it was malformed; malformed bytes are replaced.
+    mutating func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Bool
+}
+
+/// Finds the encoding of a document and converts it to UTF-8, in pieces (RFC 7303 §3).
+///
+/// A byte order mark comes first, then the charset of the response, then the XML declaration, then UTF-8. Bytes that are malformed as UTF-8
+/// are read as windows-1252, because that is what documents with a wrong or no declaration hold.
+package struct CharacterDecoder {
+    private enum Form {
+        case undecided
+        case utf8
+        case wide(byteCount: Int, isBigEndian: Bool)
+        case windows1252
+        case converted(any CharacterConversion)
+    }
+
+    /// Finds a conversion for the name of an encoding.
+    package typealias Lookup = (String) -> (any CharacterConversion)?
+
+    private let charset: String?
+    private let lookup: Lookup
+    private var form = Form.undecided
+    private var waiting: [UInt8] = []
+    private var surrogate: UInt32?
+    /// The name of the encoding, in lower case, once it is known.
+    package private(set) var name: String?
+    /// Whether bytes were malformed.
+    package private(set) var isMalformed = false
+    /// The name of an encoding that is not known here. The document is then read as UTF-8.
+    package private(set) var unknownName: String?
+
+    /// Bytes that may be needed to find the encoding.
+    private static let headByteCount = 1024
+
+    /// Makes a decoder. `charset` is that of the response (RFC 9110 §8.3.2).
+    package init(charset: String?, lookup: @escaping Lookup) {
+        self.charset = charset.map { XMLCharacters.lowercased(XMLCharacters.trimmed($0)) }.flatMap {
+            $0.isEmpty ? nil : $0
+        }
+        self.lookup = lookup
+    }
+
+    /// Appends the next piece of the document as UTF-8.
+    package mutating func decode(_ bytes: [UInt8], into text: inout [UInt8]) {
+        if case .utf8 = form, waiting.isEmpty, bytes.allSatisfy({ $0 < 0x80 }) { return text += bytes }
+        waiting += bytes
+        if case .undecided = form {
+            guard waiting.count >= Self.headByteCount || Self.endsHead(waiting) else { return }
+            decide()
+        }
+        convert(isLast: false, into: &text)
+    }
+
+    /// Appends what the last piece left incomplete.
+    package mutating func finish(into text: inout [UInt8]) {
+        if case .undecided = form { decide() }
+        convert(isLast: true, into: &text)
+    }
+
+    /// Returns whether the bytes hold everything that names an encoding.
+    private static func endsHead(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 4 else { return false }
+        guard zeroPattern(bytes) == nil, byteOrderMark(bytes).1 == nil else { return true }
+        let text = bytes.filter { $0 != 0 }.drop { XMLCharacters.isSpace($0) }
+        guard text.count >= 2 else { return false }
+        return text.contains(0x3E) || !text.starts(with: [0x3C, 0x3F])
+    }
+
+    private mutating func decide() {
+        let (mark, found) = Self.byteOrderMark(waiting)
+        if let found {
+            waiting.removeFirst(mark)
+            (form, name) = found
+            return
+        }
+        let declared = Self.declaredName(waiting)
+        let wanted = charset ?? declared
+        if let wide = Self.zeroPattern(waiting) {
+            form = wide.form
+            name = wide.name
+            return
+        }
+        guard let wanted else {
+            (form, name) = (.utf8, "utf-8")
+            return
+        }
+        if !choose(wanted), let declared, declared == wanted || !choose(declared) {
+            (form, name, unknownName) = (.utf8, "utf-8", wanted)
+        } else if name == nil {
+            (form, name, unknownName) = (.utf8, "utf-8", wanted)
+        }
+    }
+
+    private mutating func choose(_ wanted: String) -> Bool {
+        switch wanted {
+        case "utf-8", "utf8", "unicode-1-1-utf-8": form = .utf8
+        case "us-ascii", "ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "windows-1252", "cp1252":
+            form = .windows1252
+        // Without zero bytes it is none of these. The declaration was copied from another document.
+        case "utf-16", "utf-16le", "utf-16be", "utf-32", "ucs-2", "ucs-4": form = .utf8
+        default:
+            guard let conversion = lookup(wanted) else { return false }
+            form = .converted(conversion)
+        }
+        // A document of GB 2312 may hold characters of its extension, which is what is read.
+        name = wanted == "gb2312" || wanted == "gbk" ? "gb18030" : wanted
+        return true
+    }
+
+    private static func byteOrderMark(_ bytes: [UInt8]) -> (Int, (Form, String)?) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return (3, (.utf8, "utf-8")) }
+        if bytes.starts(with: [0x00, 0x00, 0xFE, 0xFF]) {
+            return (4, (.wide(byteCount: 4, isBigEndian: true), "utf-32be"))
+        }
+        if bytes.starts(with: [0xFF, 0xFE, 0x00, 0x00]) {
+            return (4, (.wide(byteCount: 4, isBigEndian: false), "utf-32le"))
+        }
+        if bytes.starts(with: [0xFE, 0xFF]) { return (2, (.wide(byteCount: 2, isBigEndian: true), "utf-16be")) }
+        if bytes.starts(with: [0xFF, 0xFE]) { return (2, (.wide(byteCount: 2, isBigEndian: false), "utf-16le")) }
+        return (0, nil)
+    }
+
+    /// Returns the form whose zero bytes the start of the document has (XML 1.0 appendix F).
+    private static func zeroPattern(_ bytes: [UInt8]) -> (form: Form, name: String)? {
+        guard bytes.count >= 4 else { return nil }
+        switch (bytes[0] == 0, bytes[1] == 0, bytes[2] == 0, bytes[3] == 0) {
+        case (true, true, true, false): return (.wide(byteCount: 4, isBigEndian: true), "utf-32be")
+        case (false, true, true, true): return (.wide(byteCount: 4, isBigEndian: false), "utf-32le")
+        case (true, false, true, false): return (.wide(byteCount: 2, isBigEndian: true), "utf-16be")
+        case (false, true, false, true): return (.wide(byteCount: 2, isBigEndian: false), "utf-16le")
+        default: return nil
+        }
+    }
+
+    /// Returns the encoding that the XML declaration names.
+    private static func declaredName(_ bytes: [UInt8]) -> String? {
+        let head = bytes.prefix(headByteCount).filter { $0 != 0 }
+        let start = head.firstIndex { !XMLCharacters.isSpace($0) } ?? head.startIndex
+        guard head[start...].starts(with: Array("<?xml".utf8)) else { return nil }
+        let end = head.firstIndex(of: 0x3E) ?? head.endIndex
+        let declaration = String(decoding: head[start..<end], as: UTF8.self)
+        guard let place = declaration.firstRange(of: "encoding")?.upperBound else { return nil }
+        let rest = declaration[place...].utf8.drop { XMLCharacters.isSpace($0) || $0 == 0x3D }
+        guard let quote = rest.first, quote == 0x22 || quote == 0x27 else { return nil }
+        let name = rest.dropFirst().prefix { $0 != quote }
+        return name.isEmpty ? nil : XMLCharacters.lowercased(XMLCharacters.trimmed(String(name) ?? ""))
+    }
+
+    private mutating func convert(isLast: Bool, into text: inout [UInt8]) {
+        switch form {
+        case .undecided: break
+        case .utf8: convertUTF8(isLast: isLast, into: &text)
+        case .wide(let byteCount, let isBigEndian): convertWide(byteCount, isBigEndian, isLast: isLast, into: &text)
+        case .windows1252:
+            for byte in waiting { XMLCharacters.append(Windows1252.scalar(byte), to: &text) }
+            waiting.removeAll(keepingCapacity: true)
+        case .converted(var conversion):
+            if !conversion.convert(waiting, into: &text) { isMalformed = true }
+            form = .converted(conversion)
+            waiting.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private mutating func convertUTF8(isLast: Bool, into text: inout [UInt8]) {
+        var index = 0
+        // Valid bytes are copied in runs.
+        var start = 0
+        while index < waiting.count {
+            if waiting[index] < 0x80 {
+                index += 1
+                continue
+            }
+            let count = UTF8Sequence.byteCount(waiting, at: index)
+            if count == 0, !isLast, UTF8Sequence.isIncomplete(waiting, at: index) { break }
+            if count == 0 {
+                isMalformed = true
+                text += waiting[start..<index]
+                XMLCharacters.append(Windows1252.scalar(waiting[index]), to: &text)
+                start = index + 1
+            }
+            index += max(1, count)
+        }
+        text += waiting[start..<index]
+        waiting.removeFirst(index)
+    }
+
+    private mutating func convertWide(_ byteCount: Int, _ isBigEndian: Bool, isLast: Bool, into text: inout [UInt8]) {
+        var index = 0
+        while index + byteCount <= waiting.count {
+            var unit: UInt32 = 0
+            for offset in 0..<byteCount {
+                unit = unit << 8 | UInt32(waiting[index + (isBigEndian ? offset : byteCount - 1 - offset)])
+            }
+            index += byteCount
+            append(unit, isWide: byteCount == 4, to: &text)
+        }
+        waiting.removeFirst(index)
+        if isLast, !waiting.isEmpty || surrogate != nil { isMalformed = true }
+    }
+
+    private mutating func append(_ unit: UInt32, isWide: Bool, to text: inout [UInt8]) {
+        if !isWide, let high = surrogate {
+            surrogate = nil
+            if unit >= 0xDC00, unit <= 0xDFFF {
+                let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (unit - 0xDC00)) ?? "\u{FFFD}"
+                return XMLCharacters.append(scalar, to: &text)
+            }
+            isMalformed = true
+        }
+        if !isWide, unit >= 0xD800, unit <= 0xDBFF { return surrogate = unit }
+        if Unicode.Scalar(unit) == nil { isMalformed = true }
+        XMLCharacters.append(Unicode.Scalar(unit) ?? "\u{FFFD}", to: &text)
+    }
+}
+
+/// The sequences of UTF-8 (RFC 3629 §4).
+enum UTF8Sequence {
+    /// Returns the count of the valid sequence at an index, 0 if there is none.
+    static func byteCount(_ bytes: [UInt8], at index: Int) -> Int {
+        let count = length(bytes[index])
+        guard count > 0, index + count <= bytes.count else { return 0 }
+        guard count == 1 || isSecond(bytes[index + 1], after: bytes[index]) else { return 0 }
+        for offset in 2..<max(2, count) where bytes[index + offset] & 0xC0 != 0x80 { return 0 }
+        return count
+    }
+
+    /// Returns whether more bytes could complete the sequence at an index.
+    static func isIncomplete(_ bytes: [UInt8], at index: Int) -> Bool {
+        let count = length(bytes[index])
+        let available = bytes.count - index
+        guard available < count else { return false }
+        if available > 1, !isSecond(bytes[index + 1], after: bytes[index]) { return false }
+        return available < 3 || bytes[index + 2] & 0xC0 == 0x80
+    }
+
+    private static func length(_ byte: UInt8) -> Int {
+        switch byte {
+        case 0..<0x80: 1
+        case 0xC2...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xF4: 4
+        default: 0
+        }
+    }
+
+    private static func isSecond(_ byte: UInt8, after first: UInt8) -> Bool {
+        switch first {
+        case 0xE0: byte >= 0xA0 && byte <= 0xBF
+        case 0xED: byte >= 0x80 && byte <= 0x9F
+        case 0xF0: byte >= 0x90 && byte <= 0xBF
+        case 0xF4: byte >= 0x80 && byte <= 0x8F
+        default: byte & 0xC0 == 0x80
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// A reference to a resource as a document writes it, split into its parts without any change (RFC 3986 §3).
+///
+/// Unlike a `URL` it accepts every text, because documents hold every text.
+package struct Reference: Equatable, Sendable {
+    private var scheme: Substring?
+    private var authority: Substring?
+    private var path: Substring
+    private var query: Substring?
+    private var fragment: Substring?
+
+    /// Splits a text.
+    package init(_ text: String) {
+        var rest = Substring(text)
+        if let mark = rest.firstIndex(of: "#") {
+            fragment = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        if let mark = rest.firstIndex(of: "?") {
+            query = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        if let colon = rest.firstIndex(of: ":"), Self.isScheme(rest[..<colon]) {
+            scheme = rest[..<colon]
+            rest = rest[rest.index(after: colon)...]
+        }
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    /// The scheme in lower case.
+    package var schemeName: String? { scheme.map { XMLCharacters.lowercased(String($0)) } }
+
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, XMLCharacters.isLetter(first) else { return false }
+        return text.utf8.allSatisfy {
+            XMLCharacters.isLetter($0) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E
+        }
+    }
+
+    /// Returns the target of a reference in a document with a base (RFC 3986 §5.2). Without a base it is returned as it is.
+    package static func resolve(_ text: String, base: String?) -> String {
+        guard let base, !base.isEmpty else { return text }
+        guard !text.isEmpty else { return base }
+        var target = Reference(text)
+        // "http:///host/" has an empty authority. Its author meant "http://host/".
+        if target.scheme != nil, target.authority?.isEmpty == true, target.schemeName != "file" {
+            let rest = target.path.drop { $0 == "/" }
+            return String(target.scheme ?? "") + "://" + rest + target.tail
+        }
+        guard target.scheme == nil else { return text }
+        let parent = Reference(base)
+        guard parent.authority != nil || parent.path.hasPrefix("/") else { return text }
+        target.scheme = parent.scheme
+        guard target.authority == nil else { return target.text }
+        target.authority = parent.authority
+        if target.path.isEmpty {
+            target.path = parent.path
+            if target.query == nil { target.query = parent.query }
+        } else if target.path.hasPrefix("/") {
+            target.path = Substring(removingDots(target.path))
+        } else {
+            let folder = parent.path.lastIndex(of: "/").map { parent.path[...$0] } ?? "/"
+            target.path = Substring(removingDots(folder + target.path))
+        }
+        return target.text
+    }
+
+    private var tail: String { (query.map { "?" + $0 } ?? "") + (fragment.map { "#" + $0 } ?? "") }
+
+    private var text: String { (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path + tail }
+
+    /// Returns a path without "." and ".." (RFC 3986 §5.2.4).
+    private static func removingDots(_ path: Substring) -> String {
+        guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch segment {
+            case ".": if isLast { kept.append("") }
+            case "..":
+                if kept.count > 1 { kept.removeLast() }
+                if isLast { kept.append("") }
+            default: kept.append(segment)
+            }
+        }
+        return kept.joined(separator: "/")
+    }
+
+    /// Schemes that a program may follow without running what the document's author wrote.
+    private static let safeSchemes: Set<String> = [
+        "http", "https", "ftp", "ftps", "sftp", "mailto", "news", "nntp", "gopher", "irc", "ircs", "magnet", "tel",
+        "callto", "sip", "sips",
+        "xmpp", "feed", "file", "git", "imap", "itms", "mms", "rtsp", "ssh", "svn", "svn+ssh", "telnet", "urn", "tag",
+        "cvs", "rsync", "wais",
+        "facetime", "skype", "gtalk", "prospero", "hdl", "aim", "msnim", "ymsg", "smb", "snews", "shttp", "rtspu",
+        "h323",
+    ]
+
+    /// Returns whether a reference names no scheme or a safe one. "javascript" is not safe.
+    package static func isSafe(_ text: String) -> Bool {
+        let visible = String(decoding: text.utf8.filter { $0 > 0x20 && $0 != 0x7F }, as: UTF8.self)
+        guard let scheme = Reference(visible).schemeName else { return !visible.prefix { $0 != "/" }.contains(":") }
+        return safeSchemes.contains(scheme)
+    }
+}

@@ -1,0 +1,52 @@
+/// Classes of bytes in XML (XML 1.0 §2.2, §2.3).
+package enum XMLCharacters {
+    /// Returns whether a byte is white space.
+    package static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (byte >= 0x09 && byte <= 0x0D && byte != 0x0B)
+    }
+
+    /// Returns whether a name may start with a byte. All characters beyond ASCII may.
+    package static func isNameStart(_ byte: UInt8) -> Bool {
+        isLetter(byte) || byte == 0x5F || byte == 0x3A || byte >= 0x80
+    }
+
+    /// Returns whether a byte may be in a name.
+    package static func isName(_ byte: UInt8) -> Bool {
+        isNameStart(byte) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x2E
+    }
+
+    /// Returns whether a byte is a letter of ASCII.
+    package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
+
+    /// Returns a text without white space at both ends.
+    package static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = bytes
+        while let first = rest.first, isSpace(first) { rest.removeFirst() }
+        while let last = rest.last, isSpace(last) { rest.removeLast() }
+        return rest
+    }
+
+    /// Returns a text without white space at both ends.
+    package static func trimmed(_ text: String) -> String {
+        String(decoding: trimmed(Array(text.utf8)[...]), as: UTF8.self)
+    }
+
+    /// Returns a text with the letters of ASCII in lower case.
+    package static func lowercased(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return text }
+        return String(decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// Returns a character for a number, with the meaning that browsers give to the C1 controls, or `nil` if XML has no such character.
+    package static func character(_ number: UInt32) -> Unicode.Scalar? {
+        if number >= 0x80, number <= 0x9F { return Windows1252.scalar(UInt8(number)) }
+        guard number >= 0x20 || number == 0x09 || number == 0x0A || number == 0x0D else { return nil }
+        guard number != 0xFFFE, number != 0xFFFF else { return nil }
+        return Unicode.Scalar(number)
+    }
+
+    /// Appends a character as UTF-8.
+    package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { bytes.append(byte) }
+    }
+}

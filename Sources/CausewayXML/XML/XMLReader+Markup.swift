@@ -1,0 +1,175 @@
+extension XMLReader {
+    /// Decides which markup follows "<".
+    mutating func readMarkup(_ byte: UInt8, _ handler: Handler) {
+        pending.append(byte)
+        switch pending[0] {
+        case 0x3F:
+            state = .instruction
+            pending = []
+        case 0x21: readExclamation(handler)
+        case 0x2F:
+            flush(handler)
+            state = .tag(quote: 0)
+        case let first where XMLCharacters.isNameStart(first):
+            flush(handler)
+            state = .tag(quote: 0)
+        default:
+            note("'<' without a tag", at: start)
+            text.append(0x3C)
+            pending = []
+            state = .text
+            reread(byte, handler)
+        }
+    }
+
+    /// Reads a byte again, in the state that a recovery has set.
+    private mutating func reread(_ byte: UInt8, _ handler: Handler) {
+        if byte == 0x3C || byte == 0x26 {
+            start = place
+            progress = 0
+            state = byte == 0x26 ? .reference : .markup
+        } else {
+            takeCharacter(byte)
+        }
+    }
+
+    private mutating func readExclamation(_ handler: Handler) {
+        if pending == Array("!--".utf8) {
+            state = .comment
+            progress = 0
+            pending = []
+        } else if pending == Array("![CDATA[".utf8) {
+            state = .characterData
+            progress = 0
+            pending = []
+        } else if pending.count == 8, pending.map({ $0 | 0x20 }) == Array("!doctype".utf8) {
+            state = .declaration(quote: 0)
+            progress = 0
+            pending = []
+        } else if !Array("!--".utf8).starts(with: pending), !Array("![CDATA[".utf8).starts(with: pending),
+            !Array("!doctype".utf8).starts(with: pending.map { $0 == 0x21 ? $0 : $0 | 0x20 })
+        {
+            note("markup that XML does not have", at: start)
+            let isOver = pending.last == 0x3E
+            pending = []
+            state = isOver ? .text : .skippedTag(quote: 0)
+        }
+    }
+
+    /// Reads a comment up to "-->". Its content is dropped.
+    mutating func readComment(_ byte: UInt8) {
+        switch byte {
+        case 0x2D: progress += 1
+        case 0x3E where progress >= 2: state = .text
+        default: progress = 0
+        }
+    }
+
+    /// Reads a processing instruction up to "?>". Its content is dropped.
+    mutating func readInstruction(_ byte: UInt8) {
+        if pending.count < 4 { pending.append(byte) }
+        if byte == 0x3E, progress == 1 {
+            let isDeclaration =
+                pending.starts(with: Array("xml".utf8)) && pending.count > 3 && XMLCharacters.isSpace(pending[3])
+            if isDeclaration, start != XMLPlace() { note("the XML declaration is not at the start", at: start) }
+            state = .text
+        }
+        progress = byte == 0x3F ? 1 : 0
+    }
+
+    /// Reads a CDATA section: text without references.
+    mutating func readCharacterData(_ byte: UInt8) {
+        if byte == 0x5D {
+            progress += 1
+        } else if byte == 0x3E, progress >= 2 {
+            text += repeatElement(0x5D, count: progress - 2)
+            state = .text
+        } else {
+            text += repeatElement(0x5D, count: progress)
+            progress = 0
+            takeCharacter(byte)
+        }
+        guard progress > Self.textByteCount else { return }
+        text += repeatElement(0x5D, count: progress - 2)
+        progress = 2
+    }
+
+    /// Reads a document type declaration. Its internal subset is collected for entities, up to a limit.
+    mutating func readDeclaration(_ byte: UInt8, quote: UInt8) {
+        if pending.count < limits.declarationByteCount { pending.append(byte) }
+        switch byte {
+        case quote where quote != 0: state = .declaration(quote: 0)
+        case _ where quote != 0: break
+        case 0x22: state = .declaration(quote: byte)
+        // An apostrophe may also be in a comment of the subset. There it has no partner.
+        case 0x27 where !isInComment: state = .declaration(quote: byte)
+        case 0x5B: progress += 1
+        case 0x5D: progress = max(0, progress - 1)
+        case 0x3E where progress == 0:
+            if pending.count >= limits.declarationByteCount {
+                note("the document type declaration is too long", at: start)
+            }
+            entities.declare(pending)
+            pending = []
+            state = .text
+        default: break
+        }
+    }
+
+    private var isInComment: Bool {
+        guard pending.count < limits.declarationByteCount else { return false }
+        var index = pending.count - 1
+        while index >= 3 {
+            if pending[index] == 0x3E, pending[index - 1] == 0x2D, pending[index - 2] == 0x2D { return false }
+            if pending[index] == 0x2D, pending[index - 1] == 0x2D, pending[index - 2] == 0x21,
+                pending[index - 3] == 0x3C
+            {
+                return true
+            }
+            index -= 1
+            if pending.count - index > 1024 { return false }
+        }
+        return false
+    }
+
+    /// Reads a tag up to ">" outside of quotes.
+    mutating func readTag(_ byte: UInt8, quote: UInt8, _ handler: Handler) {
+        if quote == 0, byte == 0x3E { return endTag(handler) }
+        if quote == 0, byte == 0x3C {
+            note("'<' inside of a tag", at: start)
+            endTag(handler)
+            start = place
+            pending = []
+            state = .markup
+            return
+        }
+        guard pending.count < limits.tagByteCount else {
+            note("a tag is too long", at: start)
+            pending = []
+            state = .skippedTag(quote: quote)
+            return
+        }
+        pending.append(byte)
+        if quote != 0 {
+            if byte == quote { state = .tag(quote: 0) }
+        } else if byte == 0x22 || byte == 0x27, follows(0x3D) {
+            state = .tag(quote: byte)
+        }
+    }
+
+    /// Returns whether the last byte but one, without white space, is `byte`. A quotation mark in another place does not start a value.
+    private func follows(_ byte: UInt8) -> Bool {
+        var index = pending.count - 2
+        while index >= 0, XMLCharacters.isSpace(pending[index]) { index -= 1 }
+        return index >= 0 && pending[index] == byte
+    }
+
+    /// Skips a tag that is too long.
+    mutating func skipTag(_ byte: UInt8, quote: UInt8) {
+        if quote != 0 {
+            if byte == quote { state = .skippedTag(quote: 0) }
+        } else if byte == 0x3E {
+            state = .text
+        }
+    }
+}

@@ -1,0 +1,177 @@
+extension XMLReader {
+    /// Reports the tag that was read.
+    mutating func endTag(_ handler: Handler) {
+        let tag = pending
+        pending = []
+        state = .text
+        if elements.depth > limits.depth, tag.first == 0x2F {
+            _ = elements.closeSkipped()
+        } else if tag.first == 0x2F {
+            let name = String(decoding: XMLCharacters.trimmed(tag.dropFirst()), as: UTF8.self)
+            close(name.split(separator: " ").first.map(String.init) ?? "", handler)
+        } else {
+            open(tag, handler)
+        }
+    }
+
+    private mutating func open(_ tag: [UInt8], _ handler: Handler) {
+        guard elements.depth < limits.depth else {
+            if elements.depth == limits.depth { note("elements are nested too deep", at: start) }
+            if tag.last != 0x2F { elements.skip() }
+            return
+        }
+        var scanner = XMLTagScanner(tag)
+        let isEmpty = scanner.isEmpty
+        if elements.isFinished { note("an element after the root element", at: start) }
+        let qualified = scanner.name
+        var written: [(name: String, value: String)] = []
+        while let (name, value) = scanner.next() {
+            guard written.count < limits.attributes else {
+                note("an element has too many attributes", at: start)
+                break
+            }
+            if written.contains(where: { $0.name == name }) {
+                note("attribute \(name) occurs twice", at: start)
+            } else {
+                written.append((name, attribute(value)))
+            }
+        }
+        for problem in scanner.problems { note(problem, at: start) }
+        let mark = elements.declare(written)
+        let name = resolve(qualified, isAttribute: false)
+        let attributes = written.map { XMLAttribute(name: resolve($0.name, isAttribute: true), value: $0.value) }
+        elements.open(name, since: mark)
+        handler(.startElement(name, attributes), start)
+        if isEmpty, let closed = elements.close() { handler(.endElement(closed), start) }
+    }
+
+    private mutating func resolve(_ name: String, isAttribute: Bool) -> XMLName {
+        let (result, isDeclared) = elements.resolve(name, isAttribute: isAttribute)
+        if !isDeclared { note("prefix \(result.prefix) is not declared", at: start) }
+        return result
+    }
+
+    private mutating func close(_ name: String, _ handler: Handler) {
+        if elements.closeSkipped() { return }
+        guard let count = elements.count(closedBy: name) else {
+            return note("</\(name)> closes no element", at: start)
+        }
+        if count > 1, let open = elements.innermost { note("</\(name)> before </\(open.qualified)>", at: start) }
+        for _ in 0..<count {
+            if let closed = elements.close() { handler(.endElement(closed), start) }
+        }
+    }
+
+    /// Returns the value of an attribute with its references resolved and white space normalized (XML 1.0 §3.3.3).
+    private mutating func attribute(_ bytes: ArraySlice<UInt8>) -> String {
+        guard bytes.contains(where: { $0 == 0x26 || $0 < 0x20 }) else { return String(decoding: bytes, as: UTF8.self) }
+        var value: [UInt8] = []
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            index += 1
+            if byte == 0x26 {
+                let rest = bytes[index...].prefix(XMLEntities.nameByteCount)
+                let end = rest.firstIndex { !XMLCharacters.isName($0) && $0 != 0x23 } ?? rest.endIndex
+                let isTerminated = end < bytes.endIndex && bytes[end] == 0x3B
+                value += expand(bytes[index..<end], isTerminated: isTerminated)
+                index = isTerminated ? end + 1 : end
+            } else {
+                value.append(byte < 0x20 ? 0x20 : byte)
+            }
+        }
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    /// Reads a reference in text.
+    mutating func readReference(_ byte: UInt8, _ handler: Handler) {
+        if byte == 0x3B { return endReference(terminated: true) }
+        if pending.count < XMLEntities.nameByteCount, XMLCharacters.isName(byte) || (byte == 0x23 && pending.isEmpty) {
+            return pending.append(byte)
+        }
+        endReference(terminated: false)
+        if byte == 0x3C || byte == 0x26 {
+            start = place
+            pending = []
+            progress = 0
+            state = byte == 0x26 ? .reference : .markup
+        } else {
+            takeCharacter(byte)
+        }
+    }
+
+    /// Replaces a reference in text.
+    mutating func endReference(terminated: Bool) {
+        text += expand(pending[...], isTerminated: terminated)
+        pending = []
+        state = .text
+    }
+
+    /// Returns what a reference stands for. One that is not known stays as it is written.
+    private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
+        let result = entities.expand(name, isTerminated: isTerminated)
+        if let problem = result.problem { note(problem, at: start) }
+        return result.bytes
+    }
+}
+
+/// Splits a start tag into its name and its attributes.
+struct XMLTagScanner {
+    private let bytes: ArraySlice<UInt8>
+    private var index: Int
+    let isEmpty: Bool
+    let name: String
+    private(set) var problems: [String] = []
+
+    init(_ tag: [UInt8]) {
+        isEmpty = tag.last == 0x2F
+        bytes = isEmpty ? tag.dropLast() : tag[...]
+        index = bytes.firstIndex { XMLCharacters.isSpace($0) || $0 == 0x2F } ?? bytes.endIndex
+        name = String(decoding: bytes[..<index], as: UTF8.self)
+    }
+
+    /// Returns the next attribute, with its value as written.
+    mutating func next() -> (name: String, value: ArraySlice<UInt8>)? {
+        while index < bytes.endIndex, XMLCharacters.isSpace(bytes[index]) || !XMLCharacters.isName(bytes[index]) {
+            if !XMLCharacters.isSpace(bytes[index]) { note("an unexpected character in a tag") }
+            index += 1
+        }
+        guard index < bytes.endIndex else { return nil }
+        let start = index
+        while index < bytes.endIndex, XMLCharacters.isName(bytes[index]) { index += 1 }
+        let name = String(decoding: bytes[start..<index], as: UTF8.self)
+        let afterName = index
+        skipSpace()
+        guard index < bytes.endIndex, bytes[index] == 0x3D else {
+            index = afterName
+            note("attribute \(name) has no value")
+            return (name, [])
+        }
+        index += 1
+        skipSpace()
+        return (name, value(of: name))
+    }
+
+    private mutating func value(of name: String) -> ArraySlice<UInt8> {
+        guard index < bytes.endIndex, bytes[index] == 0x22 || bytes[index] == 0x27 else {
+            note("the value of attribute \(name) is not quoted")
+            let start = index
+            while index < bytes.endIndex, !XMLCharacters.isSpace(bytes[index]) { index += 1 }
+            return bytes[start..<index]
+        }
+        let quote = bytes[index]
+        let start = index + 1
+        let end = bytes[start...].firstIndex(of: quote)
+        if end == nil { note("the value of attribute \(name) does not end") }
+        index = min(bytes.endIndex, (end ?? bytes.endIndex) + 1)
+        return bytes[start..<(end ?? bytes.endIndex)]
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.endIndex, XMLCharacters.isSpace(bytes[index]) { index += 1 }
+    }
+
+    private mutating func note(_ problem: String) {
+        if problems.count < 4 { problems.append(problem) }
+    }
+}

@@ -1,0 +1,128 @@
+import CausewayFeedFormats
+import Foundation
+import Testing
+
+@Suite("Feeds")
+struct FeedParserTests {
+    private static func feed(_ document: String, source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits())
+        throws -> Feed
+    {
+        try Feed(parsing: Data(document.utf8), source: source, limits: limits)
+    }
+
+    @Test("F1: RSS 2.0 gives items with title, description and date, trimmed; missing fields are nil")
+    func rss() throws {
+        let feed = try Self.feed(
+            """
+            <rss version="2.0"><channel><title> News </title><link>http://a.example/</link>
+            <item><title>
+            One </title><description>First</description><pubDate>Thu, 01 Jan 2004 19:48:21 GMT</pubDate></item><item/></channel></rss>
+            """)
+        #expect(feed.format == .rss20)
+        #expect(feed.title?.value == "News")
+        #expect(feed.items.count == 2)
+        let item = try #require(feed.items.first)
+        #expect(item.title?.value == "One")
+        #expect(item.summary?.value == "First")
+        #expect(item.dates.best == Date(timeIntervalSince1970: 1_072_986_501))
+        #expect(feed.items[1].title == nil && feed.items[1].summary == nil && feed.items[1].dates.best == nil)
+        #expect(feed.isWellFormed)
+    }
+
+    @Test("F4: the items before a violation are kept, and the violation has its place")
+    func malformed() throws {
+        let feed = try Self.feed("<rss version='2.0'><channel>\n<item><title>a</title></item>\n<item><title>b</tit")
+        #expect(feed.items.map { $0.title?.value } == ["a", "b"])
+        #expect(feed.problems.first?.description == "line 3, column 15: the document ends inside of markup")
+    }
+
+    @Test(
+        "F4: what is no feed is an error",
+        arguments: ["", "  \n", "<html><body>x</body></html>", "text", "{\"a\":1}", "[1]"])
+    func noFeed(document: String) {
+        #expect(throws: FeedError.self) { try Self.feed(document) }
+    }
+
+    @Test("F5: a map of tags makes another vocabulary readable")
+    func tagMap() throws {
+        var limits = FeedLimits()
+        limits.tagMap = ["news": "rss", "story": "item", "headline": "title", "when": "pubdate"]
+        let feed = try Self.feed(
+            "<news><story><headline>a</headline><when>2004-01-01</when></story></news>", limits: limits)
+        #expect(feed.items.first?.title?.value == "a")
+        #expect(feed.items.first?.dates.published?.date != nil)
+    }
+
+    @Test("F6: CDATA, entities and namespaces are read, and the titles of parts stay in their parts")
+    func namespaces() throws {
+        let feed = try Self.feed(
+            """
+            <rss version="2.0" xmlns:x="http://purl.org/rss/1.0/modules/content/" xmlns:d="http://purl.org/dc/elements/1.1/"><channel>
+            <title>Channel</title><image><title>Image</title><url>/i.png</url></image>
+            <item><title><![CDATA[A &amp; B]]></title><d:creator>Ann</d:creator><x:encoded>&lt;p&gt;x&lt;/p&gt;</x:encoded></item>
+            </channel></rss>
+            """, source: FeedSource(base: "http://a.example/feed"))
+        #expect(feed.title?.value == "Channel")
+        #expect(feed.image?.title == "Image" && feed.image?.href == "http://a.example/i.png")
+        let item = try #require(feed.items.first)
+        #expect(item.title?.plainText == "A & B")
+        #expect(item.author == "Ann")
+        #expect(item.contents.first?.value == "<p>x</p>")
+    }
+
+    @Test("Atom 1.0 in pieces of every size equals the whole")
+    func pieces() throws {
+        let document = Array(
+            """
+            <?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://a.example/"><title>é</title>
+            <entry><id>urn:1</id><link href="b"/><content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><b>x</b></div></content></entry></feed>
+            """.utf8)
+        let whole = try Feed(parsing: Data(document))
+        #expect(whole.items.first?.link == "http://a.example/b")
+        #expect(whole.items.first?.contents.first?.value == "<b>x</b>")
+        for size in [1, 2, 3, 5, 16] {
+            var parser = FeedParser()
+            for start in stride(from: 0, to: document.count, by: size) {
+                parser.append(document[start..<min(document.count, start + size)])
+            }
+            #expect(try parser.finish() == whole)
+        }
+    }
+
+    @Test("JSON Feed 1.1 is read, a damaged one up to the damage")
+    func json() throws {
+        let document =
+            #"{"version":"https://jsonfeed.org/version/1.1","title":"t\u00e9","items":[{"id":1,"url":"/1","tags":["a"]},{"id":"2"}"#
+        let feed = try Self.feed(document + "]}", source: FeedSource(base: "http://a.example/"))
+        #expect(feed.format == .json11 && feed.title?.value == "té" && feed.isWellFormed)
+        #expect(feed.items.map(\.id) == ["1", "2"])
+        #expect(feed.items[0].link == "http://a.example/1" && feed.items[0].categories.first?.term == "a")
+        let damaged = try Self.feed(document)
+        #expect(damaged.items.count == 2)
+        #expect(damaged.problems.first?.line == 1)
+    }
+
+    @Test("Long titles are cut, and the place is noted")
+    func longTitle() throws {
+        var parser = FeedParser()
+        parser.append("<rss version='2.0'><channel><title>".utf8)
+        for _ in 0..<64 { parser.append([UInt8](repeating: 0x61, count: 16 * 1024)) }
+        parser.append("</title><item><title>b</title></item></channel></rss>".utf8)
+        let feed = try parser.finish()
+        let count = try #require(feed.title?.value.utf8.count)
+        #expect(count >= 64 * 1024 && count < 128 * 1024)
+        #expect(feed.problems.first?.message.contains("was cut") == true)
+        #expect(feed.items.first?.title?.value == "b")
+    }
+
+    @Test("The bounds of items and texts hold")
+    func bounds() throws {
+        var limits = FeedLimits()
+        limits.items = 3
+        limits.totalByteCount = 1000
+        let item = "<item><description>\(String(repeating: "a", count: 400))</description></item>"
+        let feed = try Self.feed("<rss version='2.0'>\(String(repeating: item, count: 10))</rss>", limits: limits)
+        #expect(feed.items.count <= 3)
+        #expect(feed.items.reduce(0) { $0 + ($1.summary?.value.utf8.count ?? 0) } <= 1600)
+    }
+}

@@ -1,0 +1,45 @@
+import CausewayXML
+import Testing
+
+@Suite("Cleaned HTML")
+struct HTMLCleanerTests {
+    @Test(
+        "Unsafe parts are removed",
+        arguments: [
+            ("a<script>b</script>c", "ac"), ("<a href=\"javascript:x()\">b</a>", "<a href=\"\">b</a>"),
+            ("<a href=' java\nscript:x()'>b</a>", "<a href=\"\">b</a>"),
+            ("<a href='&#106;avascript:x()'>b</a>", "<a href=\"\">b</a>"),
+            ("<p onclick='x()' title='y'>z", "<p title=\"y\">z"), ("<iframe src=x></iframe>a", "a"),
+            ("a<!-- <b> -->c", "ac"),
+            ("<scr<script>ipt>a</script>b", "b"), ("<SCRIPT>a</ScRiPt >b", "b"), ("<b>a", "<b>a"),
+            ("a < b", "a &lt; b"), ("a & b", "a &amp; b"),
+            ("<img src='x' alt='\"<'>", "<img alt=\"&quot;&lt;\" src=\"http://a.example/b/x\" />"),
+            ("<style>p{}</style>a", "a"),
+            ("<p style='background:url(javascript:x)'>a", "<p>a"),
+            ("<p style='color:red;position:fixed'>a", "<p style=\"color: red;\">a"),
+            ("<p style='color:expression(x)'>a", "<p>a"), ("<p style='c\\6flor:red'>a", "<p>a"),
+            ("<br></br><hr/>", "<br /><hr />"),
+        ])
+    func cleans(html: String, expected: String) {
+        #expect(HTMLCleaner.clean(html, base: "http://a.example/b/c") == expected)
+    }
+
+    @Test("Plain text has no tags, and words stay apart")
+    func plain() {
+        #expect(HTMLText.plain("<p>a&nbsp;b</p><p>c<b>d</b><script>e</script>&lt;f") == "a b cd<f")
+    }
+
+    @Test(
+        "References are resolved (RFC 3986 §5.4)",
+        arguments: [
+            ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+            ("//g", "http://g"),
+            ("?y", "http://a/b/c/d;p?y"), ("g?y#s", "http://a/b/c/g?y#s"), ("#s", "http://a/b/c/d;p?q#s"),
+            ("", "http://a/b/c/d;p?q"),
+            ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../../../g", "http://a/g"), ("g:h", "g:h"),
+            ("http:///x/y", "http://x/y"),
+        ])
+    func resolves(reference: String, target: String) {
+        #expect(Reference.resolve(reference, base: "http://a/b/c/d;p?q") == target)
+    }
+}
