@@ -96,11 +96,11 @@ struct PolicyTests {
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: URL(string: "https://example.com/")!)
         let network = session.core.network
-        let first = try #require(network.engine(for: ConnectionNeeds(request.values)))
+        let first = try #require(network.engine(for: ConnectionNeeds(request.values), isSecure: false)?.engine)
         request.setValue("b", forHTTPHeaderField: "A")
-        #expect(network.engine(for: ConnectionNeeds(request.values)) === first)
+        #expect(network.engine(for: ConnectionNeeds(request.values), isSecure: false)?.engine === first)
         request.networkServiceType = .voice
-        #expect(network.engine(for: ConnectionNeeds(request.values)) !== first)
+        #expect(network.engine(for: ConnectionNeeds(request.values), isSecure: false)?.engine !== first)
     }
 
     @Test(

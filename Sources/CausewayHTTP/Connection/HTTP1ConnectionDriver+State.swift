@@ -140,6 +140,7 @@ extension HTTP1ConnectionDriver.State {
     }
 
     private mutating func flush() {
+        guard machine.hasOutput else { return }
         var output = machine.takeOutput()
         while let piece = output.popPiece() {
             pendingCount += piece.count
@@ -162,8 +163,8 @@ extension HTTP1ConnectionDriver.State {
         if count > 0 { actions.append(.reportSent(exchange, count)) }
     }
 
-    private mutating func handle(_ event: HTTP1Client.Event) {
-        switch event {
+    private mutating func handle(_ event: consuming HTTP1Client.Event) {
+        switch consume event {
         case .informational(let head):
             noteSent()
             if let exchange { actions.append(.inform(exchange, head)) }

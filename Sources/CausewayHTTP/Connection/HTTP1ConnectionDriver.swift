@@ -122,12 +122,16 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     // MARK: Actions
 
     private func transition(_ body: (inout State) -> Void) {
-        let mustPerform = state.withLock { state in
+        var batch: [Action] = []
+        var mustPerform = state.withLock { state in
             body(&state)
-            return state.actions.isEmpty ? false : state.line.move(&state.actions)
+            guard !state.actions.isEmpty, state.line.move(&state.actions) else { return false }
+            return state.line.takeAll(into: &batch)
         }
-        guard mustPerform else { return }
-        while let action = state.withLock({ state in state.line.next() }) { perform(action) }
+        while mustPerform {
+            while let action = batch.popLast() { perform(action) }
+            mustPerform = state.withLock { state in state.line.takeAll(into: &batch) }
+        }
     }
 
     private func perform(_ action: Action) {

@@ -118,6 +118,7 @@ final class HTTPEngineCore: Sendable {
 
     /// Closes all connections and fails all requests.
     func shutDown() {
+        var batch: [Action] = []
         let mustPerform = state.withLock { state in
             state.isClosed = true
             let action = Action.closeAll(
@@ -126,14 +127,15 @@ final class HTTPEngineCore: Sendable {
             state.attempts = [:]
             state.waiting = [:]
             state.exchanges = [:]
-            return state.line.add([action])
+            return state.line.add([action]) && state.line.takeAll(into: &batch)
         }
-        if mustPerform { performActions() }
+        if mustPerform { perform(&batch) }
     }
 
     // MARK: Actions
 
     func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
+        var batch: [Action] = []
         let (mustPerform, deadline) = state.withLock { state -> (Bool, Duration?) in
             for action in body(&state) {
                 if case .fail(let request, _) = action, let error {
@@ -144,32 +146,38 @@ final class HTTPEngineCore: Sendable {
             }
             let deadline = state.pool.deadline
             let needsTimer = deadline.map { due in state.timer.map { due < $0 } ?? true } ?? false
-            let mustPerform = !state.actions.isEmpty && state.line.move(&state.actions)
+            let mustPerform =
+                !state.actions.isEmpty && state.line.move(&state.actions) && state.line.takeAll(into: &batch)
             return (mustPerform, needsTimer ? deadline : nil)
         }
-        if mustPerform { performActions() }
+        if mustPerform { perform(&batch) }
         if let deadline { setTimer(deadline, at: clock.now) }
     }
 
-    private func performActions() {
-        while let action = state.withLock({ state in state.line.next() }) {
-            switch action {
-            case .pool(.connect(let id, let key, let offersHTTP2)): connect(id, key, offersHTTP2: offersHTTP2)
-            case .pool(.assign(let request, let id, let isReused)): assign(request, id, isReused: isReused)
-            case .pool(.close(let id)):
-                let (connection, attempt) = state.withLock { state in
-                    state.waiting[id] = nil
-                    return (state.connections.removeValue(forKey: id), state.attempts.removeValue(forKey: id))
-                }
-                connection?.close()
-                attempt?.close()
-            case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
-            case .fail(let request, let error): fail(request, error)
-            case .closeAll(let connections, let attempts, let exchanges):
-                for exchange in exchanges { exchange.fail(.closed) }
-                for connection in connections { connection.close() }
-                for attempt in attempts { attempt.close() }
+    /// Performs a batch of actions, and those that are added meanwhile.
+    private func perform(_ batch: inout [Action]) {
+        repeat {
+            while let action = batch.popLast() { perform(action) }
+        } while state.withLock({ state in state.line.takeAll(into: &batch) })
+    }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .pool(.connect(let id, let key, let offersHTTP2)): connect(id, key, offersHTTP2: offersHTTP2)
+        case .pool(.assign(let request, let id, let isReused)): assign(request, id, isReused: isReused)
+        case .pool(.close(let id)):
+            let (connection, attempt) = state.withLock { state in
+                state.waiting[id] = nil
+                return (state.connections.removeValue(forKey: id), state.attempts.removeValue(forKey: id))
             }
+            connection?.close()
+            attempt?.close()
+        case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
+        case .fail(let request, let error): fail(request, error)
+        case .closeAll(let connections, let attempts, let exchanges):
+            for exchange in exchanges { exchange.fail(.closed) }
+            for connection in connections { connection.close() }
+            for attempt in attempts { attempt.close() }
         }
     }
 

@@ -98,6 +98,8 @@ package struct HTTP1Client: Sendable {
     package var deadline: Duration? { exchange.holdDeadline }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
+    /// Whether ``takeOutput()`` returns bytes.
+    package var hasOutput: Bool { !output.isEmpty }
     /// The number of bytes to send, including those of a held body.
     package var outputCount: Int { output.count + held.count }
     /// The number of content bytes of the response that were delivered.
@@ -166,8 +168,9 @@ package struct HTTP1Client: Sendable {
 
     /// Removes and returns the bytes to send.
     package mutating func takeOutput() -> ByteChain {
-        defer { output = ByteChain() }
-        return output
+        var taken = ByteChain()
+        swap(&taken, &output)
+        return taken
     }
 
     /// Sends a held body if its deadline has passed. Calling early, late or twice is harmless.

@@ -37,6 +37,23 @@
         return beginsPerforming()
     }
 
+    /// Moves all actions to `batch`, in reverse order, so that the caller removes them from the end. If the result is `false`, there are none,
+    /// and the caller must stop performing actions.
+    ///
+    /// A batch needs the lock once, and its actions are not copied. If there are no actions, the queue keeps the storage of the batch.
+    ///
+    /// - Precondition: `batch` is empty.
+    @inlinable public mutating func takeAll(into batch: inout [Action]) -> Bool {
+        if position > 0 {
+            actions.removeFirst(Int(position))
+            position = 0
+        }
+        let hasActions = !actions.isEmpty
+        if hasActions || keepsStorage { swap(&actions, &batch) }
+        if hasActions { batch.reverse() } else { isPerforming = false }
+        return hasActions
+    }
+
     @inlinable mutating func beginsPerforming() -> Bool {
         guard !isPerforming, !actions.isEmpty else { return false }
         isPerforming = true

@@ -11,11 +11,14 @@ struct ConnectionNeeds: Equatable, Sendable {
     var options: RequestOptions
     var serviceType: NSURLRequest.NetworkServiceType
 
-    /// Creates the needs of a request that has the values of its session.
-    init(_ values: RequestValues) {
-        options = values.options.intersection(Self.restrictions)
-        serviceType = values.networkServiceType
+    /// Creates the needs of a request with these values. A copy of all of its values would cost more than the rest.
+    init(_ options: RequestOptions, _ serviceType: NSURLRequest.NetworkServiceType) {
+        self.options = options.intersection(Self.restrictions)
+        self.serviceType = serviceType
     }
+
+    /// Creates the needs of a request that has the values of its session.
+    init(_ values: RequestValues) { self.init(values.options, values.networkServiceType) }
 
     /// Creates the needs of a task without a request.
     init(_ access: SessionSettings.Access) {

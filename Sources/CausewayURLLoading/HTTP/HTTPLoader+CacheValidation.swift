@@ -139,7 +139,7 @@ extension HTTPLoader {
     /// Validates a stale response that was used meanwhile, once for all tasks (RFC 5861 §3).
     func refresh(_ entry: CacheEntry, _ value: HTTPRequestValue) {
         guard let cache, cache.isPlain, let key = cacheKey,
-            let engine = network.engine(for: ConnectionNeeds(request.values)),
+            let engine = network.engine(for: ConnectionNeeds(request.values), isSecure: value.origin.isSecure)?.engine,
             cache.validations.withLock({ $0.insert(key).inserted })
         else { return }
         CacheRefresh(entry, key, cache, request).start(value, engine)

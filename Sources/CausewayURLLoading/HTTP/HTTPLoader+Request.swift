@@ -50,8 +50,10 @@ extension HTTPLoader {
     /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.
     var currentRequest: HTTPRequestValue? {
         if let upload { return request(of: upload) }
-        guard let text = request.values.url?.absoluteString else { return nil }
-        return HTTPRequestValue(method: request.values.method, uri: text, fields: request.values.fields)
+        guard let text = request.values.url?.absoluteString, let target = network.target(of: text) else { return nil }
+        return HTTPRequestValue(
+            method: request.values.method, origin: target.origin, target: target.originForm,
+            fields: request.values.fields)
     }
 
     /// Whether the request has content.

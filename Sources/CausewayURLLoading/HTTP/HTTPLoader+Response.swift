@@ -41,19 +41,22 @@ extension HTTPLoader: HTTPResponseObserver {
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
         let verdict = judge(head)
-        let exchange = state.withLock { state -> Exchange? in
-            guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else { return nil }
+        let (isExpected, secureOrigin) = state.withLock { state -> (Bool, HTTPOrigin?) in
+            guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else {
+                return (false, nil)
+            }
             state.record?.note(head, response, connection)
-            guard state.phase == .waiting else { return state.exchange }
-            state.phase = isHeld ? .holding : .streaming
-            state.exchange.response = response
-            return state.exchange
+            if state.phase == .waiting {
+                state.phase = isHeld ? .holding : .streaming
+                state.exchange.response = response
+            }
+            return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil)
         }
-        guard let exchange else { return }
-        if exchange.origin.isSecure {
-            network.challenges.remove(self, exchange.origin)
-            network.noteStrictTransport(head.fields, of: exchange.origin)
-            network.noteAlternatives(head, of: exchange.origin)
+        guard isExpected else { return }
+        if let origin = secureOrigin {
+            network.challenges.remove(self, origin)
+            network.noteStrictTransport(head.fields, of: origin)
+            network.noteAlternatives(head, of: origin)
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if head.status != 401 { credentialAccepted(head.fields) }

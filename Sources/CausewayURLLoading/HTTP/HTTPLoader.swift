@@ -53,6 +53,13 @@ final class HTTPLoader: Loader {
 
     /// The current exchange with the server.
     struct Exchange {
+        /// The parts of an exchange that its end needs.
+        struct End {
+            var handle: HTTPRequestHandle?
+            /// The origin of a secure connection; `nil` for other connections.
+            var secureOrigin: HTTPOrigin?
+        }
+
         var handle: HTTPRequestHandle?
         /// The handle as long as the response can be stopped. Known before the first event.
         var reading: HTTPRequestHandle?
@@ -66,6 +73,16 @@ final class HTTPLoader: Loader {
         var proxyFailure: HTTPFailure?
         /// The key of a WebSocket handshake.
         var upgradeKey = ""
+
+        /// Ends the exchange. A copy of all values would cost more than most of the load.
+        mutating func end() -> End {
+            let end = End(handle: handle.take(), secureOrigin: origin.isSecure ? origin : nil)
+            reading = nil
+            engine = nil
+            body = nil
+            response = nil
+            return end
+        }
     }
 
     /// The handover of the connection to a stream task.
@@ -143,7 +160,8 @@ final class HTTPLoader: Loader {
 
     /// Starts an exchange.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
-        guard let engine = network.engine(for: ConnectionNeeds(request.values)) else {
+        let needs = ConnectionNeeds(request.values.options, request.values.networkServiceType)
+        guard let (engine, usesProxy) = network.engine(for: needs, isSecure: value.origin.isSecure) else {
             return fail(LoadFailure(.cancelled))
         }
         let isWanted = state.withLock { state in
@@ -152,7 +170,7 @@ final class HTTPLoader: Loader {
             state.isReading = true
             state.exchange = Exchange(engine: engine, origin: value.origin)
             state.record?.note(value, body)
-            if network.usesProxy(isSecure: value.origin.isSecure) { state.exchange.proxyStart = System.now }
+            if usesProxy { state.exchange.proxyStart = System.now }
             if case .stream(let source, _) = body { state.exchange.body = source }
             if value.isUpgrade { state.exchange.upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }
             return true
@@ -181,20 +199,17 @@ final class HTTPLoader: Loader {
     }
 
     func stop() {
-        let (exchange, challenge, replay) = state.withLock { state -> (Exchange?, ChallengeOnce?, DataLoader?) in
+        let (end, challenge, replay) = state.withLock { state -> (Exchange.End?, ChallengeOnce?, DataLoader?) in
             let (challenge, replay) = (state.challenge.take(), state.caching.replay.take())
             guard state.phase != .ended else { return (nil, challenge, replay) }
             state.phase = .ended
-            defer {
-                state.exchange = Exchange()
-                state.content = nil
-            }
-            return (state.exchange, challenge, replay)
+            state.content = nil
+            return (state.exchange.end(), challenge, replay)
         }
         replay?.stop()
-        guard let exchange else { return }
-        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
-        exchange.handle?.cancel()
+        guard let end else { return }
+        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
+        end.handle?.cancel()
         challenge?.give(.performDefaultHandling, nil)
     }
 
@@ -218,19 +233,16 @@ final class HTTPLoader: Loader {
 
     /// Ends the load and returns the measurements: an inner `nil` if the task is not measured, `nil` if the load had already ended.
     func finishRecord() -> TransactionRecord?? {
-        let (exchange, record) = state.withLock { state -> (Exchange?, TransactionRecord?) in
+        let (end, record) = state.withLock { state -> (Exchange.End?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }
             state.phase = .ended
             if state.record?.response != nil { state.record?.dates.response.end = Date() }
-            defer {
-                state.exchange = Exchange()
-                state.content = nil
-            }
-            return (state.exchange, state.record)
+            state.content = nil
+            return (state.exchange.end(), state.record)
         }
-        guard let exchange else { return nil }
-        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
-        exchange.handle?.cancel()
+        guard let end else { return nil }
+        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
+        end.handle?.cancel()
         return .some(record)
     }
 

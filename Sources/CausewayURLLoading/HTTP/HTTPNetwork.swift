@@ -23,6 +23,11 @@ final class HTTPNetwork: Sendable {
             for entry in engines where entry.needs == needs { return entry.engine }
             return nil
         }
+
+        /// Whether connections use proxies.
+        func usesProxy(isSecure: Bool) -> Bool {
+            if case .some(.some) = isSecure ? proxies.secure : proxies.plain { true } else { false }
+        }
     }
 
     private let box: Unchecked<SessionSettings>
@@ -36,6 +41,8 @@ final class HTTPNetwork: Sendable {
     let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
     private let state = LockedValue(State())
+    /// The parts of the last URL. Programs often load one URL repeatedly, and parsing takes longer than a comparison.
+    private let lastTarget = LockedValue<RequestTarget?>(nil)
 
     init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
         box = settings
@@ -57,21 +64,22 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with these needs; `nil` after ``close()``.
-    func engine(for key: ConnectionNeeds) -> HTTPEngine? {
-        if let (known, isClosed) = state.withLock({ state -> (HTTPEngine?, Bool)? in
-            if state.isClosed { return (nil, true) }
-            return state.engine(for: key).map { ($0, false) }
-        }) {
-            return isClosed ? nil : known
+    /// Returns the engine for requests with these needs, and whether their connections use a proxy, which is known after the first call of
+    /// ``proxies(isSecure:)``. Returns `nil` after ``close()``.
+    func engine(for key: ConnectionNeeds, isSecure: Bool) -> (engine: HTTPEngine, usesProxy: Bool)? {
+        let (known, usesProxy, isClosed) = state.withLock { state in
+            (state.engine(for: key), state.usesProxy(isSecure: isSecure), state.isClosed)
         }
+        guard !isClosed else { return nil }
+        if let known { return (known, usesProxy) }
         let made = makeEngine(key)
-        return state.withLock { state in
+        let engine = state.withLock { state -> HTTPEngine? in
             guard !state.isClosed else { return nil }
             if let known = state.engine(for: key) { return known }
             state.engines.append((key, made))
             return made
         }
+        return engine.map { ($0, usesProxy) }
     }
 
     private func makeEngine(_ needs: ConnectionNeeds) -> HTTPEngine {
@@ -111,6 +119,20 @@ final class HTTPNetwork: Sendable {
         for entry in engines { entry.engine.shutDown() }
     }
 
+    // MARK: URLs
+
+    /// Returns the origin and the target of an absolute URL; `nil` if the URL is not valid.
+    func target(of text: String) -> RequestTarget? {
+        if let known = lastTarget.withLock({ $0?.text == text ? $0 : nil }) { return known }
+        guard let made = RequestTarget(text) else { return nil }
+        let old = lastTarget.withLock { last in
+            defer { last = made }
+            return last
+        }
+        withExtendedLifetime(old) {}
+        return made
+    }
+
     // MARK: Credentials
 
     /// Whether no credential is sent again.
@@ -137,11 +159,7 @@ final class HTTPNetwork: Sendable {
     // MARK: Proxies
 
     /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
-    func usesProxy(isSecure: Bool) -> Bool {
-        state.withLock { state in
-            if case .some(.some) = isSecure ? state.proxies.secure : state.proxies.plain { true } else { false }
-        }
-    }
+    func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
     /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
     ///

@@ -23,14 +23,12 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Returns the message if the caller must handle it and then drain, otherwise appends it. An idle mailbox needs no storage this way.
-    mutating func pass(_ message: Message) -> Message? {
-        guard !isDraining, currentHold == nil, first == waiting.count else {
-            waiting.append(message)
-            return claim() ? next() : nil
-        }
+    /// Lets the caller handle a message without posting it, and then drain. Returns `false` if others wait or are being handled. An idle mailbox
+    /// needs no storage this way.
+    mutating func claimIfIdle() -> Bool {
+        guard !isDraining, currentHold == nil, first == waiting.count else { return false }
         isDraining = true
-        return message
+        return true
     }
 
     /// Returns the next message for the draining thread. After `nil` the thread must stop draining.

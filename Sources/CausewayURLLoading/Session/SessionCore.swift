@@ -58,6 +58,7 @@ final class SessionCore: Sendable {
             State(delegate: DelegateViews(delegate), lastIdentifier: background.session?.lastIdentifier ?? 0))
         timeouts = TimeoutWatch(queue: work)
         network = HTTPNetwork(box, queue: work)
+        timeouts.attach(self)
     }
 
     /// The settings. They never change.
@@ -83,6 +84,9 @@ final class SessionCore: Sendable {
     /// The delegate; `nil` after the session has become invalid.
     var delegate: DelegateViews? { state.withLock { $0.delegate } }
 
+    /// Whether there is a delegate.
+    var hasDelegate: Bool { state.withLock { $0.delegate != nil } }
+
     /// An application-defined description.
     var sessionDescription: String? {
         get { state.withLock { $0.description } }
@@ -95,7 +99,7 @@ final class SessionCore: Sendable {
     ///
     /// - Parameter isStored: Whether a background session stores the task.
     func makeCore(
-        _ session: URLSession, _ request: URLRequest?, _ plan: TaskPlan, isStored: Bool = true
+        _ session: URLSession, _ request: consuming URLRequest?, _ plan: consuming TaskPlan, isStored: Bool = true
     ) -> TaskCore {
         let identifier = state.withLock { state in
             state.lastIdentifier += 1
@@ -139,11 +143,12 @@ final class SessionCore: Sendable {
     /// Releases a completed task. If the session has been invalidated and this was its last task, the session ends.
     func remove(_ task: URLSessionTask) {
         guard let core = task.core else { return }
-        let removed = state.withLock { $0.tasks.removeValue(forKey: core.identifier) }
+        let (removed, mayEnd) = state.withLock { state in
+            (state.tasks.removeValue(forKey: core.identifier), state.phase != .valid)
+        }
         withExtendedLifetime(removed) {}
         core.detach()
-        timeouts.remove(core)
-        endIfIdle(core.session)
+        if mayEnd { endIfIdle(core.session) }
     }
 
     /// The tasks that programs see in lists, in order of creation. As on Apple platforms, those that were never resumed are missing. Lists of
@@ -153,8 +158,16 @@ final class SessionCore: Sendable {
             .filter { isBackground ? $0.state != .completed : $0.core?.isListed == true }
     }
 
-    /// Starts monitoring the timeouts of a task.
-    func watch(_ core: TaskCore) { timeouts.add(core) }
+    /// The cores of the tasks that have not completed.
+    var cores: [TaskCore] { state.withLock { state in state.tasks.values.compactMap(\.core) } }
+
+    /// Starts monitoring the timeouts of a task. Call this again when the timeouts continue after a pause.
+    func watch(_ core: TaskCore) {
+        if let deadline = core.state.withLock({ $0.deadline }) { watch(until: deadline) }
+    }
+
+    /// Checks the timeouts of all tasks at this time or earlier.
+    func watch(until deadline: Duration) { timeouts.arm(deadline) }
 
     // MARK: Invalidation
 

@@ -10,7 +10,7 @@ extension TaskCore {
     }
 
     /// Whether there is a delegate.
-    var hasDelegate: Bool { state.withLock { $0.options.delegate } != nil || session.core.delegate != nil }
+    var hasDelegate: Bool { state.withLock { $0.options.delegate != nil } || session.core.hasDelegate }
 
     private var taskDelegates: [any URLSessionTaskDelegate] { delegates.compactMap(\.task) }
     private var dataDelegates: [any URLSessionDataDelegate] { delegates.compactMap(\.data) }

@@ -4,11 +4,18 @@ internal import Foundation
 extension TaskCore {
     /// Handles the end of the content.
     func loaderFinished() {
-        guard !state.withLock({ $0.outcome.hasEnded }) else { return }
+        let (hasEnded, isForCache) = state.withLock { state in (state.outcome.hasEnded, state.content.forCache != nil) }
+        guard !hasEnded else { return }
+        if case .file(let handler) = plan.outlet {
+            leaveLoader()
+            return finishDownload(handler)
+        }
+        if let transfer = plan.transfer {
+            leaveLoader()
+            guard storeResult(transfer) else { return }
+        }
+        guard isForCache else { return finish(nil) }
         leaveLoader()
-        if case .file(let handler) = plan.outlet { return finishDownload(handler) }
-        if let transfer = plan.transfer, !storeResult(transfer) { return }
-        guard state.withLock({ $0.content.forCache != nil }) else { return finish(nil) }
         storeInCache { [self] in finish(nil) }
     }
 

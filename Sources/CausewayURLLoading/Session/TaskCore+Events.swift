@@ -48,7 +48,7 @@ extension TaskCore {
         _ response: URLResponse, _ policy: URLCache.StoragePolicy, switched: HTTPUpgradedStream? = nil
     ) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
-        let isFirst = state.withLock { state in
+        let (isFirst, hasProgress) = state.withLock { state in
             let isFirst = state.content.response == nil
             state.content.response = response
             state.content.cachePolicy = policy
@@ -60,10 +60,10 @@ extension TaskCore {
                     state.load.transactions[last].dates.response.start = Date()
                 }
             }
-            return isFirst
+            return (isFirst, state.progress != nil)
         }
         if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
-        noteProgress()
+        if hasProgress { noteProgress() }
         switch plan.outlet {
         // As on Apple platforms, the delegate does not decide about the responses to background uploads.
         case .delegate where plan.transfer != nil: break
@@ -78,7 +78,11 @@ extension TaskCore {
     // MARK: Content
 
     private func received(_ data: Data) {
-        let (total, expected, file) = state.withLock { state in
+        let isCollected = if case .handler = plan.outlet { true } else { false }
+        let (total, expected, file, isTaken, hasProgress) = state.withLock { state in
+            let isTaken = isCollected && !state.isFull
+            if isCollected { state.content.collect(data) }
+            if isTaken { state.counts.pending -= data.count }
             state.counts.received += Int64(data.count)
             if let stored = state.content.forCache, !data.isEmpty {
                 let limit = session.core.maximumCachedSize
@@ -86,22 +90,17 @@ extension TaskCore {
                 // A content that arrives in one piece is not copied.
                 state.content.forCache = isFitting ? stored.isEmpty ? data : stored + data : nil
             }
-            return (state.counts.received, state.counts.expectedToReceive, state.content.file)
+            return (
+                state.counts.received, state.counts.expectedToReceive, state.content.file, isTaken,
+                state.progress != nil
+            )
         }
-        noteProgress()
+        if hasProgress { noteProgress() }
         switch plan.outlet {
         case .delegate:
             plan.transfer?.keep(data)
             deliver(data)
-        case .handler:
-            state.withLock { state in
-                if state.content.collected.isEmpty {
-                    state.content.collected = data
-                } else {
-                    state.content.collected.append(data)
-                }
-            }
-            took(data.count)
+        case .handler: if !isTaken { took(data.count) }
         case .bytes(let channel): channel.append(data)
         case .webSocket, .stream: took(data.count)
         case .file:

@@ -14,6 +14,7 @@ extension TaskCore {
 
     /// Adds the fields of the observers to the request.
     func observed(_ request: URLRequest) -> URLRequest {
+        guard !session.core.settings.observers.isEmpty else { return request }
         let observations = state.withLock { $0.observations }
         guard !observations.isEmpty else { return request }
         var request = request

@@ -30,9 +30,7 @@ extension TaskCore: TaskProgress.Target {
 
     /// Marks the progress as finished.
     func finishProgress() {
-        guard let progress = state.withLock({ $0.progress }), state.withLock({ $0.outcome.error == nil }) else {
-            return
-        }
+        guard let progress = state.withLock({ $0.outcome.error == nil ? $0.progress : nil }) else { return }
         let total = max(progress.totalUnitCount, progress.completedUnitCount, 1)
         progress.totalUnitCount = total
         progress.completedUnitCount = total

@@ -7,13 +7,13 @@ extension TaskCore {
         let now = MonotonicTime.now
         let limit = session.core.settings.timeouts.resource
         let resourceLimit = plan.transfer?.remaining(of: limit) ?? limit
-        let begins = state.withLock { state in
-            guard state.life.begin() else { return false }
+        let (begins, deadline) = state.withLock { state -> (Bool, Duration?) in
+            guard state.life.begin() else { return (false, nil) }
             state.clock.begin(at: now, resourceLimit: resourceLimit)
-            return true
+            return (true, state.deadline)
         }
         guard begins else { return }
-        session.core.watch(self)
+        if let deadline { session.core.watch(until: deadline) }
         if let failure = plan.failure { return finish(failure) }
         if let stream { return startStream(stream) }
         if let transfer = plan.transfer {
@@ -95,7 +95,7 @@ extension TaskCore {
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
         let attempt = LoadAttempt(request: canonical, task: self)
         state.withLock { state in
-            state.currentRequest = canonical
+            if !isBuiltIn { state.currentRequest = canonical }
             state.load.attempt = attempt
         }
         if isMeasured { noteTransaction(canonical) }

@@ -20,7 +20,7 @@ final class TaskCore: Sendable {
     /// The public object, until the task has completed. A weak reference would slow down every use of the object.
     private let object = LockedValue<URLSessionTask?>(nil)
 
-    init(identifier: Int, session: URLSession, request: URLRequest?, plan: TaskPlan) {
+    init(identifier: Int, session: URLSession, request: URLRequest?, plan: consuming TaskPlan) {
         self.identifier = identifier
         self.session = session
         self.plan = plan
@@ -28,15 +28,18 @@ final class TaskCore: Sendable {
         calls = CallList(session.core.callPlace)
         let limit = TaskClock.idleLimit(
             request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
-        var initial = TaskState(clock: TaskClock(idle: limit))
-        initial.currentRequest = request
-        initial.load.upload = plan.upload
-        initial.counts.expectedToSend = Self.expectedToSend(request, plan)
-        switch plan.outlet {
-        case .delegate, .bytes, .webSocket, .stream: break
-        case .handler, .file: initial.options.prefersIncrementalDelivery = false
+        // A variable would be copied into the lock.
+        state = LockedValue(TaskState(clock: TaskClock(idle: limit)))
+        let expected = Self.expectedToSend(request, self.plan)
+        state.withLock { state in
+            state.currentRequest = request
+            state.load.upload = self.plan.upload
+            state.counts.expectedToSend = expected
+            switch self.plan.outlet {
+            case .delegate, .bytes, .webSocket, .stream: break
+            case .handler, .file: state.options.prefersIncrementalDelivery = false
+            }
         }
-        state = LockedValue(initial)
     }
 
     /// The public object; `nil` after the task has completed.
@@ -71,20 +74,23 @@ final class TaskCore: Sendable {
     func resume() {
         let now = MonotonicTime.now
         let startsHere = startsHere
-        let (consequence, message, mustDrain) = state.withLock { state -> (TaskLife.Consequence, TaskMessage?, Bool) in
+        let (consequence, beginsHere, mustDrain) = state.withLock { state -> (TaskLife.Consequence, Bool, Bool) in
             let consequence = state.life.resume()
             if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
             if consequence == .goOn, state.load.interruption.isWaiting {
                 state.load.interruption.isWaiting = false
-                return (consequence, nil, state.mailbox.post(.run { [self] in loadRest() }))
+                return (consequence, false, state.mailbox.post(.run { [self] in loadRest() }))
             }
-            guard consequence == .begin else { return (consequence, nil, false) }
-            return startsHere
-                ? (consequence, state.mailbox.pass(.begin), false) : (consequence, nil, state.mailbox.post(.begin))
+            guard consequence == .begin else { return (consequence, false, false) }
+            if startsHere, state.mailbox.claimIfIdle() { return (consequence, true, false) }
+            return (consequence, false, state.mailbox.post(.begin))
         }
         if consequence == .begin { notifyObserversOfStart() }
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
-        if let message { drain(from: message) }
+        if beginsHere {
+            begin()
+            drain()
+        }
         if mustDrain { drainLater() }
         guard consequence == .goOn else { return }
         session.core.watch(self)
@@ -123,13 +129,16 @@ final class TaskCore: Sendable {
     /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         let now = MonotonicTime.now
-        let message = state.withLock { state -> TaskMessage? in
-            guard state.load.attempt === attempt, !state.life.isOver else { return nil }
+        let (isNext, mustDrain) = state.withLock { state -> (Bool, Bool) in
+            guard state.load.attempt === attempt, !state.life.isOver else { return (false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             state.clock.noteActivity(at: now)
-            return state.mailbox.pass(.load(event, attempt))
+            // An event that is handled at once is no message. Its attempt is still the current one.
+            if state.mailbox.claimIfIdle() { return (true, false) }
+            return (false, state.mailbox.post(.load(event, attempt)))
         }
-        if let message { drain(from: message) }
+        if isNext { handle(event) }
+        if isNext || mustDrain { drain() }
     }
 
     /// Whether the loader should deliver more content.
@@ -164,12 +173,6 @@ final class TaskCore: Sendable {
 
     /// Handles messages on another thread, because the caller can be the program.
     func drainLater() { session.core.work.async { [self] in drain() } }
-
-    /// Handles a message and those that wait behind it.
-    private func drain(from message: TaskMessage) {
-        handle(message)
-        drain()
-    }
 
     private func drain() {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }

@@ -75,6 +75,11 @@ struct TaskState: Sendable {
         var cachePolicy = URLCache.StoragePolicy.notAllowed
         /// The facts about the exchange of a response that HTTP permits to store.
         var exchange: CacheExchange?
+
+        /// Appends content. The first piece, which is often the only one, is not copied.
+        mutating func collect(_ data: Data) {
+            if collected.isEmpty { collected = data } else { collected.append(data) }
+        }
     }
 
     /// How the task ended.

@@ -5,11 +5,10 @@ internal import Foundation
 
 /// Ends tasks of a session when their timeouts expire.
 ///
-/// One timer serves all tasks. It is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by
+/// One timer serves all tasks, and the session knows the tasks, so that a task pays for no entry in a table. The timer is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by
 /// progress far more often than they expire.
 final class TimeoutWatch: Sendable {
     private struct State {
-        var cores: [Int: TaskCore] = [:]
         var timer: (any DispatchSourceTimer)?
         var due: Duration?
     }
@@ -20,6 +19,7 @@ final class TimeoutWatch: Sendable {
     /// A class that stores the state, because a timer is not declared `Sendable`.
     private final class StateBox {
         var state = State()
+        weak var session: SessionCore?
     }
 
     init(queue: DispatchQueue) {
@@ -29,17 +29,8 @@ final class TimeoutWatch: Sendable {
 
     deinit { stop() }
 
-    /// Starts monitoring the timeouts of a task. Call this again when the timeouts continue after a pause.
-    func add(_ core: TaskCore) {
-        guard let deadline = core.state.withLock({ $0.deadline }) else { return }
-        state.withLock { $0.value.state.cores[core.identifier] = core }
-        arm(deadline)
-    }
-
-    func remove(_ core: TaskCore) {
-        let removed = state.withLock { $0.value.state.cores.removeValue(forKey: core.identifier) }
-        withExtendedLifetime(removed) {}
-    }
+    /// Sets the session whose tasks have the timeouts.
+    func attach(_ session: SessionCore) { state.withLock { box in box.value.session = session } }
 
     func stop() {
         state.withLock { box in
@@ -49,12 +40,13 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Sets the timer to a deadline if it is earlier than the current one.
-    private func arm(_ earliest: Duration) {
-        let delay = max(earliest - MonotonicTime.now, .zero)
+    /// Sets the timer to a deadline if it is earlier than the current one. Call this when the timeouts of a task begin, and when they continue
+    /// after a pause.
+    func arm(_ earliest: Duration) {
         state.withLock { box in
             if let due = box.value.state.due, due <= earliest { return }
             box.value.state.due = earliest
+            let delay = max(earliest - MonotonicTime.now, .zero)
             let timer = box.value.state.timer ?? makeTimer()
             box.value.state.timer = timer
             let (seconds, attoseconds) = delay.components
@@ -71,13 +63,14 @@ final class TimeoutWatch: Sendable {
     }
 
     private func fire() {
-        let cores = state.withLock { box in
+        let session = state.withLock { box in
             box.value.state.due = nil
-            return Array(box.value.state.cores.values)
+            return box.value.session
         }
+        guard let session else { return }
         let now = MonotonicTime.now
         var next: Duration?
-        for core in cores {
+        for core in session.cores {
             guard let deadline = core.state.withLock({ $0.deadline }) else { continue }
             if deadline <= now {
                 core.timedOut(at: now)

@@ -89,13 +89,17 @@ extension FieldSection {
     }
 
     func encodeUnchecked(into output: inout [UInt8]) {
-        for field in self {
-            output.append(contentsOf: field.name)
-            output.append(HTTPCharacters.colon)
-            output.append(HTTPCharacters.space)
-            output.append(contentsOf: field.value)
-            output.append(HTTPCharacters.carriageReturn)
-            output.append(HTTPCharacters.lineFeed)
+        // A slice of the block for each name and value would retain the block.
+        unsafe block.withUnsafeBufferPointer { bytes in
+            for entry in entries {
+                let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))
+                unsafe output.append(contentsOf: bytes[name..<(name + Int(entry.nameCount))])
+                output.append(HTTPCharacters.colon)
+                output.append(HTTPCharacters.space)
+                unsafe output.append(contentsOf: bytes[value..<(value + Int(entry.valueCount))])
+                output.append(HTTPCharacters.carriageReturn)
+                output.append(HTTPCharacters.lineFeed)
+            }
         }
         output.append(HTTPCharacters.carriageReturn)
         output.append(HTTPCharacters.lineFeed)

@@ -7,6 +7,7 @@ package struct KeepAlive: Equatable, Sendable {
 
     /// Reads the field of a message. Unknown and malformed parameters are ignored.
     package init(_ fields: FieldSection) {
+        guard fields.contains("Keep-Alive") else { return }
         var timeout: Int?
         var maximum: Int?
         fields.forEachElement(of: "Keep-Alive") { element in
