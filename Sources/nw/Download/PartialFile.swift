@@ -5,9 +5,8 @@ import FoundationEssentials
 
 /// The file of a download that is not complete, and a file beside it with the facts that are needed to continue.
 ///
-/// Confined to the ``FileThread`` of its download, because the calls block.
-// SAFETY: every method runs on the single file thread of the download that owns the file, one call after another.
-final class PartialFile: @unchecked Sendable {
+/// Its calls block, so they run on the ``FileThread`` of the download, one after another.
+final class PartialFile: Sendable {
     private struct Facts: Codable {
         var url: String
         var validator: String?

@@ -72,8 +72,10 @@ struct FeedCommandTests {
                 return seen.count
             }
             guard count != 2 else { return .status(304) }
-            let items = (1...count).reversed().map { "<item><guid>urn:\($0)</guid><title>Item \($0)</title></item>" }
-                .joined()
+            let items = (1...count).reversed().map {
+                "<item><guid isPermaLink='false'>urn:\($0)</guid><title>Item \($0)</title></item>"
+            }
+            .joined()
             var response = HTTPServerResponse.text("<rss version='2.0'><channel>\(items)</channel></rss>")
             response.fields["Content-Type"] = "application/rss+xml"
             response.fields["ETag"] = "\"\(count)\""
