@@ -8,8 +8,9 @@ public typealias OSStatus = Int32
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
-    // The type is the C library's `POSIXErrorCode` under a name that needs no import of a C library.
-    case posix(POSIXError.Code)
+    // The type is the C library's `POSIXErrorCode` under a name that needs no import of a C library. Its layout is known only at run time;
+    // without `indirect` so would be that of every type that contains an `NWError`, and the runtime would copy them.
+    indirect case posix(POSIXError.Code)
     /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)
     /// A TLS error, with a Secure Transport code.
