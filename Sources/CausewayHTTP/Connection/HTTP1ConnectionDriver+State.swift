@@ -187,13 +187,23 @@ extension HTTP1ConnectionDriver.State {
     /// connection.
     private mutating func finish(_ trailers: FieldSection, _ reuse: HTTP1Client.Reuse) {
         guard let ended = exchange.take() else { return }
+        let whole = trailers.isEmpty ? takeWhole(of: ended) : nil
         stopSource()
         switch reuse {
         case .permitted(let keepAlive):
             actions.append(.reportFinished(isReusable: keepAlive.maximum != 0, keepAlive))
         case .refused: break
         }
-        actions.append(.finish(ended, trailers))
+        actions.append(whole ?? .finish(ended, trailers))
+    }
+
+    /// Replaces the actions that would report the head and the content with one, if the whole response arrived in one piece.
+    private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP1ConnectionDriver.Action? {
+        var (content, index) = (Data?.none, actions.count - 1)
+        if index > 0, case .deliver(_, let piece) = actions[index] { (content, index) = (piece, index - 1) }
+        guard index >= 0, case .respond(_, let head) = actions[index] else { return nil }
+        actions.removeSubrange(index...)
+        return .complete(exchange, head, content)
     }
 
     /// Leaves the pool, and passes the transport to the observer of the request.

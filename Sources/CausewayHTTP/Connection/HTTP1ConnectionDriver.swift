@@ -22,6 +22,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
+        /// Report a response that arrived in one piece.
+        case complete(HTTPExchange, HTTPResponseHead, Data?)
         /// Hand over the transport with the bytes that followed the head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
         /// Hand over the transport in the middle of a response; `nil` if that is not possible.
@@ -149,6 +151,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case .finish(let exchange, let trailers):
             observer.completed(exchange)
             exchange.finished(trailers)
+        case .complete(let exchange, let head, let content):
+            observer.completed(exchange)
+            exchange.completed(head, content, details)
         case .handOver(let exchange, let head, let rest):
             observer.completed(exchange)
             exchange.upgraded(head, details, HTTPUpgradedStream(transport, HTTPArrival(content: rest)))

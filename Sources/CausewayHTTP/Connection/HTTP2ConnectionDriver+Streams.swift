@@ -188,13 +188,27 @@ extension HTTP2ConnectionDriver.State {
     /// next request can use it.
     mutating func endIfRead(_ id: HTTP2StreamID) {
         guard let stream = streams[id], let end = stream.end, stream.heldCount == 0 else { return }
+        let whole = end.isWithoutTrailers ? takeWhole(of: stream.exchange) : nil
         remove(id)
         switch end {
-        case .finished(let trailers): actions.append(.finish(stream.exchange, trailers))
+        case .finished(let trailers): actions.append(whole ?? .finish(stream.exchange, trailers))
         case .interrupted(let occasion, let failure):
             actions.append(.interrupt(stream.exchange, occasion, failure))
         case .failed(let failure): actions.append(.failExchange(stream.exchange, failure))
         }
+    }
+
+    /// Replaces the actions that would report the head and the content with one, if the whole response arrived in one piece.
+    private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP2ConnectionDriver.Action? {
+        var (content, index) = (Data?.none, actions.count - 1)
+        if index > 0, case .deliver(let receiver, let piece) = actions[index], receiver === exchange {
+            (content, index) = (piece, index - 1)
+        }
+        guard index >= 0, case .respond(let receiver, let head) = actions[index], receiver === exchange else {
+            return nil
+        }
+        actions.removeSubrange(index...)
+        return .complete(exchange, head, content)
     }
 
     /// Forgets a stream.

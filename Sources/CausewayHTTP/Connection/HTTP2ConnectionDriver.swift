@@ -23,6 +23,8 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         case respond(HTTPExchange, HTTPResponseHead)
         case deliver(HTTPExchange, Data)
         case finish(HTTPExchange, FieldSection)
+        /// Report a response that arrived in one piece.
+        case complete(HTTPExchange, HTTPResponseHead, Data?)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
         case failExchange(HTTPExchange, HTTPFailure)
         case schedule(Duration)
@@ -138,6 +140,9 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         case .finish(let exchange, let trailers):
             observer.completed(exchange)
             exchange.finished(trailers)
+        case .complete(let exchange, let head, let content):
+            observer.completed(exchange)
+            exchange.completed(head, content, details)
         case .interrupt(let exchange, let occasion, let failure): observer.interrupted(exchange, occasion, failure)
         case .failExchange(let exchange, let failure): observer.failed(exchange, failure)
         case .schedule(let due): schedule(due)

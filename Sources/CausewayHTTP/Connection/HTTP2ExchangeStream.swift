@@ -10,6 +10,11 @@ struct HTTP2ExchangeStream {
         case finished(FieldSection)
         case interrupted(RetryOccasion, HTTPFailure)
         case failed(HTTPFailure)
+
+        /// Whether the response is complete and has no trailer fields.
+        var isWithoutTrailers: Bool {
+            if case .finished(let trailers) = self { trailers.isEmpty } else { false }
+        }
     }
 
     /// The maximum length of an element of ``held`` that collects small pieces.

@@ -153,6 +153,13 @@ final class HTTPExchange: Sendable {
         ended?.observer.ended(.success(trailers))
     }
 
+    /// Ends the exchange with a response that arrived in one piece.
+    func completed(_ head: HTTPResponseHead, _ content: Data?, _ details: HTTPConnectionDetails) {
+        guard let (observer, attempt) = end(in: .waiting) else { return }
+        let information = HTTPConnectionInformation(isReused: attempt.isReused, began: attempt.began, details: details)
+        observer.completed(head, information, content)
+    }
+
     /// Ends the exchange with a switch of the protocol. If the request has already ended, the stream is released, which closes it.
     func upgraded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, _ stream: HTTPUpgradedStream) {
         guard let (observer, attempt) = end(in: .waiting) else { return }

@@ -18,6 +18,10 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)
     /// Reports the next piece of the content, which is not empty.
     func received(_ content: Data)
+    /// Reports a whole response that arrived in one piece and has no trailer fields. No other event of the response comes before or after it.
+    ///
+    /// The default implementation reports the head, the content and the end.
+    func completed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?)
     /// Reports that the server switched the protocol (status 101), and hands over the connection. No other event follows. Called only for
     /// requests with ``HTTPRequestValue/isUpgrade``.
     func upgraded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream)
@@ -33,6 +37,13 @@ extension HTTPResponseObserver {
     package func informed(_ head: HTTPResponseHead) {}
     package func sent(_ count: Int) {}
     package func handedOver(_ stream: HTTPUpgradedStream?) {}
+    package func completed(
+        _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?
+    ) {
+        responded(head, connection)
+        if let content { received(content) }
+        ended(.success(FieldSection()))
+    }
     /// Default implementation: closes the connection, because nothing retains the stream.
     package func upgraded(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream

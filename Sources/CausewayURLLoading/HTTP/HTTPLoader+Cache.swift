@@ -154,7 +154,7 @@ extension HTTPLoader {
         return .allowed
     }
 
-    private func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
+    func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
         guard let cache else { return nil }
         let caching = state.withLock { state in state.caching }
         guard let question = caching.question, response.statusCode != 401, response.statusCode != 407,

@@ -36,8 +36,53 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
+        guard let response = accept(head, connection) else { return }
+        let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
+        if let parts { state.withLock { state in state.parts = parts } }
+        attempt.report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
+        if !attempt.wantsBytes { updateReading() }
+    }
+
+    func completed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?) {
+        guard case .handler = attempt.task.plan.outlet, !head.fields.contains("Content-Encoding"),
+            ReplacingParts(head, for: attempt.task.plan.outlet) == nil
+        else {
+            responded(head, connection)
+            if let content { received(content) }
+            return ended(.success(FieldSection()))
+        }
+        guard let response = accept(head, connection) else {
+            // Another request may follow, or a stored response is delivered.
+            if let content { received(content) }
+            return ended(.success(FieldSection()))
+        }
+        let exchange = exchangeIfStorable(response)
+        let (isWanted, record) = endWhole(content?.count ?? 0)
+        guard isWanted else { return }
+        if let record { attempt.report(.measured(record)) }
+        attempt.report(.whole(response, content ?? Data(), exchange))
+        endHandOver(nil)
+    }
+
+    /// Ends the load with a response that arrived in one piece, unless the load has ended. Also returns the measurements.
+    private func endWhole(_ count: Int) -> (isWanted: Bool, record: TransactionRecord?) {
+        state.withLock { state in
+            guard state.phase == .streaming else { return (false, nil) }
+            state.phase = .ended
+            state.exchange.handle = nil
+            state.exchange.reading = nil
+            state.exchange.engine = nil
+            state.exchange.response = nil
+            state.record?.counts.responseBody += Int64(count)
+            if state.record?.response != nil { state.record?.dates.response.end = Date() }
+            return (true, state.record)
+        }
+    }
+
+    /// Takes note of the head of a final response. Returns the response, or `nil` if the program does not get it now.
+    private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
         endWaiting()
-        guard !continuesUpload(head) else { return }
+        guard !continuesUpload(head) else { return nil }
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
         let verdict = judge(head)
@@ -52,7 +97,7 @@ extension HTTPLoader: HTTPResponseObserver {
             }
             return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil)
         }
-        guard isExpected else { return }
+        guard isExpected else { return nil }
         if let origin = secureOrigin {
             network.challenges.remove(self, origin)
             network.noteStrictTransport(head.fields, of: origin)
@@ -63,15 +108,17 @@ extension HTTPLoader: HTTPResponseObserver {
         switch verdict {
         case .deliver: break
         // The exchange of a 304 has ended but for its last event. Another one ends early.
-        case .useStored(let handle): return head.status == 304 ? () : handle?.cancel() ?? ()
-        case .sendAgain: return
+        case .useStored(let handle):
+            if head.status != 304 { handle?.cancel() }
+            return nil
+        case .sendAgain: return nil
         }
-        guard !isHeld else { return }
-        guard !isWebSocket else { return refused(response) }
-        let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
-        if let parts { state.withLock { state in state.parts = parts } }
-        attempt.report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
-        if !attempt.wantsBytes { updateReading() }
+        guard !isHeld else { return nil }
+        guard !isWebSocket else {
+            refused(response)
+            return nil
+        }
+        return response
     }
 
     func received(_ content: Data) {

@@ -57,6 +57,8 @@ enum LoadEvent: Sendable {
     case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
+    /// A whole response for a completion handler, with the facts that the cache needs if it may store the response. The load has ended.
+    indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 }
 

@@ -28,6 +28,8 @@ final class SessionCore: Sendable {
     /// Where the calls to the program run.
     let callPlace: CallPlace
     private let hasOwnProtocols: Bool
+    /// Whether the session was made with a delegate. Without one, tasks need not ask under the lock.
+    private let hadDelegate: Bool
     /// The queue on which loaders run and messages are handled.
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
     /// Whether this is the shared session, which cannot be invalidated.
@@ -54,6 +56,7 @@ final class SessionCore: Sendable {
         }
         self.isShared = isShared
         hasOwnProtocols = Self.hasOwnProtocols(settings)
+        hadDelegate = delegate != nil
         state = LockedValue(
             State(delegate: DelegateViews(delegate), lastIdentifier: background.session?.lastIdentifier ?? 0))
         timeouts = TimeoutWatch(queue: work)
@@ -82,10 +85,10 @@ final class SessionCore: Sendable {
     var hasProgramProtocols: Bool { hasOwnProtocols || isShared && !ProtocolRegistry.registered.isEmpty }
 
     /// The delegate; `nil` after the session has become invalid.
-    var delegate: DelegateViews? { state.withLock { $0.delegate } }
+    var delegate: DelegateViews? { hadDelegate ? state.withLock { $0.delegate } : nil }
 
     /// Whether there is a delegate.
-    var hasDelegate: Bool { state.withLock { $0.delegate != nil } }
+    var hasDelegate: Bool { hadDelegate && state.withLock { $0.delegate != nil } }
 
     /// An application-defined description.
     var sessionDescription: String? {

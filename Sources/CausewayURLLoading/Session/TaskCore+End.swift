@@ -123,20 +123,20 @@ extension TaskCore {
 
     /// Runs the last callback. Called on the delegate queue.
     private func complete(_ result: (any Error)?) {
-        let (isFirst, error) = state.withLock { state -> (Bool, (any Error)?) in
+        let (isFirst, error, hasProgress, hasOwnDelegate) = state.withLock {
+            state -> (Bool, (any Error)?, Bool, Bool) in
             // If the program cancelled the task after the load ended but before this callback, the content was discarded.
             let isCancelled = result == nil && state.life.state == .canceling
             let error = isCancelled ? LoadFailure(.cancelled).urlError(for: originalRequest?.url) : result
             state.outcome.error = error
-            return (state.life.complete(), error)
+            return (state.life.complete(), error, state.progress != nil, state.options.delegate != nil)
         }
         guard isFirst, let task else { return }
-        finishProgress()
+        if hasProgress { finishProgress() }
         reportMetrics(of: task, error)
         callHandler(error, task)
-        // Released without the lock, because the deinitializer of a delegate can use the task.
-        let delegate = state.withLock { $0.options.delegate.take() }
-        withExtendedLifetime(delegate) {}
+        // Released without the lock, because the deinitializer of a delegate can use the task. No other can be set now.
+        if hasOwnDelegate { withExtendedLifetime(state.withLock { $0.options.delegate.take() }) {} }
         plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
         session.core.remove(task)
     }

@@ -37,6 +37,7 @@ extension TaskCore {
         case .upgraded(let opening): upgraded(opening)
         case .switched(let response, let stream): received(response, .notAllowed, switched: stream)
         case .finished: loaderFinished()
+        case .whole(let response, let data, let exchange): received(response, data, exchange)
         case .failed(let error): if !continuesSuspendedDownload(after: error) { finish(error) }
         }
     }
@@ -112,6 +113,25 @@ extension TaskCore {
                 finish(error)
             }
         }
+    }
+
+    /// Handles a whole response for a completion handler. Its loader has ended, so nothing stops it.
+    private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
+        if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
+        let limit = exchange == nil ? 0 : session.core.maximumCachedSize
+        let hasProgress = state.withLock { state in
+            state.load.loader = nil
+            state.content.response = response
+            state.content.collected = data
+            state.content.cachePolicy = exchange == nil ? .notAllowed : .allowed
+            state.content.exchange = exchange
+            state.content.forCache = exchange == nil || data.count > limit ? nil : data
+            state.counts.expectedToReceive = response.expectedContentLength
+            state.counts.received += Int64(data.count)
+            return state.progress != nil
+        }
+        if hasProgress { noteProgress() }
+        loaderFinished()
     }
 
     private func sent(_ count: Int64) {
