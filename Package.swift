@@ -204,8 +204,8 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayFeeds", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayPackets",
+                "Causeway", "CausewayCapture", "CausewayClient", "CausewayFeeds", "CausewayHTTP", "CausewayHTTPServer",
+                "CausewayLines", "CausewayPackets",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

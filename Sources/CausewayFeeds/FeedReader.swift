@@ -167,6 +167,10 @@ struct FeedFetch: Sendable {
             }
             parser.append(piece)
             piece.removeAll(keepingCapacity: true)
+            if parser.hasReachedLimit {
+                bytes.task.cancel()
+                break
+            }
         }
         parser.append(piece)
         result.feed = try parser.finish()

@@ -25,6 +25,7 @@ struct NW: AsyncParsableCommand {
               nw download https://example.com/a.iso  download files
               nw upload a.jpg http://host/photos     upload files
               nw feed https://example.com/rss        list the items of a feed
+              nw search jimmy buffett                search for albums
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -82,7 +83,8 @@ struct NW: AsyncParsableCommand {
         EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
         InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
         PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self,
-        RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self,
+        RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SearchCommand.self, SendCommand.self,
+        ServeCommand.self,
         StatusCommand.self, TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self,
         UploadCommand.self,
     ]

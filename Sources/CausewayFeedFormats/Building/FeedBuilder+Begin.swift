@@ -4,17 +4,21 @@ extension FeedBuilder {
     /// Reads a start tag.
     mutating func begin(_ key: String, _ attributes: FeedAttributes, name: XMLName) {
         noteNamespace(name.namespace)
+        guard Self.isKnown(key) else { return }
         switch key {
         case "rss", "rdf_rdf", "feed":
             if frames.count == 1 || feed.format == .unknown { setFormat(key, attributes, name: name) }
         case "channel", "rdf_channel": beginChannel(attributes)
         case "item", "entry", "product": beginItem(attributes)
-        case "source" where item != nil && feed.format.isAtom: source = source ?? Feed()
-        case "image" where person == nil && image == nil: image = FeedImage()
+        case "source" where parts.contains(.item) && feed.format.isAtom:
+            if parts.insert(.source).inserted { source = Feed() }
+        case "image" where parts.isDisjoint(with: [.person, .image]):
+            image = FeedImage()
+            parts.insert(.image)
         case "author", "contributor", "publisher", "managingeditor", "webmaster", "dc_creator", "dc_author",
             "dc_contributor",
             "dc_publisher", "itunes_author", "itunes_owner":
-            if person == nil { person = FeedPerson() }
+            if parts.insert(.person).inserted { person = FeedPerson() }
         case "cloud":
             if feed.services.cloud.isEmpty {
                 for (key, value) in attributes.all.prefix(16) {
@@ -77,11 +81,12 @@ extension FeedBuilder {
     }
 
     private mutating func beginItem(_ attributes: FeedAttributes) {
-        guard source == nil else { return }
+        guard !parts.contains(.source) else { return }
         // An item inside of an item is the next one: the end tag was forgotten.
         endItem()
         if feed.format == .unknown { feed.format = .rss }
         item = FeedItem()
+        parts.insert(.item)
         if let about = attributes["rdf_about"].map({ resolve($0) }) { item?.core.id = about }
         readShortForm(attributes)
     }
@@ -99,24 +104,26 @@ extension FeedBuilder {
     private mutating func beginChapter(_ attributes: FeedAttributes) {
         guard let start = attributes["start"], let title = attributes["title"], (item?.chapters.count ?? 1000) < 1000
         else { return }
-        let chapters = frames.filter { $0.key == "psc_chapters" }
         // Only the first list counts.
-        guard !chapters.isEmpty, !progress.hasChapters else { return }
+        guard frames.last?.surroundings.isInChapters == true, !progress.hasChapters else { return }
         let link = attributes["href"].map { resolve($0) }
         let chapter = FeedChapter(start: start, title: title, link: link, image: attributes["image"])
         item?.chapters.append(chapter)
     }
 
     private mutating func beginCapture(_ key: String, _ attributes: FeedAttributes) {
-        guard image == nil, person == nil, parent != "textinput",
+        guard parts.isDisjoint(with: [.image, .person]), parent != "textinput",
             let standard = Self.standardType(key, isAtom: feed.format.isAtom)
         else {
             return
         }
         if key == "content", let address = attributes["src"] {
-            frames[frames.count - 1].text = Array(resolve(address).utf8)
+            let target = Array(resolve(address).utf8)
+            budget.openByteCount -= target.count
+            frames[frames.count - 1].text = target
         }
         let (type, isBase64) = TextConstruct.type(attributes["type"], mode: attributes["mode"], otherwise: standard)
+        parts.insert(.capture)
         capture = MarkupCapture(key: key, type: type, isBase64: isBase64, limit: limit(key))
     }
 

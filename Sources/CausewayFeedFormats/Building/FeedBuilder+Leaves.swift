@@ -4,20 +4,22 @@ extension FeedBuilder {
     /// Ends an element that is not a text construct.
     mutating func end(_ frame: Frame) {
         let key = frame.key
-        if endContainer(key, frame) { return }
+        let isKnown = Self.isKnown(key)
+        if isKnown, endContainer(key, frame) { return }
         let value = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
-        if person != nil, endPart(ofPerson: key, value) { return }
+        if parts.contains(.person), endPart(ofPerson: key, value) { return }
         if key == "itunes_image" || key == "itunes_link" || key == "media_thumbnail" {
             return readImage(key, frame.attributes)
         }
-        if image != nil, endPart(ofImage: key, value) { return }
-        if frames.contains(where: { $0.key == "textinput" }) {
+        if parts.contains(.image), endPart(ofImage: key, value) { return }
+        if frame.surroundings.isInTextInput {
             if feed.services.textInput.count < 16 {
                 feed.services.textInput[key] = key == "link" ? resolve(value) : value
             }
             return
         }
-        guard keep(value.utf8.count + 32) else { return }
+        guard keep(value.utf8.count + Self.elementByteCount) else { return }
+        guard isKnown else { return readExtension(key, value, frame.attributes) }
         if readDate(key, value) || readLink(key, value, frame) || readCategory(key, value, frame.attributes) { return }
         if readPodcast(key, frame.text) || readFeedProperty(key, value, frame.attributes) || readPlace(key, value) {
             return
@@ -27,16 +29,18 @@ extension FeedBuilder {
 
     private mutating func endContainer(_ key: String, _ frame: Frame) -> Bool {
         switch key {
-        case "item", "entry", "product": if source == nil { endItem() }
-        case "source" where source != nil:
+        case "item", "entry", "product": if !parts.contains(.source) { endItem() }
+        case "source" where parts.contains(.source):
             item?.source = source
             source = nil
+            parts.remove(.source)
         case "source": return readSource(frame)
         case "image":
             if let image {
                 change { if $0.image == nil || frame.key == "image" && image.href != nil { $0.image = image } }
             }
             image = nil
+            parts.remove(.image)
         case "author", "managingeditor", "dc_creator", "dc_author", "itunes_author", "contributor", "dc_contributor",
             "publisher",
             "webmaster", "dc_publisher", "itunes_owner":
@@ -56,6 +60,7 @@ extension FeedBuilder {
         guard var finished = item else { return }
         item = nil
         source = nil
+        parts.subtract([.item, .source])
         progress = Progress()
         if finished.isIDLink {
             finished.isIDLink = !finished.core.links.contains { $0.relation == "alternate" }
@@ -63,12 +68,15 @@ extension FeedBuilder {
                 finished.core.links.append(FeedLink(href: id, type: "text/html"))
             }
         }
-        guard !isFull else { return }
+        guard budget.keptByteCount <= limits.totalByteCount else {
+            return exceed("more than \(limits.totalByteCount) bytes of text")
+        }
+        guard feed.items.count < limits.items else { return exceed("more than \(limits.items) items") }
         feed.items.append(finished)
     }
 
     private mutating func readSource(_ frame: Frame) -> Bool {
-        guard item != nil, item?.source == nil else { return true }
+        guard parts.contains(.item), item?.source == nil else { return true }
         var origin = Feed()
         let value = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
         if !value.isEmpty { origin.core.title = FeedText(value, language: frame.language, base: frame.base) }
@@ -115,9 +123,40 @@ extension FeedBuilder {
         guard key.hasPrefix("georss_") || key.hasPrefix("gml_") || key == "geo_lat" || key == "geo_long" else {
             return false
         }
+        // Numbers cost more than their bytes.
+        budget.markup -= value.utf8.count / 2
+        guard budget.markup > 0 else {
+            exceed("more than \(limits.markup) tags, attributes and numbers in texts")
+            return true
+        }
         if let place = progress.shape.end(key, value) { item?.place = place }
         return true
     }
+
+    /// Returns whether an element may have a meaning. One search here replaces a hundred comparisons for the elements that have none.
+    static func isKnown(_ key: String) -> Bool {
+        known.contains(key) || key.hasPrefix("georss_") || key.hasPrefix("gml_")
+    }
+
+    /// Bytes that an element counts besides its text.
+    private static let elementByteCount = 48
+
+    private static let known = Set(
+        """
+        a abstract admin_generatoragent author body category cc_license channel cloud comments content \
+        content_encoded contributor copyright created creativecommons_license date day dc_author dc_contributor \
+        dc_creator dc_date dc_description dc_language dc_publisher dc_rights dc_subject dc_title dcterms_created \
+        dcterms_issued dcterms_modified dcterms_valid description docs email enclosure entry expirationdate feed \
+        feedburner_browserfriendly fullitem generator geo_lat geo_long guid height homepage hour icon id image \
+        info issued item items itunes_author itunes_block itunes_category itunes_duration itunes_email \
+        itunes_episode itunes_episodetype itunes_explicit itunes_image itunes_keywords itunes_link itunes_name \
+        itunes_new-feed-url itunes_owner itunes_season itunes_subtitle itunes_summary itunes_title itunes_type \
+        keywords language lastbuilddate link logo managingeditor media_category media_content media_description \
+        media_group media_keywords media_text media_thumbnail media_title modified name newlocation product \
+        psc_chapter psc_chapters pubdate published publisher rdf_channel rdf_li rdf_rdf rdf_seq redirect rights \
+        rss skipdays skiphours source subtitle summary sy_updatefrequency sy_updateperiod tagline tags textinput \
+        title ttl updated uri url webmaster wfw_comment wfw_commentrss width xhtml_body xhtml_div
+        """.split(whereSeparator: \.isWhitespace).map(String.init))
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {
         let text = value.isEmpty ? attributes["url"] ?? attributes["href"] ?? attributes["rdf_resource"] ?? "" : value

@@ -14,11 +14,16 @@ extension FeedBuilder {
         return true
     }
 
+    /// Bytes of the longest line that names a person. The rest is cut off.
+    private static let personByteCount = 1024
+
     /// Ends the element of a person.
     mutating func endPerson(_ key: String, _ frame: Frame) {
         guard var found = person else { return }
         person = nil
-        let text = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
+        parts.remove(.person)
+        let text = String(
+            decoding: XMLCharacters.trimmed(frame.text[...]).prefix(Self.personByteCount), as: UTF8.self)
         if found == FeedPerson() { found = Self.person(text) }
         guard found != FeedPerson(), keep(text.utf8.count + 64) else { return }
         change {

@@ -1,8 +1,11 @@
 internal import CausewayXML
 
 extension FeedBuilder {
+    private static let podcastPrefix = Array("itunes_".utf8)
+
     /// Reads a property of podcasts. Values are compared as they are written, because directories do so.
     mutating func readPodcast(_ key: String, _ text: [UInt8]) -> Bool {
+        guard key.utf8.starts(with: Self.podcastPrefix) else { return false }
         let raw = String(decoding: text, as: UTF8.self)
         let value = XMLCharacters.trimmed(raw)
         switch key {

@@ -3,9 +3,13 @@ internal import CausewayXML
 extension FeedBuilder {
     /// Ends a text construct.
     mutating func end(_ captured: MarkupCapture, _ frame: Frame) {
+        // Counted before the text is cleaned: what cleaning removes has its cost, too.
+        guard keep(captured.bytes.count) else { return }
         let isContainer = feed.format == .atom10 && captured.type == "application/xhtml+xml"
-        var text = TextConstruct.text(captured, isAtom: feed.format.isAtom, isContainer: isContainer, base: frame.base)
-        guard keep(text.value.utf8.count) else { return }
+        var text = TextConstruct.text(
+            captured, isAtom: feed.format.isAtom, isContainer: isContainer, base: frame.base, budget: &budget.markup)
+        guard budget.markup > 0 else { return exceed("more than \(limits.markup) tags and attributes in texts") }
+        if text.value.utf8.count > captured.bytes.count { _ = keep(text.value.utf8.count - captured.bytes.count) }
         if captured.isCut { noteCut(captured) }
         text.language = frame.language
         text.base = frame.base

@@ -11,7 +11,27 @@ struct FeedBuilder: Sendable {
         let attributes: FeedAttributes
         let base: String?
         let language: String?
+        /// Whether the element is in a text input or in a list of chapters.
+        let surroundings: Surroundings
         var text: [UInt8] = []
+    }
+
+    /// What surrounds an element at any distance.
+    struct Surroundings: Sendable {
+        var isInTextInput = false
+        var isInChapters = false
+    }
+
+    /// What the limits have left.
+    struct Budget: Sendable {
+        /// Bytes of the attributes and texts of open elements.
+        var openByteCount = 2 * 1024 * 1024
+        /// Tags and attributes of HTML in texts.
+        var markup: Int
+        /// Bytes of texts that are kept.
+        var keptByteCount = 0
+        /// The limit that ends the feed.
+        var excess: FeedProblem?
     }
 
     /// What is known about the item that is open, besides its properties.
@@ -28,6 +48,23 @@ struct FeedBuilder: Sendable {
         case feed, item, source
     }
 
+    /// Parts that are open. The flags are cheaper to ask for than the parts, which are large.
+    struct Parts: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let item = Parts(rawValue: 1)
+        static let source = Parts(rawValue: 2)
+        static let person = Parts(rawValue: 4)
+        static let image = Parts(rawValue: 8)
+        static let capture = Parts(rawValue: 16)
+    }
+
+    /// What is being read.
+    private struct Position: Sendable {
+        var place = XMLPlace()
+        var parts: Parts = []
+    }
+
     let limits: FeedLimits
     var feed = Feed()
     var item: FeedItem?
@@ -40,17 +77,26 @@ struct FeedBuilder: Sendable {
     var image: FeedImage?
     /// What is known about the item that is open.
     var progress = Progress()
-    /// Bytes of texts that are kept.
-    private(set) var keptByteCount = 0
-    /// The position in the document.
-    private(set) var place = XMLPlace()
+    /// What the limits have left.
+    var budget: Budget
+    private var position = Position()
     private let document: FeedSource
 
     init(limits: FeedLimits, document: FeedSource) {
         self.limits = limits
         self.document = document
+        budget = Budget(markup: limits.markup)
         feed.language = document.language
     }
+
+    /// The parts that are open.
+    var parts: Parts {
+        get { position.parts }
+        set { position.parts = newValue }
+    }
+
+    /// The position in the document.
+    var place: XMLPlace { position.place }
 
     /// The base of the current element.
     var base: String? { frames.last?.base ?? document.base }
@@ -59,17 +105,21 @@ struct FeedBuilder: Sendable {
     var language: String? { frames.isEmpty ? document.language : frames.last?.language }
 
     /// What the properties of the current element belong to.
-    var context: Context { source != nil ? .source : item != nil ? .item : .feed }
+    var context: Context { parts.contains(.source) ? .source : parts.contains(.item) ? .item : .feed }
 
     /// The element around the current one.
     var parent: String { frames.dropLast().last?.key ?? "" }
 
-    /// Whether the limits permit no more texts.
-    var isFull: Bool { keptByteCount > limits.totalByteCount || feed.items.count >= limits.items }
+    /// Notes the limit that ends the feed. What follows would be dropped.
+    mutating func exceed(_ message: String) {
+        guard budget.excess == nil else { return }
+        budget.excess = FeedProblem(
+            line: place.line, column: place.column, message: "\(message); the rest of the document is not read")
+    }
 
     /// Takes the next part of the document.
     mutating func take(_ event: XMLEvent, at place: XMLPlace) {
-        self.place = place
+        position.place = place
         switch event {
         case .startElement(let name, let attributes): open(name, attributes)
         case .text(let bytes): text(bytes)
@@ -78,14 +128,21 @@ struct FeedBuilder: Sendable {
     }
 
     private mutating func open(_ name: XMLName, _ attributes: [XMLAttribute]) {
-        if capture != nil {
+        if parts.contains(.capture) {
             capture?.open(name, attributes)
             return
         }
-        let key = limits.tagMap[name.qualified] ?? FeedNamespaces.key(name)
-        let attributes = FeedAttributes(attributes)
+        let written = limits.tagMap.isEmpty ? nil : limits.tagMap[name.qualified]
+        let key = written ?? FeedNamespaces.key(name)
+        let attributes = FeedAttributes(attributes, maximumByteCount: budget.openByteCount)
+        budget.openByteCount -= attributes.byteCount
+        var surroundings = frames.last?.surroundings ?? Surroundings()
+        if key == "textinput" { surroundings.isInTextInput = true }
+        if key == "psc_chapters" { surroundings.isInChapters = true }
         frames.append(
-            Frame(key: key, attributes: attributes, base: newBase(attributes), language: newLanguage(attributes)))
+            Frame(
+                key: key, attributes: attributes, base: newBase(attributes), language: newLanguage(attributes),
+                surroundings: surroundings))
         begin(key, attributes, name: name)
     }
 
@@ -99,37 +156,47 @@ struct FeedBuilder: Sendable {
 
     private func newLanguage(_ attributes: FeedAttributes) -> String? {
         guard let written = attributes.raw("xml_lang") ?? attributes.raw("lang") else { return language }
-        let tag = XMLCharacters.trimmed(written)
+        let tag = XMLCharacters.trimmed(String(written.prefix(Self.languageCharacterCount)))
         return tag.isEmpty ? nil : tag.replacing("_", with: "-")
     }
 
+    /// The characters of the longest language tag (RFC 5646 §4.4.1 needs 35).
+    private static let languageCharacterCount = 64
+
     private mutating func text(_ bytes: [UInt8]) {
-        if capture != nil {
+        if parts.contains(.capture) {
             capture?.text(bytes)
-        } else if !frames.isEmpty, frames[frames.count - 1].text.count < limits.titleByteCount {
+        } else if !frames.isEmpty, frames[frames.count - 1].text.count < limits.titleByteCount,
+            budget.openByteCount > 0
+        {
+            budget.openByteCount -= bytes.count
             frames[frames.count - 1].text += bytes
         }
     }
 
     private mutating func close(_ name: XMLName) {
-        if let open = capture, open.depth > 0 {
+        if parts.contains(.capture), let depth = capture?.depth, depth > 0 {
             capture?.close(name)
             return
         }
         guard let frame = frames.last else { return }
-        if let captured = capture {
+        if parts.contains(.capture), let captured = capture {
             capture = nil
+            parts.remove(.capture)
             end(captured, frame)
         } else {
             end(frame)
         }
-        frames.removeLast()
+        if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
     /// Counts a text that is kept, and returns whether it may be.
     mutating func keep(_ byteCount: Int) -> Bool {
-        guard keptByteCount <= limits.totalByteCount else { return false }
-        keptByteCount += byteCount
+        guard budget.keptByteCount <= limits.totalByteCount else {
+            exceed("more than \(limits.totalByteCount) bytes of text")
+            return false
+        }
+        budget.keptByteCount += byteCount
         return true
     }
 
@@ -142,14 +209,14 @@ struct FeedBuilder: Sendable {
     mutating func change(_ body: (inout FeedCore) -> Void) {
         switch context {
         case .feed: body(&feed.core)
-        case .item: if item != nil { body(&item!.core) }
-        case .source: if source != nil { body(&source!.core) }
+        case .item: body(&item!.core)
+        case .source: body(&source!.core)
         }
     }
 
     /// Changes the feed or source that is open.
     mutating func changeFeed(_ body: (inout Feed) -> Void) {
-        if source != nil { body(&source!) } else { body(&feed) }
+        if parts.contains(.source) { body(&source!) } else { body(&feed) }
     }
 
     /// Whether the current element is a child of the feed or item itself, and not of a part of it that is not known.

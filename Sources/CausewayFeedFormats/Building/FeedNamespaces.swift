@@ -58,8 +58,14 @@ enum FeedNamespaces {
 struct FeedAttributes: Sendable {
     private let values: [(key: String, value: String)]
 
-    init(_ attributes: [XMLAttribute]) {
-        values = attributes.map { (FeedNamespaces.key($0.name), $0.value) }
+    /// The bytes of the values.
+    let byteCount: Int
+
+    /// Makes the attributes of an element. If the values have more bytes than permitted, there are none.
+    init(_ attributes: [XMLAttribute], maximumByteCount: Int) {
+        let count = attributes.reduce(0) { $0 + $1.value.utf8.count }
+        byteCount = count <= maximumByteCount ? count : 0
+        values = count <= maximumByteCount ? attributes.map { (FeedNamespaces.key($0.name), $0.value) } : []
     }
 
     /// Returns the value of an attribute without white space at its ends, `nil` if it is missing or empty.

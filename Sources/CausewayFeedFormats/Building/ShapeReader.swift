@@ -44,8 +44,9 @@ struct ShapeReader: Sendable {
     }
 
     private func place(_ shape: FeedPlace.Shape, _ value: String) -> FeedPlace? {
-        let words = value.split { $0.isWhitespace || $0 == "," }.prefix(Self.maximumPositions * dimension)
-        let numbers = words.compactMap { Double($0) }.filter(\.isFinite)
+        let maximum = Self.maximumPositions * dimension
+        let words = value.utf8.split(maxSplits: maximum) { XMLCharacters.isSpace($0) || $0 == 0x2C }.prefix(maximum)
+        let numbers = words.compactMap { Double(Substring($0)) }.filter(\.isFinite)
         guard numbers.count == words.count, numbers.count >= dimension else { return nil }
         var positions: [FeedPlace.Position] = []
         for index in stride(from: 0, through: numbers.count - dimension, by: dimension) {

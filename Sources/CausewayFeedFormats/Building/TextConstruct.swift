@@ -24,7 +24,10 @@ enum TextConstruct {
     ///   - isAtom: Whether plain text stays plain. RSS does not tell whether a text is HTML, so the text decides.
     ///   - isContainer: Whether the outer `div` is not a part of the text (RFC 4287 §3.1.1.3).
     ///   - base: The base of relative references.
-    static func text(_ capture: MarkupCapture, isAtom: Bool, isContainer: Bool, base: String?) -> FeedText {
+    ///   - budget: The tags and attributes that may be read. Without any left, a text is cut.
+    static func text(
+        _ capture: MarkupCapture, isAtom: Bool, isContainer: Bool, base: String?, budget: inout Int
+    ) -> FeedText {
         var bytes = capture.bytes
         var type = capture.type
         if capture.isBase64 {
@@ -34,9 +37,9 @@ enum TextConstruct {
         var value = String(decoding: XMLCharacters.trimmed(bytes[...]), as: UTF8.self)
         value = withoutControls(value)
         if isContainer { value = withoutDivision(value) }
-        if type == "text/plain", !isAtom, HTMLText.looksLikeHTML(value) { type = "text/html" }
+        if type == "text/plain", !isAtom, HTMLText.looksLikeHTML(value, budget: &budget) { type = "text/html" }
         if type == "text/html" || type == "application/xhtml+xml" || capture.isBase64 {
-            value = HTMLCleaner.clean(value, base: base)
+            value = HTMLCleaner.clean(value, base: base, budget: &budget)
         }
         return FeedText(value, type: type)
     }

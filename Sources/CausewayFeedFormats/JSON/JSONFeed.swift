@@ -4,14 +4,16 @@ internal import CausewayXML
 struct JSONFeed {
     private let source: FeedSource
     private let limits: FeedLimits
+    private var budget: Int
 
     init(source: FeedSource, limits: FeedLimits) {
         self.source = source
         self.limits = limits
+        budget = limits.markup
     }
 
     /// Returns the feed, or `nil` if the document is none.
-    func feed(_ document: JSONValue) -> Feed? {
+    mutating func feed(_ document: JSONValue) -> Feed? {
         let version = document["version"]?.text ?? ""
         guard version.contains("jsonfeed.org/version/") || document["items"] != nil else { return nil }
         var feed = Feed()
@@ -36,7 +38,9 @@ struct JSONFeed {
         if let icon = reference(document["icon"]) { feed.image = FeedImage(href: icon) }
         feed.services.icon = reference(document["favicon"])
         feed.people.authors = authors(document)
-        feed.items = document["items"]?.elements.prefix(limits.items).map { item($0, of: feed) } ?? []
+        for element in document["items"]?.elements.prefix(limits.items) ?? [] {
+            feed.items.append(item(element, of: feed))
+        }
         return feed
     }
 
@@ -53,7 +57,7 @@ struct JSONFeed {
         }
     }
 
-    private func item(_ value: JSONValue, of feed: Feed) -> FeedItem {
+    private mutating func item(_ value: JSONValue, of feed: Feed) -> FeedItem {
         var item = FeedItem()
         item.id = value["id"]?.text
         item.title = value["title"]?.text.map { FeedText($0) }
@@ -66,7 +70,9 @@ struct JSONFeed {
         if let html = value["content_html"]?.text {
             let base = source.base ?? item.link
             item.contents.append(
-                FeedText(HTMLCleaner.clean(html, base: base), type: "text/html", language: language, base: base))
+                FeedText(
+                    HTMLCleaner.clean(html, base: base, budget: &budget), type: "text/html", language: language,
+                    base: base))
         }
         if let text = value["content_text"]?.text { item.contents.append(FeedText(text, language: language)) }
         item.dates.published = value["date_published"]?.text.map { FeedDate($0) }

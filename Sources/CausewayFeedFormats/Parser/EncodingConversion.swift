@@ -16,10 +16,10 @@ final class EncodingConversion: CharacterConversion {
 
     deinit { causeway_text_close(handle) }
 
-    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Bool {
+    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int {
         let input = rest + bytes
         rest = []
-        var isValid = true
+        var malformed = 0
         var start = 0
         var buffer = [UInt8](repeating: 0, count: 4096)
         while start < input.count {
@@ -36,15 +36,15 @@ final class EncodingConversion: CharacterConversion {
             case CAUSEWAY_TEXT_FULL.rawValue: continue
             case CAUSEWAY_TEXT_INCOMPLETE.rawValue where input.count - start < 8:
                 rest = Array(input[start...])
-                return isValid
-            case CAUSEWAY_TEXT_DONE.rawValue: if read == 0 { return isValid }
+                return malformed
+            case CAUSEWAY_TEXT_DONE.rawValue: if read == 0 { return malformed }
             default:
-                isValid = false
+                malformed += 1
                 text += Array("\u{FFFD}".utf8)
                 start += 1
             }
         }
-        return isValid
+        return malformed
     }
 
     /// The names of encodings in documents, and those of the C library. Where browsers read a larger encoding under a name, so does this.

@@ -19,7 +19,7 @@ public struct FeedParser {
     private let limits: FeedLimits
     private let source: FeedSource
     private var decoder: CharacterDecoder
-    private var reader = XMLReader()
+    private var reader: XMLReader
     private var builder: FeedBuilder
     private var kind = Kind.undecided
     private var json: [UInt8] = []
@@ -36,6 +36,9 @@ public struct FeedParser {
     public init(source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits()) {
         self.limits = limits
         self.source = source
+        var bounds = XMLLimits()
+        bounds.markup = limits.markup
+        reader = XMLReader(limits: bounds)
         decoder = CharacterDecoder(charset: source.charset) { EncodingConversion($0) }
         builder = FeedBuilder(limits: limits, document: source)
     }
@@ -76,7 +79,13 @@ public struct FeedParser {
         }
     }
 
+    /// Whether a limit ended the document. What follows is not read, so a caller can stop to fetch it.
+    public var hasReachedLimit: Bool {
+        reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
+    }
+
     private mutating func appendSlice(_ bytes: [UInt8]) {
+        guard !hasReachedLimit else { return }
         var text: [UInt8] = []
         decoder.decode(bytes, into: &text)
         read(text)
@@ -100,8 +109,10 @@ public struct FeedParser {
     /// - Throws: ``FeedError`` if the document is empty, is no feed or is too large.
     public mutating func finish() throws(FeedError) -> Feed {
         var text: [UInt8] = []
-        decoder.finish(into: &text)
-        read(text)
+        if !hasReachedLimit {
+            decoder.finish(into: &text)
+            read(text)
+        }
         var feed: Feed
         switch kind {
         case .undecided: throw FeedError(.empty, "the document is empty")
@@ -125,9 +136,10 @@ public struct FeedParser {
     }
 
     private mutating func finishXML() throws(FeedError) -> Feed {
-        reader.finish { builder.take($0, at: $1) }
+        if builder.budget.excess == nil { reader.finish { builder.take($0, at: $1) } }
         builder.endItem()
         var feed = builder.feed
+        if let excess = builder.budget.excess { feed.problems.append(excess) }
         feed.problems =
             reader.problems.map { FeedProblem(line: $0.place.line, column: $0.place.column, message: $0.message) }
             + feed.problems
@@ -140,6 +152,7 @@ public struct FeedParser {
 
     private func noteEncoding(in feed: inout Feed) {
         if let name = decoder.unknownName { note("encoding \(name) is not known", in: &feed) }
+        if decoder.isExhausted { note("too many malformed bytes; the rest of the document is not read", in: &feed) }
         if decoder.isMalformed { note("bytes that are malformed in encoding \(decoder.name ?? "utf-8")", in: &feed) }
     }
 
@@ -154,8 +167,9 @@ public struct FeedParser {
             let lines = json[..<offset].split(separator: 0x0A, omittingEmptySubsequences: false)
             problems = [FeedProblem(line: max(1, lines.count), column: (lines.last?.count ?? 0) + 1, message: message)]
         }
-        json = []
-        guard var feed = JSONFeed(source: source, limits: limits).feed(value) else {
+        self.json = []
+        var json = JSONFeed(source: source, limits: limits)
+        guard var feed = json.feed(value) else {
             throw FeedError(.notAFeed, "the document is no feed", problems: problems)
         }
         feed.problems = problems

@@ -1,15 +1,18 @@
 /// Bounds for the cost of a feed.
 ///
-/// With the standard values a document of any length needs less than 16 MiB of memory beyond the texts that are kept.
+/// With the standard values a document of any length needs less than 16 MiB of memory beyond the texts that are kept, and 100 MB of any
+/// content need less than a second. A limit that ends the document is noted in ``Feed/problems``, and the items before it are kept.
 public struct FeedLimits: Hashable, Sendable {
-    /// Items. More are dropped.
+    /// Items. One more ends the document.
     public var items = 20_000
     /// Bytes of one content or summary. The rest is cut off.
     public var textByteCount = 1024 * 1024
     /// Bytes of one title or other short text. The rest is cut off.
     public var titleByteCount = 64 * 1024
-    /// Bytes of all texts. Texts beyond are dropped.
+    /// Bytes of all texts. More end the document.
     public var totalByteCount = 32 * 1024 * 1024
+    /// Tags, attributes and uncommon references of the document, and the same number for HTML in its texts. More end the document.
+    public var markup = 1_500_000
     /// Bytes of a document of JSON Feed, which is read as a whole. A longer one is an error.
     public var jsonByteCount = 4 * 1024 * 1024
     /// Names of elements as a document writes them, and the names of RSS or Atom that they stand for: `["headline": "title"]`. It makes a

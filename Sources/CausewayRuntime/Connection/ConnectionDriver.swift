@@ -230,41 +230,6 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    func report(_ state: State) {
-        let (delivery, observer, hasStarted, isStarting) = progress.withLock { progress in
-            (progress.delivery, progress.observer, progress.hasStarted, progress.isStarting)
-        }
-        guard let observer else { return }
-        if let delivery {
-            let mustWait =
-                isStarting && state == .ready && !delivery.delivery.isOnLoop && !delivery.delivery.isDraining
-            delivery.post(
-                .call {
-                    if mustWait { self.awaitStart() }
-                    observer.connectionChanged(to: state)
-                })
-        } else if hasStarted {
-            observer.connectionChanged(to: state)
-        }
-        // Only the state `cancelled` can follow, and the caller of `cancel` passes the observer again.
-        if case .failed = state {
-            progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
-        }
-    }
-
-    func release() {
-        let (delivery, observer, hasStarted) = progress.withLock { progress in
-            (progress.delivery, progress.observer.take(), progress.hasStarted)
-        }
-        guard let observer else { return }
-        let last: @Sendable () -> Void = {
-            if hasStarted { observer.connectionChanged(to: .cancelled) }
-            // The handlers are released after the last report, because they may retain objects that the program expects to be deallocated.
-            observer.connectionReleased()
-        }
-        if let delivery { delivery.post(.call(last)) } else { last() }
-    }
-
     /// Attaches an accepted socket or datagram peer to the flow. Such a socket is connected from the beginning, but is attached only when
     /// the program starts the connection.
     func attachAccepted() {

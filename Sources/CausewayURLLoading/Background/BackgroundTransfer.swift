@@ -7,14 +7,14 @@ internal import Foundation
 /// A transfer writes its record before the task depends on it, so that the next process finds a state from which it can go on.
 final class BackgroundTransfer: Sendable {
     /// The content of the response to an upload.
-    private struct Body {
+    struct Body {
         var file: FileSink?
         var count = 0
         /// Whether the file does not have all of the content.
         var isCut = false
     }
 
-    private struct State {
+    struct State {
         var record: TransferRecord
         /// The part of the content that the next response may continue.
         var resumption: Resumption?
@@ -32,14 +32,14 @@ final class BackgroundTransfer: Sendable {
     /// The number of bytes after which a download is synchronized to the medium.
     private static let synchronizationInterval = 16 << 20
     /// The maximum size of a stored response to an upload.
-    private static let maximumBodyCount = 16 << 20
+    static let maximumBodyCount = 16 << 20
 
     let session: BackgroundSession
     let identifier: Int
-    private let state: LockedValue<State>
+    let state: LockedValue<State>
     /// Whether the transfer has ended. The lock orders the writes of the record.
     private let hasEnded = LockedValue(false)
-    private var store: TransferStore { session.store }
+    var store: TransferStore { session.store }
 
     init(_ record: TransferRecord, in session: BackgroundSession) {
         self.session = session
@@ -56,7 +56,7 @@ final class BackgroundTransfer: Sendable {
 
     /// Changes the record and writes it. Returns whether it was written. Has no effect after the end.
     @discardableResult
-    private func update(_ change: (inout TransferRecord) -> Void) -> Bool {
+    func update(_ change: (inout TransferRecord) -> Void) -> Bool {
         // The file is written with the lock held: otherwise an older record could replace a newer one, or a late write could bring back a
         // transfer that has ended, in a store that another process may own by then.
         hasEnded.withLock { hasEnded in
@@ -239,55 +239,6 @@ final class BackgroundTransfer: Sendable {
             record.content.boot = BootIdentifier.current
         }
     }
-
-    // MARK: Results
-
-    /// Keeps a piece of the response to an upload.
-    func keep(_ data: Data) {
-        let body = state.withLock { state in
-            state.body.count += data.count
-            if state.body.count > Self.maximumBodyCount { state.body.isCut = true }
-            return state.body
-        }
-        guard !body.isCut else { return }
-        do throws(LoadFailure) {
-            let file = if let file = body.file { file } else { try FileSink(new: store.contentURL(identifier)) }
-            state.withLock { $0.body.file = file }
-            try file.write(data)
-        } catch {
-            state.withLock { $0.body.isCut = true }
-        }
-    }
-
-    /// Forgets the response to an upload whose attempt failed.
-    func dropBody() {
-        let body = state.withLock { state in
-            defer { state.body = Body() }
-            return state.body
-        }
-        body.file?.remove()
-    }
-
-    /// Stores that the result is complete. The file has been closed.
-    func finished(_ response: URLResponse?) throws(LoadFailure) {
-        let body = state.withLock { state in
-            defer { state.body.file = nil }
-            return state.body
-        }
-        if let file = body.file {
-            _ = file.synchronize()
-            try file.close()
-        }
-        let isWritten = update { record in
-            record.stage = .finished
-            record.content.isCut = body.isCut
-            record.response = (response as? HTTPURLResponse)?.head
-        }
-        guard isWritten else { throw LoadFailure(.fileNotWritten) }
-    }
-
-    /// The stored content of the response to an upload.
-    var body: Data? { store.content(identifier, limit: Self.maximumBodyCount) }
 
     /// Ends the transfer. Nothing stays, because the program has received the end. In `nw transfers`, and when the session leaves its tasks,
     /// everything stays.

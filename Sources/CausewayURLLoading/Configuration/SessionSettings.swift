@@ -67,3 +67,21 @@ struct SessionSettings {
     var observers: [any URLSessionTaskObserver] = []
     var protocolClasses: [AnyClass]? = BuiltInProtocols.all
 }
+
+extension SessionSettings {
+    /// The settings that use the shared cache, cookie storage and credential storage.
+    static var shared: SessionSettings {
+        var settings = SessionSettings()
+        settings.stores = Stores(cookies: .shared, credentials: .shared, cache: .shared, strictTransport: .shared)
+        return settings
+    }
+
+    /// The settings with a private cache, cookie storage and credential storage, all in memory.
+    static var inMemory: SessionSettings {
+        var settings = SessionSettings()
+        settings.stores = Stores(
+            cookies: HTTPCookieStorage(), credentials: URLCredentialStorage(),
+            cache: URLCache(memoryCapacity: 512_000, diskCapacity: 0, diskPath: nil))
+        return settings
+    }
+}

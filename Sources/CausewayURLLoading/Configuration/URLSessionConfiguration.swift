@@ -12,7 +12,7 @@ public import Foundation
     /// Creates a configuration with default settings. Use ``default``, ``ephemeral`` or ``background(withIdentifier:)`` instead.
     @available(*, deprecated, message: "Use URLSessionConfiguration.default or another class property.")
     public override init() {
-        settings = Self.defaultSettings
+        settings = .shared
         super.init()
     }
 
@@ -21,23 +21,12 @@ public import Foundation
         super.init()
     }
 
-    private static var defaultSettings: SessionSettings {
-        var settings = SessionSettings()
-        settings.stores = SessionSettings.Stores(
-            cookies: .shared, credentials: .shared, cache: .shared, strictTransport: .shared)
-        return settings
-    }
-
     /// A new configuration that uses the shared cache, cookie storage and credential storage.
-    open class var `default`: URLSessionConfiguration { URLSessionConfiguration(defaultSettings) }
+    open class var `default`: URLSessionConfiguration { URLSessionConfiguration(.shared) }
 
     /// A new configuration with a private cache, cookie storage and credential storage, all in memory.
     open class var ephemeral: URLSessionConfiguration {
-        var settings = SessionSettings()
-        settings.stores = SessionSettings.Stores(
-            cookies: HTTPCookieStorage(), credentials: URLCredentialStorage(),
-            cache: URLCache(memoryCapacity: 512_000, diskCapacity: 0, diskPath: nil))
-        return URLSessionConfiguration(settings)
+        URLSessionConfiguration(.inMemory)
     }
 
     /// Returns a new configuration for transfers that outlive the program. It has no cache and always waits for connectivity.
@@ -51,7 +40,7 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
-        var settings = defaultSettings
+        var settings = SessionSettings.shared
         settings.stores.cache = nil
         settings.background.identifier = identifier
         settings.access.waitsForConnectivity = true

@@ -18,13 +18,24 @@ package struct HTMLCleaner {
     }
 
     /// Returns a fragment without what is unsafe. Its count is bounded by four times the count of the input.
-    package static func clean(_ html: String, base: String?) -> String {
+    ///
+    /// - Parameter budget: The tags, attributes and references that may be read. The fragment is cut where none is left.
+    package static func clean(_ html: String, base: String?, budget: inout Int) -> String {
         let bytes = Array(html.utf8)
         guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return html }
         var cleaner = HTMLCleaner(base: base, maximumByteCount: bytes.count * 4 + 4096)
         var tokens = HTMLTokens(bytes)
-        while let token = tokens.next(), cleaner.output.count < cleaner.maximumByteCount { cleaner.take(token) }
+        while budget > 0, let token = tokens.next(), cleaner.output.count < cleaner.maximumByteCount {
+            budget -= token.cost
+            cleaner.take(token)
+        }
         return String(decoding: XMLCharacters.trimmed(cleaner.output[...]), as: UTF8.self)
+    }
+
+    /// Returns a fragment without what is unsafe. See ``clean(_:base:budget:)``.
+    package static func clean(_ html: String, base: String?) -> String {
+        var budget = Int.max
+        return clean(html, base: base, budget: &budget)
     }
 
     private mutating func take(_ token: HTMLToken) {
@@ -34,7 +45,7 @@ package struct HTMLCleaner {
         }
         switch token {
         case .text(let bytes): append(text: bytes)
-        case .lessThan: output += Array("&lt;".utf8)
+        case .lessThan: output += HTMLText.lessThan
         case .comment: break
         case .start(let name, let attributes, let isEmpty): open(name, attributes, isEmpty: isEmpty)
         case .end(let name): close(name)
@@ -51,7 +62,7 @@ package struct HTMLCleaner {
             guard byte == 0x26 else { continue }
             let name = bytes[index...].prefix(32).prefix { XMLCharacters.isName($0) || $0 == 0x23 }
             if name.isEmpty || name.endIndex >= bytes.endIndex || bytes[name.endIndex] != 0x3B {
-                output += Array("amp;".utf8)
+                output += HTMLText.ampersand.dropFirst()
             } else if name.starts(with: [0x23, 0x58]) {
                 output += [0x23, 0x78]
                 index += 2
@@ -60,34 +71,52 @@ package struct HTMLCleaner {
     }
 
     private mutating func open(_ written: String, _ attributes: [HTMLAttribute], isEmpty: Bool) {
-        let name = foreignDepth > 0 ? written : XMLCharacters.lowercased(written)
-        if HTMLRules.droppedElements.contains(XMLCharacters.lowercased(name)) {
-            if !isEmpty { dropped = XMLCharacters.lowercased(name) }
+        let lowered = XMLCharacters.lowercased(written)
+        let name = foreignDepth > 0 ? written : lowered
+        let kind = HTMLRules.kind(name)
+        if kind.contains(.dropped) || (foreignDepth > 0 && HTMLRules.kind(lowered).contains(.dropped)) {
+            if !isEmpty { dropped = lowered }
             return
         }
         let isForeign = foreignDepth > 0 || name == "svg" || name == "math"
-        guard HTMLRules.elements.contains(name) || (isForeign && HTMLRules.foreignElements.contains(name)) else {
-            return
-        }
-        let isVoid = HTMLRules.voidElements.contains(name)
+        guard kind.contains(.known) || (isForeign && HTMLRules.foreignElements.contains(name)) else { return }
+        let isVoid = kind.contains(.void)
         if isForeign, !isEmpty, !isVoid { foreignDepth += 1 }
-        output += [0x3C] + name.utf8
-        for attribute in safe(attributes, of: name, isForeign: isForeign) {
-            output += [0x20] + attribute.name.utf8 + [0x3D, 0x22]
+        output.append(0x3C)
+        output += name.utf8
+        if isForeign || !attributes.isEmpty { append(safe(attributes, of: name, isForeign: isForeign)) }
+        if isVoid { output += Self.voidEnd } else { output.append(0x3E) }
+        if isEmpty, !isVoid { appendEnd(of: name) }
+    }
+
+    private static let voidEnd = Array(" />".utf8)
+
+    private mutating func append(_ attributes: [HTMLAttribute]) {
+        for attribute in attributes {
+            output.append(0x20)
+            output += attribute.name.utf8
+            output.append(0x3D)
+            output.append(0x22)
             Self.append(attribute.value, to: &output)
             output.append(0x22)
         }
-        output += isVoid ? Array(" />".utf8) : [0x3E]
-        if isEmpty, !isVoid { output += Array("</".utf8) + name.utf8 + [0x3E] }
+    }
+
+    private mutating func appendEnd(of name: String) {
+        output.append(0x3C)
+        output.append(0x2F)
+        output += name.utf8
+        output.append(0x3E)
     }
 
     private mutating func close(_ written: String) {
         let name = foreignDepth > 0 ? written : XMLCharacters.lowercased(written)
-        guard HTMLRules.elements.contains(name) || (foreignDepth > 0 && HTMLRules.foreignElements.contains(name)),
-            !HTMLRules.voidElements.contains(name)
+        let kind = HTMLRules.kind(name)
+        guard kind.contains(.known) || (foreignDepth > 0 && HTMLRules.foreignElements.contains(name)),
+            !kind.contains(.void)
         else { return }
         foreignDepth = max(0, foreignDepth - 1)
-        output += Array("</".utf8) + name.utf8 + [0x3E]
+        appendEnd(of: name)
     }
 
     private func safe(_ attributes: [HTMLAttribute], of element: String, isForeign: Bool) -> [HTMLAttribute] {
@@ -128,9 +157,9 @@ package struct HTMLCleaner {
     private static func append(_ value: String, to output: inout [UInt8]) {
         for byte in value.utf8 {
             switch byte {
-            case 0x22: output += Array("&quot;".utf8)
-            case 0x3C: output += Array("&lt;".utf8)
-            case 0x3E: output += Array("&gt;".utf8)
+            case 0x22: output += HTMLText.quotationMark
+            case 0x3C: output += HTMLText.lessThan
+            case 0x3E: output += HTMLText.greaterThan
             default: output.append(byte)
             }
         }

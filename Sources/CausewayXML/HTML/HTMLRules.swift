@@ -3,7 +3,7 @@
 /// Everything that is not listed is removed: new elements and attributes of browsers are unsafe until their effect is known.
 enum HTMLRules {
     /// Elements that stay.
-    static let elements = set(
+    private static let elements = set(
         """
         a abbr acronym address area article aside audio b big blockquote br button canvas caption center cite code col colgroup \
         command datagrid datalist dd del details dfn dialog dir div dl dt em event-source fieldset figcaption figure font \
@@ -13,19 +13,19 @@ enum HTMLRules {
         """)
 
     /// Elements without content and end tag.
-    static let voidElements = set(
+    private static let voidElements = set(
         """
         area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr
         """)
 
     /// Elements that are removed with their content.
-    static let droppedElements = set(
+    private static let droppedElements = set(
         """
         script applet style
         """)
 
     /// Elements that do not separate words.
-    static let inlineElements = set(
+    private static let inlineElements = set(
         """
         a abbr acronym b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
         """)
@@ -112,6 +112,28 @@ enum HTMLRules {
         left lime maroon medium none navy normal nowrap olive pointer purple red right solid silver teal top transparent \
         underline white yellow
         """)
+
+    /// The kinds of an element. One search answers all questions about a tag.
+    struct Kind: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let known = Kind(rawValue: 1)
+        static let void = Kind(rawValue: 2)
+        static let dropped = Kind(rawValue: 4)
+        static let inline = Kind(rawValue: 8)
+    }
+
+    /// Returns the kinds of the element with a name.
+    static func kind(_ name: String) -> Kind { kinds[name] ?? [] }
+
+    private static let kinds: [String: Kind] = {
+        var kinds: [String: Kind] = [:]
+        let sets: [(Set<String>, Kind)] = [
+            (elements, .known), (voidElements, .void), (droppedElements, .dropped), (inlineElements, .inline),
+        ]
+        for (names, kind) in sets { for name in names { kinds[name, default: []].insert(kind) } }
+        return kinds
+    }()
 
     private static func set(_ names: String) -> Set<String> { Set(names.split(separator: " ").map(String.init)) }
 }

@@ -21,6 +21,7 @@ enum HTMLStyle {
 
     /// Returns a style without "url(...)".
     private static func withoutURLs(_ style: String) -> String {
+        guard style.utf8.contains(0x28) else { return style }
         var rest = style[...]
         var result = ""
         while let start = rest.firstRange(of: "url("), let end = rest[start.upperBound...].firstIndex(of: ")") {

@@ -38,16 +38,18 @@ package enum HTMLText {
             case .comment: break
             case .start(let written, _, let isEmpty):
                 let name = XMLCharacters.lowercased(written)
-                if HTMLRules.droppedElements.contains(name) {
+                let kind = HTMLRules.kind(name)
+                if kind.contains(.dropped) {
                     if dropped == nil, !isEmpty { dropped = name }
-                } else if !HTMLRules.inlineElements.contains(name) {
+                } else if !kind.contains(.inline) {
                     text.append(0x20)
                 }
             case .end(let written):
                 let name = XMLCharacters.lowercased(written)
-                if HTMLRules.droppedElements.contains(name) {
+                let kind = HTMLRules.kind(name)
+                if kind.contains(.dropped) {
                     if name == dropped { dropped = nil }
-                } else if !HTMLRules.inlineElements.contains(name) {
+                } else if !kind.contains(.inline) {
                     text.append(0x20)
                 }
             }
@@ -58,11 +60,14 @@ package enum HTMLText {
 
     /// Returns whether a text that may be plain or HTML is HTML: it has an end tag or a reference, and all of its tags and references are
     /// known.
-    package static func looksLikeHTML(_ text: String) -> Bool {
+    ///
+    /// - Parameter budget: The tags, attributes and references that may be read. The answer is for the text before none is left.
+    package static func looksLikeHTML(_ text: String, budget: inout Int) -> Bool {
         guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return false }
         var tokens = HTMLTokens(Array(text.utf8))
         var hasMarkup = false
-        while let token = tokens.next() {
+        while budget > 0, let token = tokens.next() {
+            budget -= token.cost
             switch token {
             case .text(let bytes):
                 guard let references = references(in: bytes) else { return false }
@@ -80,9 +85,14 @@ package enum HTMLText {
         return hasMarkup
     }
 
+    /// Returns whether a text is HTML. See ``looksLikeHTML(_:budget:)``.
+    package static func looksLikeHTML(_ text: String) -> Bool {
+        var budget = Int.max
+        return looksLikeHTML(text, budget: &budget)
+    }
+
     private static func isKnown(_ name: String) -> Bool {
-        let name = XMLCharacters.lowercased(name)
-        return HTMLRules.elements.contains(name) || HTMLRules.droppedElements.contains(name)
+        !HTMLRules.kind(XMLCharacters.lowercased(name)).isDisjoint(with: [.known, .dropped])
     }
 
     /// Returns whether a text has references, or `nil` if it has an unknown one.
@@ -100,14 +110,19 @@ package enum HTMLText {
         return found
     }
 
+    static let ampersand = Array("&amp;".utf8)
+    static let lessThan = Array("&lt;".utf8)
+    static let greaterThan = Array("&gt;".utf8)
+    static let quotationMark = Array("&quot;".utf8)
+
     /// Returns a text as content of XML.
     package static func escaped(_ bytes: [UInt8], into output: inout [UInt8], isValue: Bool = false) {
         for byte in bytes {
             switch byte {
-            case 0x26: output += Array("&amp;".utf8)
-            case 0x3C: output += Array("&lt;".utf8)
-            case 0x3E: output += Array("&gt;".utf8)
-            case 0x22 where isValue: output += Array("&quot;".utf8)
+            case 0x26: output += ampersand
+            case 0x3C: output += lessThan
+            case 0x3E: output += greaterThan
+            case 0x22 where isValue: output += quotationMark
             default: output.append(byte)
             }
         }

@@ -12,6 +12,15 @@ package enum HTMLToken: Equatable, Sendable {
     case comment
     case start(name: String, [HTMLAttribute], isEmpty: Bool)
     case end(name: String)
+
+    /// The tags, attributes and references of the part. Long values count several times, because each of their bytes is read again.
+    package var cost: Int {
+        switch self {
+        case .text(let bytes): bytes.reduce(0) { $1 == 0x26 ? $0 + 1 : $0 }
+        case .lessThan, .comment, .end: 1
+        case .start(_, let attributes, _): attributes.reduce(1) { $0 + 2 + $1.value.utf8.count / 8 }
+        }
+    }
 }
 
 /// Splits a fragment of HTML into tags and text. Every input is accepted, in time linear in its count.
@@ -73,11 +82,13 @@ package struct HTMLTokens: Sendable {
             skip(past: 0x3E)
             return .comment
         }
-        let word = rest.prefix(7).map { $0 | 0x20 }
-        guard word == Array("doctype".utf8), lastTagEnd > index else { return .lessThan }
+        guard rest.prefix(Self.doctype.count).elementsEqual(Self.doctype, by: { $0 | 0x20 == $1 }), lastTagEnd > index
+        else { return .lessThan }
         skip(past: 0x3E)
         return .comment
     }
+
+    private static let doctype = Array("doctype".utf8)
 
     private mutating func name() -> String {
         let start = index

@@ -1,7 +1,7 @@
 /// Converts one encoding to UTF-8, in pieces.
 package protocol CharacterConversion {
-    /// Appends the next piece as UTF-8. Returns false if it was malformed; malformed bytes are replaced.
-    mutating func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Bool
+    /// Appends the next piece as UTF-8. Returns the number of malformed bytes, which are replaced.
+    mutating func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int
 }
 
 /// Finds the encoding of a document and converts it to UTF-8, in pieces (RFC 7303 §3).
@@ -27,13 +27,18 @@ package struct CharacterDecoder {
     private var surrogate: UInt32?
     /// The name of the encoding, in lower case, once it is known.
     package private(set) var name: String?
+    /// Malformed bytes, units or characters.
+    private var malformedByteCount = 0
     /// Whether bytes were malformed.
-    package private(set) var isMalformed = false
+    package var isMalformed: Bool { malformedByteCount > 0 }
+    /// Whether there are more malformed bytes than the limit. Each costs more than a character, so the rest is not read.
+    package var isExhausted: Bool { malformedByteCount > Self.maximumMalformedByteCount }
     /// The name of an encoding that is not known here. The document is then read as UTF-8.
     package private(set) var unknownName: String?
 
     /// Bytes that may be needed to find the encoding.
     private static let headByteCount = 1024
+    private static let maximumMalformedByteCount = 1024 * 1024
 
     /// Makes a decoder. `charset` is that of the response (RFC 9110 §8.3.2).
     package init(charset: String?, lookup: @escaping Lookup) {
@@ -158,7 +163,7 @@ package struct CharacterDecoder {
             for byte in waiting { XMLCharacters.append(Windows1252.scalar(byte), to: &text) }
             waiting.removeAll(keepingCapacity: true)
         case .converted(var conversion):
-            if !conversion.convert(waiting, into: &text) { isMalformed = true }
+            malformedByteCount += conversion.convert(waiting, into: &text)
             form = .converted(conversion)
             waiting.removeAll(keepingCapacity: true)
         }
@@ -176,7 +181,7 @@ package struct CharacterDecoder {
             let count = UTF8Sequence.byteCount(waiting, at: index)
             if count == 0, !isLast, UTF8Sequence.isIncomplete(waiting, at: index) { break }
             if count == 0 {
-                isMalformed = true
+                malformedByteCount += 1
                 text += waiting[start..<index]
                 XMLCharacters.append(Windows1252.scalar(waiting[index]), to: &text)
                 start = index + 1
@@ -198,7 +203,7 @@ package struct CharacterDecoder {
             append(unit, isWide: byteCount == 4, to: &text)
         }
         waiting.removeFirst(index)
-        if isLast, !waiting.isEmpty || surrogate != nil { isMalformed = true }
+        if isLast, !waiting.isEmpty || surrogate != nil { malformedByteCount += 1 }
     }
 
     private mutating func append(_ unit: UInt32, isWide: Bool, to text: inout [UInt8]) {
@@ -208,10 +213,10 @@ package struct CharacterDecoder {
                 let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (unit - 0xDC00)) ?? "\u{FFFD}"
                 return XMLCharacters.append(scalar, to: &text)
             }
-            isMalformed = true
+            malformedByteCount += 1
         }
         if !isWide, unit >= 0xD800, unit <= 0xDBFF { return surrogate = unit }
-        if Unicode.Scalar(unit) == nil { isMalformed = true }
+        if Unicode.Scalar(unit) == nil { malformedByteCount += 1 }
         XMLCharacters.append(Unicode.Scalar(unit) ?? "\u{FFFD}", to: &text)
     }
 }

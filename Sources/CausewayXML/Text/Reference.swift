@@ -11,21 +11,21 @@ package struct Reference: Equatable, Sendable {
     /// Splits a text.
     package init(_ text: String) {
         var rest = Substring(text)
-        if let mark = rest.firstIndex(of: "#") {
-            fragment = rest[rest.index(after: mark)...]
+        if let mark = rest.utf8.firstIndex(of: 0x23) {
+            fragment = rest[rest.utf8.index(after: mark)...]
             rest = rest[..<mark]
         }
-        if let mark = rest.firstIndex(of: "?") {
-            query = rest[rest.index(after: mark)...]
+        if let mark = rest.utf8.firstIndex(of: 0x3F) {
+            query = rest[rest.utf8.index(after: mark)...]
             rest = rest[..<mark]
         }
-        if let colon = rest.firstIndex(of: ":"), Self.isScheme(rest[..<colon]) {
+        if let colon = rest.utf8.firstIndex(of: 0x3A), Self.isScheme(rest[..<colon]) {
             scheme = rest[..<colon]
-            rest = rest[rest.index(after: colon)...]
+            rest = rest[rest.utf8.index(after: colon)...]
         }
-        if rest.hasPrefix("//") {
-            rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        if rest.utf8.starts(with: [0x2F, 0x2F]) {
+            rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
+            let end = rest.utf8.firstIndex(of: 0x2F) ?? rest.endIndex
             authority = rest[..<end]
             rest = rest[end...]
         }
@@ -42,29 +42,32 @@ package struct Reference: Equatable, Sendable {
         }
     }
 
+    /// The bytes of the longest relative reference that is resolved. RFC 9110 §4.1 recommends 8000 for targets.
+    private static let maximumByteCount = 8192
+
     /// Returns the target of a reference in a document with a base (RFC 3986 §5.2). Without a base it is returned as it is.
     package static func resolve(_ text: String, base: String?) -> String {
-        guard let base, !base.isEmpty else { return text }
+        guard let base, !base.isEmpty, text.utf8.count <= maximumByteCount else { return text }
         guard !text.isEmpty else { return base }
         var target = Reference(text)
         // "http:///host/" has an empty authority. Its author meant "http://host/".
         if target.scheme != nil, target.authority?.isEmpty == true, target.schemeName != "file" {
-            let rest = target.path.drop { $0 == "/" }
-            return String(target.scheme ?? "") + "://" + rest + target.tail
+            let rest = target.path.utf8.drop { $0 == 0x2F }
+            return String(target.scheme ?? "") + "://" + String(Substring(rest)) + target.tail
         }
         guard target.scheme == nil else { return text }
         let parent = Reference(base)
-        guard parent.authority != nil || parent.path.hasPrefix("/") else { return text }
+        guard parent.authority != nil || parent.path.utf8.first == 0x2F else { return text }
         target.scheme = parent.scheme
         guard target.authority == nil else { return target.text }
         target.authority = parent.authority
         if target.path.isEmpty {
             target.path = parent.path
             if target.query == nil { target.query = parent.query }
-        } else if target.path.hasPrefix("/") {
+        } else if target.path.utf8.first == 0x2F {
             target.path = Substring(removingDots(target.path))
         } else {
-            let folder = parent.path.lastIndex(of: "/").map { parent.path[...$0] } ?? "/"
+            let folder = parent.path.utf8.lastIndex(of: 0x2F).map { parent.path[...$0] } ?? "/"
             target.path = Substring(removingDots(folder + target.path))
         }
         return target.text
@@ -76,9 +79,14 @@ package struct Reference: Equatable, Sendable {
 
     /// Returns a path without "." and ".." (RFC 3986 §5.2.4).
     private static func removingDots(_ path: Substring) -> String {
-        guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
+        var last: UInt8 = 0
+        let hasDots = path.utf8.contains { byte in
+            defer { last = byte }
+            return byte == 0x2F && last == 0x2E
+        }
+        guard hasDots || path.utf8.last == 0x2E else { return String(path) }
         var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map { Substring($0) }
         for (index, segment) in segments.enumerated() {
             let isLast = index == segments.count - 1
             switch segment {
@@ -104,8 +112,22 @@ package struct Reference: Equatable, Sendable {
 
     /// Returns whether a reference names no scheme or a safe one. "javascript" is not safe.
     package static func isSafe(_ text: String) -> Bool {
-        let visible = String(decoding: text.utf8.filter { $0 > 0x20 && $0 != 0x7F }, as: UTF8.self)
-        guard let scheme = Reference(visible).schemeName else { return !visible.prefix { $0 != "/" }.contains(":") }
-        return safeSchemes.contains(scheme)
+        var scheme: [UInt8] = []
+        var mayBeScheme = true
+        // Spaces and control characters do not count, because browsers remove them.
+        for byte in text.utf8 where byte > 0x20 && byte != 0x7F {
+            switch byte {
+            case 0x2F: return true
+            case 0x3A:
+                let name = String(decoding: scheme, as: UTF8.self)
+                return mayBeScheme && isScheme(name[...]) && safeSchemes.contains(XMLCharacters.lowercased(name))
+            case 0x23, 0x3F: mayBeScheme = false
+            default: if scheme.count <= schemeByteCount { scheme.append(byte) }
+            }
+        }
+        return true
     }
+
+    /// The bytes of the longest scheme that is known.
+    private static let schemeByteCount = 16
 }

@@ -47,6 +47,7 @@ package enum XMLCharacters {
 
     /// Appends a character as UTF-8.
     package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        if scalar.value < 0x80 { return bytes.append(UInt8(scalar.value)) }
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { bytes.append(byte) }
     }
 }

@@ -55,32 +55,69 @@ struct XMLEntities: Sendable {
         index = end + 1
     }
 
-    /// Returns what a reference stands for, and a problem with it.
-    mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> (bytes: [UInt8], problem: String?) {
-        let written = [0x26] + name + (isTerminated ? [0x3B] : [])
-        guard !name.isEmpty else { return (written, "'&' without a reference") }
-        if name.first == 0x23 {
-            guard let scalar = Self.scalar(name.dropFirst()) else {
-                return (isTerminated ? [] : written, "no such character")
+    /// A problem with a reference.
+    enum Problem {
+        case noReference, noCharacter, notTerminated
+        case undeclared(String)
+        case tooLarge(String)
+
+        /// The problem in plain words.
+        var message: String {
+            switch self {
+            case .noReference: "'&' without a reference"
+            case .noCharacter: "no such character"
+            case .notTerminated: "a reference without ';'"
+            case .undeclared(let name): "entity \(name) is not declared"
+            case .tooLarge(let name): "entity \(name) expands to too much"
             }
-            var bytes: [UInt8] = []
-            XMLCharacters.append(scalar, to: &bytes)
-            return (bytes, isTerminated ? nil : "a reference without ';'")
         }
-        let text = String(decoding: name, as: UTF8.self)
-        guard isTerminated else { return (written, "'&' without a reference") }
-        if let predefined = Self.predefined[text] { return ([predefined], nil) }
-        if declared[text] != nil {
-            var bytes: [UInt8] = []
-            let isComplete = append(text, depth: 0, to: &bytes)
-            return (bytes, isComplete ? nil : "entity \(text) expands to too much")
+    }
+
+    /// The bytes of the longest reference that ``common(_:)`` knows.
+    static let shortByteCount = 12
+
+    /// Returns the character of a reference that every document may have, `nil` for other references.
+    func common(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
+        let first = name.startIndex
+        switch (name.count, name[first]) {
+        case (_, 0x23): return Self.scalar(name.dropFirst())
+        case (2, 0x6C) where name[first + 1] == 0x74: return "<"
+        case (2, 0x67) where name[first + 1] == 0x74: return ">"
+        case (3, 0x61) where name[first + 1] == 0x6D && name[first + 2] == 0x70: return "&"
+        case (4, 0x71) where name.elementsEqual(Self.quotationMark): return "\""
+        case (4, 0x61) where name.elementsEqual(Self.apostrophe): return "'"
+        default: return nil
         }
-        guard let scalar = HTMLEntities.scalar(text) else {
-            return (written, hasExternalDeclarations ? nil : "entity \(text) is not declared")
-        }
+    }
+
+    private static let quotationMark = Array("quot".utf8)
+    private static let apostrophe = Array("apos".utf8)
+
+    /// Returns what a reference stands for, and a problem with it.
+    mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> (bytes: [UInt8], problem: Problem?) {
+        guard let first = name.first else { return ([0x26] + (isTerminated ? [0x3B] : []), .noReference) }
         var bytes: [UInt8] = []
+        if isTerminated, let scalar = common(name) {
+            XMLCharacters.append(scalar, to: &bytes)
+            return (bytes, nil)
+        }
+        guard first != 0x23 else {
+            guard let scalar = Self.scalar(name.dropFirst()) else {
+                return (isTerminated ? [] : [0x26] + name, .noCharacter)
+            }
+            XMLCharacters.append(scalar, to: &bytes)
+            return (bytes, .notTerminated)
+        }
+        guard isTerminated else { return ([0x26] + name, .noReference) }
+        let text = String(decoding: name, as: UTF8.self)
+        if declared[text] != nil {
+            let isComplete = append(text, depth: 0, to: &bytes)
+            return (bytes, isComplete ? nil : .tooLarge(text))
+        }
+        let problem = hasExternalDeclarations ? nil : Problem.undeclared(text)
+        guard let scalar = HTMLEntities.scalar(text) else { return ([0x26] + name + [0x3B], problem) }
         XMLCharacters.append(scalar, to: &bytes)
-        return (bytes, hasExternalDeclarations ? nil : "entity \(text) is not declared")
+        return (bytes, problem)
     }
 
     private mutating func append(_ name: String, depth: Int, to bytes: inout [UInt8]) -> Bool {
@@ -119,8 +156,19 @@ struct XMLEntities: Sendable {
         let isHexadecimal = digits.first.map { $0 | 0x20 == 0x78 } ?? false
         let rest = isHexadecimal ? digits.dropFirst() : digits
         guard !rest.isEmpty, rest.count <= 8 else { return nil }
-        return UInt32(String(decoding: rest, as: UTF8.self), radix: isHexadecimal ? 16 : 10).flatMap(
-            XMLCharacters.character)
+        var number: UInt32 = 0
+        for byte in rest {
+            let digit: UInt32
+            switch byte {
+            case 0x30...0x39: digit = UInt32(byte - 0x30)
+            case 0x41...0x46 where isHexadecimal, 0x61...0x66 where isHexadecimal: digit = UInt32((byte | 0x20) - 0x57)
+            default: return nil
+            }
+            let (product, overflow) = number.multipliedReportingOverflow(by: isHexadecimal ? 16 : 10)
+            guard !overflow else { return nil }
+            number = product + digit
+        }
+        return XMLCharacters.character(number)
     }
 
     private static let predefined: [String: UInt8] = ["amp": 0x26, "lt": 0x3C, "gt": 0x3E, "quot": 0x22, "apos": 0x27]

@@ -76,6 +76,12 @@ package struct XMLProblem: Hashable, Sendable, CustomStringConvertible {
 package struct XMLLimits: Hashable, Sendable {
     /// Nested elements. Deeper elements are skipped.
     package var depth = 128
+    /// Nested elements that are skipped. Deeper elements end the document.
+    package var skippedDepth = 4096
+    /// Bytes of the name of an element. The rest is cut off.
+    package var nameByteCount = 1024
+    /// Tags, attributes, instructions and uncommon references of the document. More end it: each costs more than its bytes.
+    package var markup = 1_500_000
     /// Bytes of one tag. A longer tag is skipped.
     package var tagByteCount = 64 * 1024
     /// Attributes of one element. More are ignored.

@@ -5,7 +5,7 @@ extension XMLReader {
         switch pending[0] {
         case 0x3F:
             state = .instruction
-            pending = []
+            pending.removeAll(keepingCapacity: true)
         case 0x21: readExclamation(handler)
         case 0x2F:
             flush(handler)
@@ -14,9 +14,10 @@ extension XMLReader {
             flush(handler)
             state = .tag(quote: 0)
         default:
+            count()
             note("'<' without a tag", at: start)
             text.append(0x3C)
-            pending = []
+            pending.removeAll(keepingCapacity: true)
             state = .text
             reread(byte, handler)
         }
@@ -25,52 +26,57 @@ extension XMLReader {
     /// Reads a byte again, in the state that a recovery has set.
     private mutating func reread(_ byte: UInt8, _ handler: Handler) {
         if byte == 0x3C || byte == 0x26 {
-            start = place
+            start = lastPlace
             progress = 0
             state = byte == 0x26 ? .reference : .markup
         } else {
-            takeCharacter(byte)
+            takeCharacter(byte, at: lastPlace)
         }
     }
 
     private mutating func readExclamation(_ handler: Handler) {
-        if pending == Array("!--".utf8) {
+        if pending == Self.commentStart {
             state = .comment
             progress = 0
-            pending = []
-        } else if pending == Array("![CDATA[".utf8) {
+            pending.removeAll(keepingCapacity: true)
+        } else if pending == Self.sectionStart {
             state = .characterData
             progress = 0
-            pending = []
-        } else if pending.count == 8, pending.map({ $0 | 0x20 }) == Array("!doctype".utf8) {
+            pending.removeAll(keepingCapacity: true)
+        } else if pending.count == Self.declarationStart.count, mayBeDeclaration {
+            count()
             state = .declaration(quote: 0)
             progress = 0
-            pending = []
-        } else if !Array("!--".utf8).starts(with: pending), !Array("![CDATA[".utf8).starts(with: pending),
-            !Array("!doctype".utf8).starts(with: pending.map { $0 == 0x21 ? $0 : $0 | 0x20 })
+            pending.removeAll(keepingCapacity: true)
+        } else if !Self.commentStart.starts(with: pending), !Self.sectionStart.starts(with: pending), !mayBeDeclaration
         {
+            count()
             note("markup that XML does not have", at: start)
             let isOver = pending.last == 0x3E
-            pending = []
+            pending.removeAll(keepingCapacity: true)
             state = isOver ? .text : .skippedTag(quote: 0)
         }
     }
 
-    /// Reads a comment up to "-->". Its content is dropped.
-    mutating func readComment(_ byte: UInt8) {
-        switch byte {
-        case 0x2D: progress += 1
-        case 0x3E where progress >= 2: state = .text
-        default: progress = 0
-        }
+    /// Whether the markup that was read is a start of "!DOCTYPE", in lower or upper case.
+    private var mayBeDeclaration: Bool {
+        pending.count <= Self.declarationStart.count
+            && zip(pending, Self.declarationStart).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
     }
+
+    private static let commentStart = Array("!--".utf8)
+    private static let sectionStart = Array("![CDATA[".utf8)
+    private static let declarationStart = Array("!doctype".utf8)
+    private static let targetOfDeclaration = Array("xml".utf8)
 
     /// Reads a processing instruction up to "?>". Its content is dropped.
     mutating func readInstruction(_ byte: UInt8) {
         if pending.count < 4 { pending.append(byte) }
         if byte == 0x3E, progress == 1 {
+            count()
             let isDeclaration =
-                pending.starts(with: Array("xml".utf8)) && pending.count > 3 && XMLCharacters.isSpace(pending[3])
+                pending.count > 3 && XMLCharacters.isSpace(pending[3])
+                && pending.starts(with: Self.targetOfDeclaration)
             if isDeclaration, start != XMLPlace() { note("the XML declaration is not at the start", at: start) }
             state = .text
         }
@@ -87,7 +93,7 @@ extension XMLReader {
         } else {
             text += repeatElement(0x5D, count: progress)
             progress = 0
-            takeCharacter(byte)
+            takeCharacter(byte, at: lastPlace)
         }
         guard progress > Self.textByteCount else { return }
         text += repeatElement(0x5D, count: progress - 2)
@@ -109,8 +115,9 @@ extension XMLReader {
             if pending.count >= limits.declarationByteCount {
                 note("the document type declaration is too long", at: start)
             }
-            entities.declare(pending)
-            pending = []
+            if !hasDeclaration { entities.declare(pending) }
+            hasDeclaration = true
+            pending.removeAll(keepingCapacity: true)
             state = .text
         default: break
         }
@@ -138,14 +145,14 @@ extension XMLReader {
         if quote == 0, byte == 0x3C {
             note("'<' inside of a tag", at: start)
             endTag(handler)
-            start = place
-            pending = []
+            start = lastPlace
+            pending.removeAll(keepingCapacity: true)
             state = .markup
             return
         }
         guard pending.count < limits.tagByteCount else {
             note("a tag is too long", at: start)
-            pending = []
+            pending.removeAll(keepingCapacity: true)
             state = .skippedTag(quote: quote)
             return
         }

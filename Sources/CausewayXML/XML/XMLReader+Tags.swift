@@ -1,32 +1,56 @@
 extension XMLReader {
     /// Reports the tag that was read.
     mutating func endTag(_ handler: Handler) {
-        let tag = pending
-        pending = []
         state = .text
-        if elements.depth > limits.depth, tag.first == 0x2F {
-            _ = elements.closeSkipped()
-        } else if tag.first == 0x2F {
-            let name = String(decoding: XMLCharacters.trimmed(tag.dropFirst()), as: UTF8.self)
-            close(name.split(separator: " ").first.map(String.init) ?? "", handler)
+        if pending.first == 0x2F {
+            close(closedName, handler)
         } else {
-            open(tag, handler)
+            open(handler)
         }
+        pending.removeAll(keepingCapacity: true)
     }
 
-    private mutating func open(_ tag: [UInt8], _ handler: Handler) {
-        guard elements.depth < limits.depth else {
-            if elements.depth == limits.depth { note("elements are nested too deep", at: start) }
-            if tag.last != 0x2F { elements.skip() }
-            return
-        }
-        var scanner = XMLTagScanner(tag)
+    /// The name in the end tag that was read.
+    private var closedName: String {
+        var name = pending.dropFirst().drop(while: XMLCharacters.isSpace)
+        if let end = name.firstIndex(where: XMLCharacters.isSpace) { name = name[..<end] }
+        return String(decoding: name.prefix(limits.nameByteCount), as: UTF8.self)
+    }
+
+    private mutating func open(_ handler: Handler) {
+        var scanner = XMLTagScanner(pending, nameByteCount: limits.nameByteCount)
         let isEmpty = scanner.isEmpty
-        if elements.isFinished { note("an element after the root element", at: start) }
         let qualified = scanner.name
+        count()
+        guard !isEnded else { return }
+        guard elements.depth < limits.depth else { return skip(qualified, isEmpty: isEmpty) }
+        if elements.isFinished { note("an element after the root element", at: start) }
+        let written = attributes(&scanner)
+        for problem in scanner.problems { note(problem, at: start) }
+        let mark = elements.declare(written)
+        let name = resolve(qualified, isAttribute: false)
+        let attributes = written.map { XMLAttribute(name: resolve($0.name, isAttribute: true), value: $0.value) }
+        elements.open(name, written: qualified, since: mark)
+        handler(.startElement(name, attributes), start)
+        if isEmpty, let closed = elements.close() { handler(.endElement(closed), start) }
+    }
+
+    /// Opens an element that is nested too deep to be reported.
+    private mutating func skip(_ name: String, isEmpty: Bool) {
+        if elements.depth == limits.depth { note("elements are nested too deep", at: start) }
+        guard !isEmpty else { return }
+        guard elements.depth < limits.depth + limits.skippedDepth else {
+            return end("more than \(elements.depth) nested elements")
+        }
+        elements.skip(name)
+    }
+
+    private mutating func attributes(_ scanner: inout XMLTagScanner) -> [(name: String, value: String)] {
         var written: [(name: String, value: String)] = []
+        var number = 0
         while let (name, value) = scanner.next() {
-            guard written.count < limits.attributes else {
+            number += 1
+            guard number <= limits.attributes else {
                 note("an element has too many attributes", at: start)
                 break
             }
@@ -36,13 +60,8 @@ extension XMLReader {
                 written.append((name, attribute(value)))
             }
         }
-        for problem in scanner.problems { note(problem, at: start) }
-        let mark = elements.declare(written)
-        let name = resolve(qualified, isAttribute: false)
-        let attributes = written.map { XMLAttribute(name: resolve($0.name, isAttribute: true), value: $0.value) }
-        elements.open(name, since: mark)
-        handler(.startElement(name, attributes), start)
-        if isEmpty, let closed = elements.close() { handler(.endElement(closed), start) }
+        count(number)
+        return written
     }
 
     private mutating func resolve(_ name: String, isAttribute: Bool) -> XMLName {
@@ -52,8 +71,9 @@ extension XMLReader {
     }
 
     private mutating func close(_ name: String, _ handler: Handler) {
-        if elements.closeSkipped() { return }
+        if elements.closeSkipped(name) { return }
         guard let count = elements.count(closedBy: name) else {
+            self.count()
             return note("</\(name)> closes no element", at: start)
         }
         if count > 1, let open = elements.innermost { note("</\(name)> before </\(open.qualified)>", at: start) }
@@ -91,26 +111,27 @@ extension XMLReader {
         }
         endReference(terminated: false)
         if byte == 0x3C || byte == 0x26 {
-            start = place
-            pending = []
+            start = lastPlace
+            pending.removeAll(keepingCapacity: true)
             progress = 0
             state = byte == 0x26 ? .reference : .markup
         } else {
-            takeCharacter(byte)
+            takeCharacter(byte, at: lastPlace)
         }
     }
 
     /// Replaces a reference in text.
     mutating func endReference(terminated: Bool) {
         text += expand(pending[...], isTerminated: terminated)
-        pending = []
+        pending.removeAll(keepingCapacity: true)
         state = .text
     }
 
     /// Returns what a reference stands for. One that is not known stays as it is written.
     private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
+        count()
         let result = entities.expand(name, isTerminated: isTerminated)
-        if let problem = result.problem { note(problem, at: start) }
+        if let problem = result.problem { note(problem.message, at: start) }
         return result.bytes
     }
 }
@@ -123,11 +144,11 @@ struct XMLTagScanner {
     let name: String
     private(set) var problems: [String] = []
 
-    init(_ tag: [UInt8]) {
+    init(_ tag: [UInt8], nameByteCount: Int) {
         isEmpty = tag.last == 0x2F
         bytes = isEmpty ? tag.dropLast() : tag[...]
         index = bytes.firstIndex { XMLCharacters.isSpace($0) || $0 == 0x2F } ?? bytes.endIndex
-        name = String(decoding: bytes[..<index], as: UTF8.self)
+        name = String(decoding: bytes[..<index].prefix(nameByteCount), as: UTF8.self)
     }
 
     /// Returns the next attribute, with its value as written.
@@ -171,7 +192,7 @@ struct XMLTagScanner {
         while index < bytes.endIndex, XMLCharacters.isSpace(bytes[index]) { index += 1 }
     }
 
-    private mutating func note(_ problem: String) {
-        if problems.count < 4 { problems.append(problem) }
+    private mutating func note(_ problem: @autoclosure () -> String) {
+        if problems.count < 4 { problems.append(problem()) }
     }
 }

@@ -37,6 +37,10 @@ package struct XMLReader: Sendable {
     var entities: XMLEntities
     /// Violations that were recovered from, in document order.
     package private(set) var problems: [XMLProblem] = []
+    /// Whether a document type declaration was read. Only the first counts.
+    var hasDeclaration = false
+    /// Tags, attributes, references and instructions that were read.
+    var markupCount = 0
     /// Nested brackets of a document type declaration, or hyphens and brackets at the end of a comment.
     var progress = 0
 
@@ -49,26 +53,23 @@ package struct XMLReader: Sendable {
     /// The position of the next byte.
     package var position: XMLPlace { place }
 
+    /// The position of the byte that was just read, which is no line break.
+    var lastPlace: XMLPlace { XMLPlace(line: place.line, column: max(1, place.column - 1)) }
+
     /// Whether an element was read. A document without one is no XML.
     package var hasElements: Bool { elements.hasSeenElement }
+
+    /// Whether a limit ended the document. What follows is not read; the last of ``problems`` names the limit.
+    package private(set) var isEnded = false
 
     /// Reads the next piece, and reports what it completes.
     package mutating func read(_ bytes: [UInt8], _ handler: Handler) {
         var index = 0
-        while index < bytes.count {
-            let start = index
-            switch state {
-            case .text: index = readText(bytes, from: index)
-            // Bytes that cannot end these are passed over at once.
-            case .comment: index = skip(bytes, from: index) { $0 == 0x2D || $0 == 0x3E }
-            case .characterData: index = readRun(bytes, from: index)
-            case .skippedTag(let quote):
-                index = skip(bytes, from: index) { $0 == quote || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }
-            case .tag(let quote): index = readTagRun(bytes, from: index, quote: quote)
-            case .reference, .markup, .instruction, .declaration: break
-            }
+        while index < bytes.count, !isEnded {
+            let first = index
+            index = readRun(bytes, from: first, handler)
             if text.count >= Self.textByteCount { flush(handler) }
-            if index > start { continue }
+            if index > first { continue }
             let byte = bytes[index]
             index += 1
             advance(byte)
@@ -77,9 +78,37 @@ package struct XMLReader: Sendable {
         if text.count >= Self.textByteCount { flush(handler) }
     }
 
+    /// Reads bytes that need no decision one by one, and returns the index of the first that does.
+    private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
+        switch state {
+        case .text:
+            switch bytes[first] {
+            case 0x3C: readMarkupStart(bytes, from: first, handler)
+            case 0x26: readWholeReference(bytes, from: first)
+            default: readText(bytes, from: first)
+            }
+        case .comment: readCommentRun(bytes, from: first)
+        case .characterData: readCharacterDataRun(bytes, from: first)
+        case .skippedTag(let quote): skip(bytes, from: first) { $0 == (quote == 0 ? 0x3E : quote) }
+        case .tag(let quote): readTagRun(bytes, from: first, quote: quote)
+        case .instruction: progress == 0 ? readInstructionRun(bytes, from: first) : first
+        case .declaration(let quote): readDeclarationRun(bytes, from: first, quote: quote)
+        case .reference, .markup: first
+        }
+    }
+
+    /// Ends the document because a limit is exceeded.
+    mutating func end(_ message: String) {
+        guard !isEnded else { return }
+        isEnded = true
+        if problems.count == limits.problems { problems.removeLast() }
+        note("\(message); the rest of the document is not read", at: start)
+    }
+
     /// Reads the end of the document: closes what is open.
     package mutating func finish(_ handler: Handler) {
         switch state {
+        case _ where isEnded: break
         case .text: break
         case .reference: endReference(terminated: false)
         case .markup, .tag, .skippedTag, .comment, .characterData, .instruction, .declaration:
@@ -89,15 +118,21 @@ package struct XMLReader: Sendable {
         pending = []
         state = .text
         flush(handler)
-        if let open = elements.innermost { note("the document ends before </\(open.qualified)>") }
+        if !isEnded, let open = elements.innermost { note("the document ends before </\(open.qualified)>") }
         while let name = elements.close() { handler(.endElement(name), start) }
-        if !elements.hasSeenElement { note("the document has no element") }
+        if !isEnded, !elements.hasSeenElement { note("the document has no element") }
+    }
+
+    /// Counts a tag, an attribute or another part that costs more than its bytes.
+    mutating func count(_ parts: Int = 1) {
+        markupCount += parts
+        if markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }
     }
 
     /// Notes a violation at a position, by default the current one.
-    mutating func note(_ message: String, at place: XMLPlace? = nil) {
+    mutating func note(_ message: @autoclosure () -> String, at place: XMLPlace? = nil) {
         guard problems.count < limits.problems else { return }
-        problems.append(XMLProblem(place: place ?? self.place, message: message))
+        problems.append(XMLProblem(place: place ?? self.place, message: message()))
     }
 
     /// Reports the characters that were read.
@@ -111,93 +146,7 @@ package struct XMLReader: Sendable {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Copies characters up to the next markup, and returns the index of that.
-    private mutating func readText(_ bytes: [UInt8], from first: Int) -> Int {
-        let end = min(bytes.count, first + 4 * Self.textByteCount)
-        var index = first
-        var hasControls = false
-        while index < end, bytes[index] != 0x3C, bytes[index] != 0x26 {
-            if bytes[index] < 0x20, bytes[index] != 0x0A, bytes[index] != 0x09 { hasControls = true }
-            index += 1
-        }
-        take(bytes[first..<index], hasControls: hasControls)
-        return index
-    }
-
-    /// Copies characters of a CDATA section up to one that may end it.
-    private mutating func readRun(_ bytes: [UInt8], from first: Int) -> Int {
-        guard progress == 0 else { return first }
-        let end = min(bytes.count, first + 4 * Self.textByteCount)
-        var index = first
-        var hasControls = false
-        while index < end, bytes[index] != 0x5D {
-            if bytes[index] < 0x20, bytes[index] != 0x0A, bytes[index] != 0x09 { hasControls = true }
-            index += 1
-        }
-        take(bytes[first..<index], hasControls: hasControls)
-        return index
-    }
-
-    /// Copies bytes of a tag up to one that may end it or a value.
-    private mutating func readTagRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
-        let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
-        var index = first
-        if quote == 0 {
-            while index < end, bytes[index] != 0x3E, bytes[index] != 0x3C, bytes[index] != 0x22, bytes[index] != 0x27 {
-                index += 1
-            }
-        } else {
-            while index < end, bytes[index] != quote { index += 1 }
-        }
-        if index > first {
-            pending += bytes[first..<index]
-            advance(past: bytes[first..<index])
-        }
-        return index
-    }
-
-    private mutating func take(_ piece: ArraySlice<UInt8>, hasControls: Bool) {
-        let isKept = elements.isReported || elements.innermost == nil
-        guard hasControls, isKept else {
-            if isKept { text += piece }
-            return advance(past: piece)
-        }
-        for byte in piece {
-            takeCharacter(byte)
-            advance(byte)
-        }
-    }
-
-    /// Takes a character that may be a control character. Carriage returns are dropped (XML 1.0 §2.11).
-    mutating func takeCharacter(_ byte: UInt8) {
-        guard elements.isReported || elements.innermost == nil, byte != 0x0D else { return }
-        if byte < 0x20, byte != 0x0A, byte != 0x09 { note("a control character") } else { text.append(byte) }
-    }
-
-    private mutating func skip(_ bytes: [UInt8], from first: Int, until isEnd: (UInt8) -> Bool) -> Int {
-        var index = first
-        while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
-        if index > first {
-            progress = 0
-            advance(past: bytes[first..<index])
-        }
-        return index
-    }
-
-    private mutating func advance(past piece: ArraySlice<UInt8>) {
-        var (line, column) = (place.line, place.column)
-        for byte in piece {
-            if byte == 0x0A {
-                line += 1
-                column = 1
-            } else if byte & 0xC0 != 0x80 {
-                column += 1
-            }
-        }
-        place = XMLPlace(line: line, column: column)
-    }
-
-    private mutating func advance(_ byte: UInt8) {
+    mutating func advance(_ byte: UInt8) {
         if byte == 0x0A {
             place.line += 1
             place.column = 1
@@ -213,7 +162,7 @@ package struct XMLReader: Sendable {
         case .markup: readMarkup(byte, handler)
         case .tag(let quote): readTag(byte, quote: quote, handler)
         case .skippedTag(let quote): skipTag(byte, quote: quote)
-        case .comment: readComment(byte)
+        case .comment: break
         case .characterData: readCharacterData(byte)
         case .instruction: readInstruction(byte)
         case .declaration(let quote): readDeclaration(byte, quote: quote)
@@ -221,7 +170,7 @@ package struct XMLReader: Sendable {
     }
 
     private mutating func begin(_ byte: UInt8) {
-        start = XMLPlace(line: place.line, column: max(1, place.column - 1))
+        start = lastPlace
         pending.removeAll(keepingCapacity: true)
         progress = 0
         state = byte == 0x26 ? .reference : .markup

@@ -23,11 +23,7 @@ struct DownloadCommand: Subcommand {
               nw download --limit-rate 2m https://example.com/a.iso
               nw download --checksums SHA256SUMS https://example.com/a.iso
 
-            Exit codes:
-              0         success
-              1 to 63   as of nw http
-              64        usage error
-              130, 143  ended by SIGINT or SIGTERM
+            \(ExitCodeText.transfer)
             """)
 
     @Option(
@@ -58,13 +54,7 @@ struct DownloadCommand: Subcommand {
     @Flag(name: .shortAndLong, help: "Replace existing files.")
     var force = false
 
-    @Option(
-        name: [.customShort("u"), .long],
-        help: ArgumentHelp("Answer challenges of the URLs' origins with Digest or Basic.", valueName: "user:password"))
-    var user: String?
-
-    @Flag(name: .shortAndLong, help: "Show no progress.")
-    var quiet = false
+    @OptionGroup var transfer: TransferOptions
 
     @Flag(help: "Print one JSON object per file.")
     var json = false
@@ -90,7 +80,7 @@ struct DownloadCommand: Subcommand {
         try await reporting("download") {
             let run = DownloadRun(
                 downloads: try downloads(), parallel: parallel,
-                limit: connection.maxTime.map { Duration.seconds($0) }, isJSON: json, isQuiet: quiet)
+                limit: connection.limit, isJSON: json, isQuiet: transfer.quiet)
             try await untilInterrupted { try await run() }
         }
     }
@@ -98,11 +88,11 @@ struct DownloadCommand: Subcommand {
     private func downloads() throws -> [Download] {
         let rate = limitRate.map { SharedRate($0) }
         let settings = Download.Settings(
-            directory: directory, route: try connection.route(), credential: HTTPPlan.credential(user),
+            directory: directory, route: try connection.route(), credential: transfer.credential,
             retryLimit: retry, replaces: force, pace: { rate?.delay(after: $0) ?? .zero })
         let list = try checksums.map { try FileChecksums(readingFrom: $0) }
         let single = sha256.flatMap { FileChecksum($0) }
-        let progress = DownloadProgress(fileCount: urls.count, isWanted: !quiet && !json)
+        let progress = DownloadProgress(fileCount: urls.count, isWanted: !transfer.quiet && !json)
         return try urls.map { url in
             try Download(url, name: output, settings, progress) { name in single ?? list?[name] }
         }

@@ -70,7 +70,7 @@ struct HTTPCommand: Subcommand {
                 let session = HTTPSession(
                     start: start, route: try connection.route(), cookies: try plan.cookies(request),
                     destination: try plan.destination(output), output: HTTPOutput(output, request))
-                let limit = connection.maxTime.map { Duration.seconds($0) }
+                let limit = connection.limit
                 try await untilInterrupted { try await session.run(within: limit) }
             } catch let failure as HTTPCommandFailure {
                 printError("nw: http: \(failure.message)")

@@ -161,6 +161,9 @@ struct HTTPConnectionOptions: ParsableArguments {
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Give up after SECONDS.", valueName: "seconds"))
     var maxTime: Double?
 
+    /// The time limit of the whole command; `nil` for none.
+    var limit: Duration? { maxTime.map { .seconds($0) } }
+
     func validate() throws {
         if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         if http1, http2 { throw ValidationError("--http1.1 and --http2 cannot be combined.") }

@@ -26,11 +26,7 @@ struct ServeCommand: Subcommand {
               nw serve echo --port 0 --advertise "Echo here"
               nw serve echo --port 7443 --tls --cert chain.pem --key key.pem
 
-            Exit codes:
-              1         the port cannot be used
-              64        usage error
-              130, 143  ended by SIGINT or SIGTERM; open connections had 2 seconds
-                        to end
+            \(ExitCodeText.server(needs: "the port", ending: "open connections"))
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {

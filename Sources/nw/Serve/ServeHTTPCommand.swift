@@ -26,11 +26,7 @@ struct ServeHTTPCommand: ServerSubcommand {
               nw serve http . --port 8443 --tls
               nw serve http . --port 8080 --advertise "My files"
 
-            Exit codes:
-              1         the port or the directory cannot be used
-              64        usage error
-              130, 143  ended by SIGINT or SIGTERM; requests in progress had 2 seconds
-                        to end
+            \(ExitCodeText.server(needs: "the port or the directory", ending: "requests in progress"))
             """)
 
     @Argument(help: ArgumentHelp("Serve the files of this directory.", valueName: "dir"))

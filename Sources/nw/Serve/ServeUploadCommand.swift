@@ -25,11 +25,7 @@ struct ServeUploadCommand: ServerSubcommand {
               curl -F file=@photo.jpg http://localhost:8080/fileupload
               nw serve upload inbox --port 8443 --tls --max-upload 100
 
-            Exit codes:
-              1         the port or the directory cannot be used
-              64        usage error
-              130, 143  ended by SIGINT or SIGTERM; requests in progress had 2 seconds
-                        to end
+            \(ExitCodeText.server(needs: "the port or the directory", ending: "requests in progress"))
             """)
 
     @Argument(help: ArgumentHelp("Store the files in this directory.", valueName: "dir"))

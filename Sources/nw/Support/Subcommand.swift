@@ -20,19 +20,10 @@ extension Subcommand {
     static var configuration: CommandConfiguration {
         var configuration = outline
         configuration._superCommandName = NW.name
-        if !configuration.discussion.contains("Exit codes:") { configuration.discussion += "\n\n" + exitCodes }
+        if !configuration.discussion.contains("Exit codes:") {
+            configuration.discussion += "\n\n" + ExitCodeText.standard
+        }
         return configuration
-    }
-
-    /// The exit codes for the help of a command that does not list its own.
-    private static var exitCodes: String {
-        """
-        Exit codes:
-          0         success
-          1         failure; standard error has one line with the reason
-          64        usage error
-          130, 143  ended by SIGINT or SIGTERM
-        """
     }
 }
 

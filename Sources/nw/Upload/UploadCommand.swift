@@ -24,11 +24,7 @@ struct UploadCommand: Subcommand {
               nw upload -f album=Summer *.jpg https://example.com/photos
               nw upload --put report.pdf http://localhost:8080/
 
-            Exit codes:
-              0         success
-              1 to 63   as of nw http
-              64        usage error
-              130, 143  ended by SIGINT or SIGTERM
+            \(ExitCodeText.transfer)
             """)
 
     @Option(
@@ -42,16 +38,10 @@ struct UploadCommand: Subcommand {
     @Flag(help: "Send each file with PUT instead of a form.")
     var put = false
 
-    @Option(
-        name: [.customShort("u"), .long],
-        help: ArgumentHelp("Answer a challenge of the URL's origin with Digest or Basic.", valueName: "user:password"))
-    var user: String?
+    @OptionGroup var transfer: TransferOptions
 
     @Option(help: ArgumentHelp("Send TOKEN as a bearer token to the URL's origin.", valueName: "token"))
     var bearer: String?
-
-    @Flag(name: .shortAndLong, help: "Show no progress bar.")
-    var quiet = false
 
     @Flag(help: "Print one JSON object with the head, the times and the content of each response.")
     var json = false
@@ -64,7 +54,7 @@ struct UploadCommand: Subcommand {
     func validate() throws {
         guard words.count >= 2 else { throw ValidationError("Specify FILE... URL.") }
         if put, !field.isEmpty { throw ValidationError("-f requires a form: remove --put.") }
-        if bearer != nil, user != nil { throw ValidationError("--bearer and -u cannot be combined.") }
+        if bearer != nil, transfer.user != nil { throw ValidationError("--bearer and -u cannot be combined.") }
         let (target, _) = try HTTPPlan.target(words[words.count - 1])
         if put, words.count > 2, !target.path.hasSuffix("/") {
             throw ValidationError("With --put, a URL for several files must end with /.")
@@ -75,7 +65,7 @@ struct UploadCommand: Subcommand {
     func run() async throws {
         try await reporting("upload") {
             do {
-                let limit = connection.maxTime.map { Duration.seconds($0) }
+                let limit = connection.limit
                 let starts = try starts()
                 let route = try connection.route()
                 let output = output
@@ -100,7 +90,7 @@ struct UploadCommand: Subcommand {
         output.failsForStatus = true
         output.isUpload = true
         output.isJSON = json
-        output.hasProgressBar = !quiet
+        output.hasProgressBar = !transfer.quiet
         return output
     }
 
@@ -135,7 +125,7 @@ struct UploadCommand: Subcommand {
         var start = HTTPConversation.Start(
             request: RedirectableRequest(method: method, target: target, fields: fields, hasContent: true))
         start.content = content
-        start.credential = HTTPPlan.credential(user) ?? credential
+        start.credential = transfer.credential ?? credential
         start.followsRedirects = true
         return start
     }

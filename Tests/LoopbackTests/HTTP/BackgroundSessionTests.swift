@@ -35,86 +35,89 @@ extension Loopback {
             await events.invalid.wait()
         }
 
+        /// Runs a test of a download that was interrupted after one part. The server sends `parts` before it waits.
+        private func afterInterruption(
+            parts: Int, _ body: (TransferPlace, ScriptedServer, BackgroundEvents) async throws -> Void
+        ) async throws {
+            let (place, isOver) = (TransferPlace(), Gate())
+            defer {
+                isOver.open()
+                place.mayEnd.open()
+            }
+            let server = try place.server(parts: parts, holdingUntil: isOver)
+            try await interrupted(place, server)
+            try await body(place, server, BackgroundEvents())
+        }
+
         @Test("A download survives its process, and continues in the next one")
         func survival() async throws {
-            let (place, events, isOver) = (TransferPlace(), BackgroundEvents(), Gate())
-            defer { isOver.open() }
-            let server = try place.server(parts: 1, holdingUntil: isOver)
-            try await interrupted(place, server)
-            let session = place.session(events)
-            let task = try #require(await session.allTasks.first)
-            #expect(task is URLSessionDownloadTask && task.taskIdentifier == 1 && task.taskDescription == "kept")
-            place.mayEnd.open()
-            await events.ended.wait()
-            #expect(events.all == ["file 1", "end 1 0"] && events.data == place.text)
-            #expect(place.sent.withLock { $0 } == place.text.count)
-            #expect(session.downloadTask(with: try #require(URL(string: server.uri()))).taskIdentifier == 2)
-            session.invalidateAndCancel()
+            try await afterInterruption(parts: 1) { place, server, events in
+                let session = place.session(events)
+                let task = try #require(await session.allTasks.first)
+                #expect(task is URLSessionDownloadTask && task.taskIdentifier == 1 && task.taskDescription == "kept")
+                place.mayEnd.open()
+                await events.ended.wait()
+                #expect(events.all == ["file 1", "end 1 0"] && events.data == place.text)
+                #expect(place.sent.withLock { $0 } == place.text.count)
+                #expect(session.downloadTask(with: try #require(URL(string: server.uri()))).taskIdentifier == 2)
+                session.invalidateAndCancel()
+            }
         }
 
         @Test("nw transfers completes a download while the program is away; the program gets the events")
         func handOver() async throws {
-            let (place, events, isOver) = (TransferPlace(), BackgroundEvents(), Gate())
-            defer { isOver.open() }
-            let server = try place.server(parts: 1, holdingUntil: isOver)
-            try await interrupted(place, server)
-            place.mayEnd.open()
-            let transfers = BackgroundTransfers(root: place.root)
-            let stored = try #require(transfers.sessions().first)
-            #expect(stored.items.map(\.state) == ["waiting"] && stored.items.first?.size == 20_000)
-            guard case .completed(finished: 1, left: 0) = await transfers.run(stored) else {
-                throw Unexpected()
+            try await afterInterruption(parts: 1) { place, server, events in
+                place.mayEnd.open()
+                let transfers = BackgroundTransfers(root: place.root)
+                let stored = try #require(transfers.sessions().first)
+                #expect(stored.items.map(\.state) == ["waiting"] && stored.items.first?.size == 20_000)
+                guard case .completed(finished: 1, left: 0) = await transfers.run(stored) else {
+                    throw Unexpected()
+                }
+                #expect(place.requests.all.count == 2 && transfers.sessions().first?.items.map(\.state) == ["finished"])
+                server.stop()
+                let session = place.session(events)
+                await events.finished.wait()
+                #expect(events.all == ["file 1", "end 1 0", "events"] && events.data == place.text)
+                #expect(transfers.sessions().isEmpty)
+                session.invalidateAndCancel()
             }
-            #expect(place.requests.all.count == 2 && transfers.sessions().first?.items.map(\.state) == ["finished"])
-            server.stop()
-            let session = place.session(events)
-            await events.finished.wait()
-            #expect(events.all == ["file 1", "end 1 0", "events"] && events.data == place.text)
-            #expect(transfers.sessions().isEmpty)
-            session.invalidateAndCancel()
         }
 
         @Test("nw transfers gives a download back when the program returns")
         func handBack() async throws {
-            let (place, events, isOver) = (TransferPlace(), BackgroundEvents(), Gate())
-            defer { isOver.open() }
-            let server = try place.server(parts: 2, holdingUntil: isOver)
-            try await interrupted(place, server)
-            let transfers = BackgroundTransfers(root: place.root)
-            let stored = try #require(transfers.sessions().first)
-            async let outcome = transfers.run(stored)
-            try await place.stored(40_000)
-            let session = place.session(events)
-            #expect(await session.allTasks.count == 1)
-            place.mayEnd.open()
-            guard case .handedOver = await outcome else { throw Unexpected() }
-            await events.ended.wait()
-            #expect(events.data == place.text && place.sent.withLock { $0 } == place.text.count)
-            session.invalidateAndCancel()
+            try await afterInterruption(parts: 2) { place, _, events in
+                let transfers = BackgroundTransfers(root: place.root)
+                let stored = try #require(transfers.sessions().first)
+                async let outcome = transfers.run(stored)
+                try await place.stored(40_000)
+                let session = place.session(events)
+                #expect(await session.allTasks.count == 1)
+                place.mayEnd.open()
+                guard case .handedOver = await outcome else { throw Unexpected() }
+                await events.ended.wait()
+                #expect(events.data == place.text && place.sent.withLock { $0 } == place.text.count)
+                session.invalidateAndCancel()
+            }
         }
 
         @Test(
             "A session that is invalidated while nw transfers has its tasks cancels or completes them",
             arguments: [true, false])
         func invalidatedMeanwhile(_ isCancelled: Bool) async throws {
-            let (place, events, isOver) = (TransferPlace(), BackgroundEvents(), Gate())
-            defer {
-                isOver.open()
-                place.mayEnd.open()
+            try await afterInterruption(parts: 2) { place, _, events in
+                let transfers = BackgroundTransfers(root: place.root)
+                let stored = try #require(transfers.sessions().first)
+                async let outcome = transfers.run(stored)
+                try await place.stored(40_000)
+                let session = place.session(events)
+                if !isCancelled { place.mayEnd.open() }
+                if isCancelled { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
+                guard case .handedOver = await outcome else { throw Unexpected() }
+                await events.invalid.wait()
+                #expect(events.all == (isCancelled ? ["end 1 -999"] : ["file 1", "end 1 0"]))
+                #expect(transfers.sessions().isEmpty && events.data == (isCancelled ? Data() : place.text))
             }
-            let server = try place.server(parts: 2, holdingUntil: isOver)
-            try await interrupted(place, server)
-            let transfers = BackgroundTransfers(root: place.root)
-            let stored = try #require(transfers.sessions().first)
-            async let outcome = transfers.run(stored)
-            try await place.stored(40_000)
-            let session = place.session(events)
-            if !isCancelled { place.mayEnd.open() }
-            if isCancelled { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
-            guard case .handedOver = await outcome else { throw Unexpected() }
-            await events.invalid.wait()
-            #expect(events.all == (isCancelled ? ["end 1 -999"] : ["file 1", "end 1 0"]))
-            #expect(transfers.sessions().isEmpty && events.data == (isCancelled ? Data() : place.text))
         }
 
         @Test("The delegate answers challenges; redirects are followed without it")

@@ -187,7 +187,7 @@ extension Loopback {
             #expect(requests.all.map(\.target) == ["/", "/new", "/new"])
         }
 
-        @Test("HEAD and ranges are answered from the response to GET; a write makes it invalid")
+        @Test("§11: HEAD and ranges are answered from the response to GET; a write makes it invalid")
         func otherRequests() async throws {
             let requests = RequestLog()
             let server = try countingServer(requests) { _ in ["Cache-Control: max-age=60", "X-Kind: stored"] }
@@ -244,7 +244,7 @@ extension Loopback {
             return (text, response)
         }
 
-        @Test("Responses are apart by the fields of Vary, by cookies, and by credentials")
+        @Test("§11: responses are apart by the fields of Vary, by cookies, and by credentials")
         func variants() async throws {
             let requests = RequestLog()
             let server = try countingServer(requests) { request in

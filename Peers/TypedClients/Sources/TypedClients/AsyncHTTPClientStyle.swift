@@ -1,0 +1,19 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+
+extension Style {
+    /// AsyncHTTPClient with `JSONDecoder`.
+    static func asyncHTTPClient(_ address: String) -> Style {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let decoder = JSONDecoder()
+        return Style(name: "AsyncHTTPClient, decoded") {
+            let response = try await client.execute(HTTPClientRequest(url: address), timeout: .seconds(10))
+            let content = try await response.body.collect(upTo: 1 << 24)
+            _ = try decoder.decode(Document.self, from: content)
+        } end: {
+            try await client.shutdown()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CausewayClient
+import CausewayURLLoading
+import Foundation
+
+/// A document of JSON: `{"items": [{"name": "text"}]}`.
+struct Document: Codable, Sendable {
+    var items: [[String: String]]
+}
+
+/// A way to get the document.
+struct Style: Sendable {
+    let name: String
+    let get: @Sendable () async throws -> Void
+    let end: @Sendable () async throws -> Void
+}
+
+extension Style {
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        return configuration
+    }
+
+    /// `data(for:)` of `URLSession` without a decoder.
+    static func bare(_ url: URL) -> Style {
+        let session = URLSession(configuration: configuration)
+        return Style(name: "data(for:)") {
+            _ = try await session.data(for: URLRequest(url: url))
+        } end: {
+            session.invalidateAndCancel()
+        }
+    }
+
+    /// `data(for:)` of `URLSession` with `JSONDecoder`.
+    static func decoded(_ url: URL) -> Style {
+        let session = URLSession(configuration: configuration)
+        let decoder = JSONDecoder()
+        return Style(name: "data(for:), decoded") {
+            _ = try decoder.decode(Document.self, from: try await session.data(for: URLRequest(url: url)).0)
+        } end: {
+            session.invalidateAndCancel()
+        }
+    }
+
+    /// The typed GET of `CausewayClient`.
+    static func typed(_ url: URL) throws -> Style {
+        let client = try HTTPClient(
+            baseURL: url.deletingLastPathComponent(), configuration: HTTPClient.Configuration(session: configuration))
+        let name = url.lastPathComponent
+        return Style(name: "typed") {
+            _ = try await client.get("\(name)") as Document
+        } end: {
+        }
+    }
+}

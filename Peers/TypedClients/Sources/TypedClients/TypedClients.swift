@@ -1,0 +1,60 @@
+import Foundation
+
+/// Compares a typed GET with `URLSession` and with AsyncHTTPClient in one process, against a running server.
+///
+/// usage: TypedClients URL [REQUESTS]
+///
+/// - URL: A document such as `{"items": [{"name": "text"}]}`, for example of `nw serve http DIR`.
+/// - REQUESTS: The number of requests in each of 5 rounds (default: 2000).
+///
+/// Prints for each style the medians of the rounds: wall time and processor time for each request, and their ratios to `data(for:)`.
+@main
+enum TypedClients {
+    private struct Cost {
+        var wall: Double
+        var processor: Double
+    }
+
+    static func main() async throws {
+        let words = CommandLine.arguments
+        guard words.count > 1, let url = URL(string: words[1]) else {
+            print("usage: TypedClients URL [REQUESTS]")
+            exit(64)
+        }
+        let count = words.count > 2 ? Int(words[2]) ?? 2_000 : 2_000
+        let styles = [Style.bare(url), .decoded(url), try .typed(url), .asyncHTTPClient(words[1])]
+        var costs = Array(repeating: [Cost](), count: styles.count)
+        // The first round opens the connections. The styles run in turn, so that a disturbance of the machine affects all of them.
+        for round in 0...5 {
+            for (index, style) in styles.enumerated() {
+                let cost = try await measure(count, style)
+                if round > 0 { costs[index].append(cost) }
+            }
+        }
+        for (style, list) in zip(styles, costs) {
+            let walls = median(zip(list, costs[0]).map { $0.wall / $1.wall })
+            let processors = median(zip(list, costs[0]).map { $0.processor / $1.processor })
+            print(
+                String(
+                    format: "wall %.1f µs (%.2f), processor %.1f µs (%.2f)  ", median(list.map(\.wall)), walls,
+                    median(list.map(\.processor)), processors) + style.name)
+            try await style.end()
+        }
+    }
+
+    private static func measure(_ count: Int, _ style: Style) async throws -> Cost {
+        let (start, used) = (ContinuousClock.now, processorTime())
+        for _ in 0..<count { try await style.get() }
+        let wall = (ContinuousClock.now - start) / .microseconds(1)
+        return Cost(wall: wall / Double(count), processor: (processorTime() - used) / Double(count))
+    }
+
+    /// The processor time of this process, in microseconds.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    }
+
+    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+}

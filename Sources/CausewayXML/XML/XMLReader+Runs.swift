@@ -1,0 +1,209 @@
+/// Reads the bytes of a state that need no decision one by one. A document of many megabytes consists of them.
+extension XMLReader {
+    /// Copies characters up to the next markup, and returns the index of that.
+    mutating func readText(_ bytes: [UInt8], from first: Int) -> Int {
+        let end = min(bytes.count, first + 4 * Self.textByteCount)
+        var index = first
+        var hasControls = false
+        while index < end, bytes[index] != 0x3C, bytes[index] != 0x26 {
+            if bytes[index] < 0x20, bytes[index] != 0x0A, bytes[index] != 0x09 { hasControls = true }
+            index += 1
+        }
+        take(bytes[first..<index], hasControls: hasControls)
+        return index
+    }
+
+    /// Copies characters of a CDATA section up to one that may end it.
+    mutating func readCharacterDataRun(_ bytes: [UInt8], from first: Int) -> Int {
+        guard progress == 0 else { return first }
+        let end = min(bytes.count, first + 4 * Self.textByteCount)
+        var index = first
+        var hasControls = false
+        while index < end {
+            let byte = bytes[index]
+            // A bracket that another byte follows is text.
+            if byte == 0x5D, index + 1 == bytes.count || bytes[index + 1] == 0x5D || bytes[index + 1] == 0x3E { break }
+            if byte < 0x20, byte != 0x0A, byte != 0x09 { hasControls = true }
+            index += 1
+        }
+        if index > first { take(bytes[first..<index], hasControls: hasControls) }
+        return index
+    }
+
+    /// Passes over a comment up to its end, or to the end of the piece.
+    mutating func readCommentRun(_ bytes: [UInt8], from first: Int) -> Int {
+        var index = first
+        var hyphens = progress
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if byte == 0x2D {
+                hyphens += 1
+            } else if byte == 0x3E, hyphens >= 2 {
+                state = .text
+                break
+            } else {
+                hyphens = 0
+            }
+        }
+        progress = min(hyphens, 2)
+        advance(past: bytes[first..<index])
+        return index
+    }
+
+    /// Passes over a processing instruction up to "?".
+    mutating func readInstructionRun(_ bytes: [UInt8], from first: Int) -> Int {
+        guard pending.count == 4 else { return first }
+        return skip(bytes, from: first) { $0 == 0x3F }
+    }
+
+    /// Passes over the part of a document type declaration that is too long to be kept.
+    mutating func readDeclarationRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
+        guard pending.count >= limits.declarationByteCount else { return first }
+        var (index, quote, brackets) = (first, quote, progress)
+        while index < bytes.count, quote != 0 || brackets > 0 || bytes[index] != 0x3E {
+            let byte = bytes[index]
+            index += 1
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+            } else if byte == 0x22 || byte == 0x27 {
+                quote = byte
+            } else if byte == 0x5B {
+                brackets += 1
+            } else if byte == 0x5D {
+                brackets = max(0, brackets - 1)
+            }
+        }
+        progress = brackets
+        state = .declaration(quote: quote)
+        advance(past: bytes[first..<index])
+        return index
+    }
+
+    /// Copies bytes of a tag up to one that may end it or a value.
+    mutating func readTagRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
+        let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
+        var index = first
+        if quote == 0 {
+            while index < end, bytes[index] != 0x3E, bytes[index] != 0x3C, bytes[index] != 0x22, bytes[index] != 0x27 {
+                index += 1
+            }
+        } else {
+            while index < end, bytes[index] != quote { index += 1 }
+        }
+        if index > first {
+            pending += bytes[first..<index]
+            advance(past: bytes[first..<index])
+        }
+        return index
+    }
+
+    /// Begins the markup at "<" if its kind is clear from the bytes of this piece. Returns the index after its start.
+    mutating func readMarkupStart(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
+        guard first + 9 <= bytes.count else { return first }
+        start = place
+        progress = 0
+        let byte = bytes[first + 1]
+        var count = 1
+        switch byte {
+        case let byte where byte == 0x2F || XMLCharacters.isNameStart(byte):
+            pending.removeAll(keepingCapacity: true)
+            flush(handler)
+            state = .tag(quote: 0)
+        case 0x3F:
+            pending.removeAll(keepingCapacity: true)
+            state = .instruction
+            count = 2
+        case 0x21:
+            count = readExclamationStart(bytes, from: first)
+            guard count > 0 else { return first }
+        default:
+            self.count()
+            note("'<' without a tag", at: start)
+            takeCharacter(0x3C)
+        }
+        advance(past: bytes[first..<(first + count)])
+        return first + count
+    }
+
+    /// Begins a comment or a CDATA section. Returns the count of its first bytes, 0 for other markup.
+    private mutating func readExclamationStart(_ bytes: [UInt8], from first: Int) -> Int {
+        if bytes[first + 2] == 0x2D, bytes[first + 3] == 0x2D {
+            state = .comment
+            return 4
+        }
+        let isSection = bytes[(first + 2)..<(first + 9)].elementsEqual(Self.sectionStart)
+        guard isSection else { return 0 }
+        state = .characterData
+        return 9
+    }
+
+    /// "[CDATA[".
+    private static let sectionStart: [UInt8] = [0x5B, 0x43, 0x44, 0x41, 0x54, 0x41, 0x5B]
+
+    /// Replaces the reference at "&" if this piece holds all of it. Returns the index after it.
+    mutating func readWholeReference(_ bytes: [UInt8], from first: Int) -> Int {
+        guard first + 1 < bytes.count else { return first }
+        let isReference = XMLCharacters.isName(bytes[first + 1]) || bytes[first + 1] == 0x23
+        if !isReference {
+            note("'&' without a reference")
+            takeCharacter(0x26)
+            advance(0x26)
+            return first + 1
+        }
+        let limit = min(bytes.count, first + XMLEntities.shortByteCount)
+        var end = first + 2
+        while end < limit, bytes[end] != 0x3B {
+            guard XMLCharacters.isName(bytes[end]) else { return first }
+            end += 1
+        }
+        guard end < limit, let scalar = entities.common(bytes[(first + 1)..<end]) else { return first }
+        if elements.isReported || elements.innermost == nil { XMLCharacters.append(scalar, to: &text) }
+        // A reference has no line break and no character beyond ASCII.
+        place.column += end + 1 - first
+        return end + 1
+    }
+
+    private mutating func take(_ piece: ArraySlice<UInt8>, hasControls: Bool) {
+        let isKept = elements.isReported || elements.innermost == nil
+        guard hasControls, isKept else {
+            if isKept { text += piece }
+            return advance(past: piece)
+        }
+        for byte in piece {
+            takeCharacter(byte)
+            advance(byte)
+        }
+    }
+
+    /// Takes a character that may be a control character. Carriage returns are dropped (XML 1.0 §2.11).
+    ///
+    /// - Parameter place: The position of the character; `nil` for the current one.
+    mutating func takeCharacter(_ byte: UInt8, at place: XMLPlace? = nil) {
+        guard elements.isReported || elements.innermost == nil, byte != 0x0D else { return }
+        if byte < 0x20, byte != 0x0A, byte != 0x09 { note("a control character", at: place) } else { text.append(byte) }
+    }
+
+    mutating func skip(_ bytes: [UInt8], from first: Int, until isEnd: (UInt8) -> Bool) -> Int {
+        var index = first
+        while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
+        if index > first {
+            progress = 0
+            advance(past: bytes[first..<index])
+        }
+        return index
+    }
+
+    private mutating func advance(past piece: ArraySlice<UInt8>) {
+        var (line, column) = (place.line, place.column)
+        for byte in piece {
+            if byte == 0x0A {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        place = XMLPlace(line: line, column: column)
+    }
+}

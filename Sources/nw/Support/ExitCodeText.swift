@@ -1,0 +1,35 @@
+/// The exit codes in the help of commands that share them.
+enum ExitCodeText {
+    /// The codes of a command that lists none.
+    static let standard = """
+        Exit codes:
+          0         success
+          1         failure; standard error has one line with the reason
+          64        usage error
+          130, 143  ended by SIGINT or SIGTERM
+        """
+
+    /// The codes of `nw download` and `nw upload`.
+    static let transfer = """
+        Exit codes:
+          0         success
+          1 to 63   as of nw http
+          64        usage error
+          130, 143  ended by SIGINT or SIGTERM
+        """
+
+    /// The codes of a server.
+    ///
+    /// - Parameters:
+    ///   - needs: The resources that the server needs to start.
+    ///   - ending: The work in progress when the server ends.
+    static func server(needs: String, ending: String) -> String {
+        """
+        Exit codes:
+          1         \(needs) cannot be used
+          64        usage error
+          130, 143  ended by SIGINT or SIGTERM; \(ending) had 2 seconds
+                    to end
+        """
+    }
+}

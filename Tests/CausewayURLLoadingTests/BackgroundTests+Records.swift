@@ -1,0 +1,99 @@
+import CausewayProtocols
+import CausewaySystem
+import Foundation
+import Testing
+
+@testable import CausewayURLLoading
+
+/// Records of tasks and sessions in files.
+extension BackgroundTests {
+    @Test("A damaged record is reported, and never read")
+    func damage() async throws {
+        var record = record(5, upload: "/a")
+        record.uploadState = Data([1, 2, 3])
+        let file = try #require(record.encoded)
+        #expect(TransferRecord(file, identifier: 5) != nil && TransferRecord(file, identifier: 6) == nil)
+        let foreign = URLRequest(url: URL(fileURLWithPath: "/etc/passwd"))
+        let other = try #require(TransferRecord(identifier: 5, request: foreign, uploadPath: nil).encoded)
+        #expect(TransferRecord(other, identifier: 5) == nil)
+        for index in file.indices {
+            var damaged = file
+            damaged[index] ^= 1 << UInt8(index % 8)
+            #expect(TransferRecord(damaged, identifier: 5) == nil)
+            #expect(TransferRecord(Array(file[..<index]), identifier: 5) == nil)
+        }
+        try FileManager.default.createDirectory(
+            atPath: directory.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let place = directory.path + "/program/test"
+        let store = try #require(TransferStore(place))
+        try Data(file.dropLast()).write(to: URL(fileURLWithPath: place + "/task-5"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place + "/task-5")
+        let transfers = BackgroundTransfers(root: directory.path)
+        let found = try #require(transfers.sessions().first)
+        #expect(found.damaged == ["task-5"] && found.items.isEmpty && found.activity == nil)
+        let calls = Calls()
+        let session = URLSession(configuration: configuration, delegate: calls, transfersIn: place)
+        #expect(session.downloadTask(with: url).taskIdentifier == 6)
+        #expect(transfers.sessions().first?.activity == "program" && !transfers.remove(found))
+        session.invalidateAndCancel()
+        await calls.wait(for: 2)
+        #expect(!store.isLocked(.owner) && transfers.remove(found) && transfers.sessions().isEmpty)
+    }
+
+    @Test(
+        "A property list with other values is no record",
+        arguments: ["identifier", "stageName", "content", "request", "options"])
+    func otherValues(_ key: String) throws {
+        let changes: [String: Any] = [
+            "identifier": -1, "stageName": 7, "content": "x", "request": [String: String](), "options": ["priority": 9],
+        ]
+        let file = try #require(record(5).encoded)
+        let start = try #require(file.firstIndex(of: 0x0A)) + 1
+        var list = try #require(
+            try PropertyListSerialization.propertyList(from: Data(file[start...]), format: nil) as? [String: Any])
+        list[key] = changes[key]
+        let body = Array(try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0))
+        let digits = String(CacheChecksum.of(body), radix: 16)
+        let sum = Array((String(repeating: "0", count: 16 - digits.count) + digits).utf8)
+        #expect(TransferRecord(Array("causeway transfer 1 ".utf8) + sum + [0x0A] + body, identifier: 5) == nil)
+    }
+
+    @Test("The stored settings make an equal session, unless they cannot be stored")
+    func sessionRecord() throws {
+        var settings = settings
+        settings.timeouts.request = 9
+        settings.timeouts.resource = .infinity
+        settings.access.options.remove(.allowsExpensiveAccess)
+        settings.transport.minimumTLSVersion = .TLSv13
+        settings.transport.proxyDictionary = [:]
+        settings.http.additionalFields = ["X-Name": "value"]
+        let record = SessionRecord(settings, program: "p")
+        try store().write(record)
+        let read = try #require(try store().session)
+        #expect(read == record && read.isComplete)
+        let made = read.settings(stores: nil)
+        #expect(made.timeouts.request == 9 && made.transport.minimumTLSVersion == .TLSv13)
+        #expect(made.http.additionalFields?["X-Name"] as? String == "value" && made.transport.proxyDictionary != nil)
+        #expect(made.access.waitsForConnectivity && made.background.identifier == "test")
+        #expect(SessionRecord(made, program: "p") == record)
+        settings.transport.proxyDictionary = ["HTTPEnable": 1]
+        #expect(!SessionRecord(settings, program: "p").isComplete)
+        settings.transport.proxyDictionary = nil
+        settings.stores.cookies = HTTPCookieStorage()
+        #expect(!SessionRecord(settings, program: "p").isComplete)
+    }
+
+    @Test("A session has one directory for each program or container, and identifier")
+    func directories() {
+        #expect(BackgroundDirectory.root(in: ["HOME": "/h"]) == "/h/.local/state/causeway/sessions")
+        #expect(BackgroundDirectory.root(in: ["HOME": "/h", "XDG_STATE_HOME": "/s"]) == "/s/causeway/sessions")
+        #expect(BackgroundDirectory.root(in: ["HOME": "h", "XDG_STATE_HOME": "s"]) == nil)
+        #expect(StoreDirectory.distinctComponent("a.b-c") == "a.b-c")
+        let names = [
+            "a/b", "a_b", "a:b", "..", ".", "", "x", String(repeating: "x", count: 300),
+            String(repeating: "x", count: 301),
+        ]
+        #expect(Set(names.map { StoreDirectory.distinctComponent($0) }).count == names.count)
+        #expect(names.allSatisfy { StoreDirectory.distinctComponent($0).utf8.count < 200 })
+    }
+}

@@ -1,0 +1,111 @@
+import CausewaySystem
+import CausewayURLLoading
+import Foundation
+import Testing
+
+extension Loopback {
+    @Suite("URLSession: what the stores keep (§10, §11, §16)")
+    struct URLSessionStoreTests {
+        private static func request(_ server: ScriptedServer, _ path: String) throws -> URLRequest {
+            URLRequest(url: try #require(URL(string: server.uri(path))))
+        }
+
+        @Test("§10: a request that does not handle cookies neither sends nor stores any, in each hop and challenge")
+        func unhandledCookies() async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                let fields = ["Set-Cookie: \(request.target.dropFirst())=1"]
+                switch request.target {
+                case "/first": return reply("302 Found", fields + ["Location: /second"])
+                case "/second": return reply("401 No", fields + ["WWW-Authenticate: Other realm=\"r\""])
+                default: return reply("200 OK", fields)
+                }
+            }
+            let session = privateSession()
+            var request = try Self.request(server, "/first")
+            request.httpShouldHandleCookies = false
+            _ = try await session.data(for: request)
+            let storage = try #require(session.configuration.httpCookieStorage)
+            #expect(storage.cookies?.isEmpty == true)
+            // With cookies, each hop stores its own, and the next one sends them.
+            _ = try await session.data(for: try Self.request(server, "/first"))
+            #expect(Set(storage.cookies?.map(\.name) ?? []) == ["first", "second"])
+            request = try Self.request(server, "/third")
+            request.httpShouldHandleCookies = false
+            _ = try await session.data(for: request)
+            #expect(requests.all.map { $0["cookie"] } == [nil, nil, nil, "first=1", nil])
+            #expect(storage.cookies?.count == 2)
+            session.invalidateAndCancel()
+        }
+
+        @Test("§11: the key of a response has no fragment; 'private' and credentials do not prevent that it is stored")
+        func key() async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { _ in
+                reply("200 OK", ["Cache-Control: private, max-age=60"], "\(requests.all.count)")
+            }
+            let session = privateSession { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
+            for path in ["/a", "/a#one", "/a#two", "/a?", "/b"] {
+                var request = try Self.request(server, path)
+                request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+                _ = try await session.data(for: request)
+            }
+            #expect(requests.all.map(\.target) == ["/a", "/a?", "/b"])
+            session.invalidateAndCancel()
+        }
+
+        @Test("§16: each transaction of a redirect has its dates in order; one from the cache has none of a connection")
+        func dates() async throws {
+            let server = try echoServer { request in
+                request.target == "/old"
+                    ? reply("302 Found", ["Location: /new"]) : reply("200 OK", ["Cache-Control: max-age=60"], "x")
+            }
+            let metrics = StoreMetricsDelegate()
+            let session = privateSession(metrics) {
+                $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+            }
+            for path in ["/old", "/new"] {
+                session.dataTask(with: try Self.request(server, path)).resume()
+                await metrics.next()
+            }
+            let transactions = metrics.all.flatMap(\.transactionMetrics)
+            #expect(transactions.map(\.resourceFetchType) == [.networkLoad, .networkLoad, .localCache])
+            for transaction in transactions {
+                let connection = [
+                    transaction.domainLookupStartDate, transaction.domainLookupEndDate, transaction.connectStartDate,
+                    transaction.connectEndDate,
+                ].compactMap(\.self)
+                let isNew = transaction.resourceFetchType == .networkLoad && !transaction.isReusedConnection
+                #expect(isNew ? connection.count >= 2 : connection.isEmpty)
+                let dates =
+                    [transaction.fetchStartDate].compactMap(\.self) + connection
+                    + [
+                        transaction.requestStartDate, transaction.requestEndDate, transaction.responseStartDate,
+                        transaction.responseEndDate,
+                    ].compactMap(\.self)
+                #expect(dates == dates.sorted())
+                #expect(transaction.secureConnectionStartDate == nil)
+            }
+            session.invalidateAndCancel()
+        }
+    }
+}
+
+/// Collects the metrics of tasks.
+private final class StoreMetricsDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let collected = LockedValue<[URLSessionTaskMetrics]>([])
+    private let (arrivals, feed) = AsyncStream<Void>.makeStream()
+
+    var all: [URLSessionTaskMetrics] { collected.withLock { $0 } }
+
+    /// Waits for the end of a task.
+    func next() async { for await _ in arrivals { return } }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        collected.withLock { $0.append(metrics) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        feed.yield()
+    }
+}
