@@ -75,6 +75,8 @@ let package = Package(
         .library(name: "CausewayClient", targets: ["CausewayClient"]),
         .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
         .library(name: "CausewayFeeds", targets: ["CausewayFeeds"]),
+        .library(name: "CausewayImages", targets: ["CausewayImages"]),
+        .executable(name: "causeway-image-decoder", targets: ["causeway-image-decoder"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
@@ -103,7 +105,9 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
-        .target(name: "CCausewayLinux"),
+        // Opens libraries at run time. It needs nothing of Swift, as the image decoder.
+        .target(name: "CCausewayLibrary"),
+        .target(name: "CCausewayLinux", dependencies: ["CCausewayLibrary"]),
         .target(name: "CCausewayPAC", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewaySystem",
@@ -201,11 +205,24 @@ let package = Package(
             name: "CausewayFeedFormats", dependencies: ["CCausewayText", "CausewayXML"], swiftSettings: house),
         .target(
             name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayURLLoading"], swiftSettings: house),
+        // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
+        // beside each program that loads images.
+        .target(name: "CCausewayImages", dependencies: ["CCausewayLibrary"]),
+        .executableTarget(name: "causeway-image-decoder", dependencies: ["CCausewayImages"]),
+        .target(name: "CausewayImageFormats", swiftSettings: pure),
+        .target(
+            name: "CausewayImages",
+            dependencies: [
+                "CausewayImageFormats", "CausewaySystem", "CausewayURLLoading", "CausewayWire",
+                "causeway-image-decoder",
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayClient", "CausewayFeeds", "CausewayHTTP", "CausewayHTTPServer",
-                "CausewayLines", "CausewayPackets",
+                "Causeway", "CausewayCapture", "CausewayClient", "CausewayFeeds", "CausewayHTTP",
+                "CausewayHTTPServer", "CausewayLines", "CausewayPackets", "CCausewayImages", "CausewayImageFormats",
+                "CausewayImages",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -220,8 +237,8 @@ let package = Package(
         .target(
             name: "CausewayExercises",
             dependencies: [
-                "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayProtocols", "CausewayTestKit",
-                "CausewayTLS",
+                "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayImageFormats", "CausewayProtocols",
+                "CausewayTestKit", "CausewayTLS",
                 "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -305,6 +322,13 @@ let package = Package(
         .testTarget(
             name: "CausewayFeedsTests",
             dependencies: ["CausewayFeedFormats", "CausewayFeeds", "CausewayURLLoading", "CausewayXML"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayImagesTests",
+            dependencies: [
+                "CausewayExercises", "CausewayImageFormats", "CausewayImages", "CausewaySystem",
+                "CausewayTestKit", "CausewayURLLoading",
+            ],
             swiftSettings: house),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),

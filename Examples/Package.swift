@@ -39,6 +39,9 @@ let package = Package(
                 name: "FeedFollower", dependencies: [.product(name: "CausewayFeeds", package: "causeway")],
                 path: "FeedFollower"),
             .executableTarget(
+                name: "ImageList", dependencies: [.product(name: "CausewayImages", package: "causeway")],
+                path: "ImageList"),
+            .executableTarget(
                 name: "HTTPHello",
                 dependencies: [
                     .product(name: "Causeway", package: "causeway"),

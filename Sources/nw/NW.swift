@@ -26,6 +26,7 @@ struct NW: AsyncParsableCommand {
               nw upload a.jpg http://host/photos     upload files
               nw feed https://example.com/rss        list the items of a feed
               nw search jimmy buffett                search for albums
+              nw image https://example.com/a.jpg     show an image
               nw interfaces --json                   list addresses, DNS servers
               nw path --watch                        follow the network path
               nw status example.com 443 --connect    follow a connection
@@ -81,7 +82,8 @@ struct NW: AsyncParsableCommand {
         BridgeCommand.self, BrowseCommand.self, ByteOrderCommand.self, CaptureCommand.self, CatCommand.self,
         ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self, DownloadCommand.self,
         EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
-        InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
+        ImageCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self,
+        PathCommand.self,
         PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self,
         RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SearchCommand.self, SendCommand.self,
         ServeCommand.self,

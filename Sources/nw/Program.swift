@@ -1,4 +1,5 @@
 import ArgumentParser
+import CCausewayImages
 import CausewayRuntime
 import CausewaySystem
 import Dispatch
@@ -10,6 +11,7 @@ import Dispatch
 @main
 enum Program {
     static func main() {
+        serveAsDecoder()
         do {
             let command = try understood()
             guard let asynchronous = command as? any AsyncParsableCommand else {
@@ -21,6 +23,12 @@ enum Program {
         // The main thread runs the main queue until the command ends the process, unless an event loop takes over the main thread.
         Engine.keepPromise()
         dispatchMain()
+    }
+
+    /// Becomes an image decoder if another process of this tool has started it as one. Nothing else of the tool runs in such a process.
+    private static func serveAsDecoder() {
+        guard CommandLine.argc > 1, CommandLine.arguments[1] == ImageSource.decoderWord else { return }
+        exit(cw_image_decoder_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1))
     }
 
     /// Parses the arguments with the named command only: loading all thirty commands takes as long as parsing one. If this parsing fails,

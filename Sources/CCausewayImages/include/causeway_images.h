@@ -1,0 +1,64 @@
+// The image decoder: a program that decodes images of unknown origin by libjpeg, libpng and libwebp. The libraries are loaded at run time.
+// The program gives up all rights that it does not need before it reads the first image.
+#ifndef CAUSEWAY_IMAGES_H
+#define CAUSEWAY_IMAGES_H
+
+#include <stdint.h>
+
+enum { CW_IMAGE_REQUEST_MAGIC = 0x31495743, CW_IMAGE_REPLY_MAGIC = 0x31525743 };
+
+/// The formats, in requests.
+enum { CW_IMAGE_JPEG = 1, CW_IMAGE_PNG = 2, CW_IMAGE_WEBP = 3 };
+
+/// The outcomes, in replies.
+enum {
+    CW_IMAGE_DECODED = 0,
+    CW_IMAGE_MALFORMED = 1,
+    CW_IMAGE_TOO_LARGE = 2,
+    CW_IMAGE_UNSUPPORTED = 3,
+    /// A library is not installed. The text names its packages.
+    CW_IMAGE_NO_LIBRARY = 4,
+    CW_IMAGE_NO_MEMORY = 5,
+    /// The program could not give up its rights, and decodes nothing.
+    CW_IMAGE_NOT_CONFINED = 6,
+};
+
+/// In replies: the end of the file is missing, or a part is damaged. The image is decoded as far as possible.
+enum { CW_IMAGE_INCOMPLETE = 1 };
+/// In replies: no pixel is transparent.
+enum { CW_IMAGE_OPAQUE = 2 };
+
+/// A request, in the byte order of the machine. The bytes of the image follow.
+struct cw_image_request {
+    uint32_t magic;
+    uint32_t format;
+    uint32_t byte_count;
+    /// The size that the program needs; 0 for the full size. A larger image may be decoded at a half, a quarter or an eighth of its size,
+    /// but not below this.
+    uint32_t wanted_width;
+    uint32_t wanted_height;
+    uint32_t maximum_dimension;
+    uint32_t maximum_pixels;
+    uint32_t reserved;
+};
+
+/// A reply. Rows of pixels without gaps follow, 4 bytes each: red, green, blue, alpha. After a failure a text follows.
+struct cw_image_reply {
+    uint32_t magic;
+    uint32_t status;
+    uint32_t width;
+    uint32_t height;
+    /// The size in the file.
+    uint32_t full_width;
+    uint32_t full_height;
+    uint32_t flags;
+    uint32_t byte_count;
+};
+
+/// Serves requests on standard input, which is a socket, until its end. The first two arguments are limits: memory in MiB, processor time
+/// in seconds.
+///
+/// Returns the exit code of the program.
+int cw_image_decoder_main(int argc, char **argv);
+
+#endif

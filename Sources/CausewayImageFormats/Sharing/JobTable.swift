@@ -1,0 +1,96 @@
+/// Which callers wait for which job: equal requests share one, in which each caller has a place and a priority.
+///
+/// The table runs nothing. Its owner starts and cancels jobs and resumes callers, as the results tell.
+package struct JobTable<Key: Hashable & Sendable>: Sendable {
+    package typealias JobID = UInt64
+    package typealias CallerID = UInt64
+
+    /// The consequence of a caller leaving or changing its priority.
+    package enum Change: Equatable, Sendable {
+        case none
+        /// The priority of a job has changed.
+        case priority(JobID, ImagePriority)
+        /// Nothing waits for a job. Cancel it.
+        case abandoned(JobID)
+    }
+
+    private struct Job: Sendable {
+        var key: Key
+        var priority: ImagePriority
+        var callers: [CallerID: ImagePriority]
+    }
+
+    private var jobs: [JobID: Job] = [:]
+    private var open: [Key: JobID] = [:]
+    private var places: [CallerID: JobID] = [:]
+    private var lastJob: JobID = 0
+
+    package init() {}
+
+    /// The number of callers that wait.
+    package var callerCount: Int { places.count }
+
+    /// Adds a caller.
+    ///
+    /// - Returns: The job, whether it is new, so that it must be started, and whether its priority rose.
+    package mutating func join(
+        _ key: Key, as caller: CallerID, priority: ImagePriority
+    ) -> (job: JobID, isNew: Bool, change: Change) {
+        if let id = open[key] {
+            jobs[id]?.callers[caller] = priority
+            places[caller] = id
+            return (id, false, refresh(id))
+        }
+        lastJob += 1
+        jobs[lastJob] = Job(key: key, priority: priority, callers: [caller: priority])
+        open[key] = lastJob
+        places[caller] = lastJob
+        return (lastJob, true, .none)
+    }
+
+    /// Changes the priority of a caller that waits.
+    package mutating func prioritize(_ caller: CallerID, _ priority: ImagePriority) -> Change {
+        guard let id = places[caller] else { return .none }
+        jobs[id]?.callers[caller] = priority
+        return refresh(id)
+    }
+
+    /// Removes a caller that was cancelled.
+    package mutating func leave(_ caller: CallerID) -> Change {
+        guard let id = places.removeValue(forKey: caller) else { return .none }
+        jobs[id]?.callers[caller] = nil
+        guard let job = jobs[id], job.callers.isEmpty else { return refresh(id) }
+        close(id, job.key)
+        return .abandoned(id)
+    }
+
+    /// Ends a job.
+    ///
+    /// - Returns: The callers to resume; none if the job was abandoned or has ended.
+    package mutating func ended(_ id: JobID) -> [CallerID] {
+        guard let job = jobs[id] else { return [] }
+        for caller in job.callers.keys { places[caller] = nil }
+        close(id, job.key)
+        return Array(job.callers.keys)
+    }
+
+    /// The callers of a job.
+    package func callers(of id: JobID) -> [CallerID] { jobs[id].map { Array($0.callers.keys) } ?? [] }
+
+    /// Whether callers wait for a job.
+    package func isWanted(_ id: JobID) -> Bool { jobs[id] != nil }
+
+    private mutating func close(_ id: JobID, _ key: Key) {
+        jobs[id] = nil
+        if open[key] == id { open[key] = nil }
+    }
+
+    /// The priority of a job is the highest of its callers.
+    private mutating func refresh(_ id: JobID) -> Change {
+        guard let job = jobs[id], let priority = job.callers.values.max(), priority != job.priority else {
+            return .none
+        }
+        jobs[id]?.priority = priority
+        return .priority(id, priority)
+    }
+}

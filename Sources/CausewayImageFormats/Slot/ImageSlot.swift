@@ -1,0 +1,144 @@
+internal import Synchronization
+
+/// The place of one image in a user interface: an image view, a row of a list, a state of a button.
+///
+/// The slot performs no I/O. It decides what to draw while images arrive late, out of order or not at all: each request has a
+/// ``Ticket``, and an image is accepted only with the ticket of the latest request. `ImageBinding` connects a slot with an `ImageLoader`.
+///
+/// ```swift
+/// var slot = ImageSlot<URL, Picture>(placeholder: grey, fade: .milliseconds(250))
+/// let ticket = slot.begin(url)
+/// // later, in any order
+/// slot.finish(.success(picture), for: ticket, wasLoaded: true, at: now)
+/// ```
+public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
+    /// Identifies a request of a slot. No two requests of a process have equal tickets.
+    public struct Ticket: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    /// The state of the slot.
+    public enum State: Sendable {
+        /// No image is wanted.
+        case empty
+        /// An image is on its way. A preview may be there already.
+        case loading(preview: Picture?)
+        /// The image is there.
+        case image(Picture)
+        /// There is no image.
+        case failed(any Error)
+    }
+
+    /// The state.
+    public private(set) var state = State.empty
+    /// The image that is wanted.
+    public private(set) var id: ID?
+    /// Drawn until an image is there.
+    public let placeholder: Picture?
+    /// Drawn after a failure.
+    public let failurePicture: Picture?
+    /// The time over which a loaded image becomes visible.
+    public let fade: Duration
+    private var ticket: Ticket?
+    private var fadeStart: Duration?
+
+    /// Makes an empty slot.
+    ///
+    /// - Parameters:
+    ///   - placeholder: Drawn until an image is there.
+    ///   - failurePicture: Drawn after a failure. The default is the placeholder.
+    ///   - fade: The time over which a loaded image becomes visible. An image from memory is visible at once.
+    public init(placeholder: Picture? = nil, failurePicture: Picture? = nil, fade: Duration = .zero) {
+        self.placeholder = placeholder
+        self.failurePicture = failurePicture ?? placeholder
+        self.fade = max(fade, .zero)
+    }
+
+    /// The picture to draw.
+    public var picture: Picture? {
+        switch state {
+        case .empty: placeholder
+        case .loading(let preview): preview ?? placeholder
+        case .image(let picture): picture
+        case .failed: failurePicture
+        }
+    }
+
+    /// Begins a request. Images of earlier requests are not accepted any more, and the placeholder is drawn.
+    public mutating func begin(_ id: ID) -> Ticket {
+        let ticket = Ticket(number: Tickets.last.wrappingAdd(1, ordering: .relaxed).newValue)
+        self.id = id
+        self.ticket = ticket
+        state = .loading(preview: nil)
+        fadeStart = nil
+        return ticket
+    }
+
+    /// Begins a request, unless the slot already shows or loads this image.
+    ///
+    /// - Returns: `nil` if there is nothing to load.
+    public mutating func beginIfNeeded(_ id: ID) -> Ticket? {
+        if id == self.id {
+            switch state {
+            case .loading, .image: return nil
+            case .empty, .failed: break
+            }
+        }
+        return begin(id)
+    }
+
+    /// Empties the slot, for example because its row is reused. Images of earlier requests are not accepted any more.
+    public mutating func clear() {
+        (id, ticket, fadeStart) = (nil, nil, nil)
+        state = .empty
+    }
+
+    /// Returns whether the slot waits for the result of a request.
+    public func accepts(_ ticket: Ticket) -> Bool { ticket == self.ticket }
+
+    /// Takes a preview. Returns whether the slot has changed: a late preview has no effect.
+    @discardableResult
+    public mutating func preview(_ picture: Picture, for ticket: Ticket) -> Bool {
+        guard ticket == self.ticket, case .loading = state else { return false }
+        state = .loading(preview: picture)
+        return true
+    }
+
+    /// Takes the result of a request. Returns whether the slot has changed: a late result has no effect.
+    ///
+    /// - Parameters:
+    ///   - result: The image, or the reason why there is none.
+    ///   - ticket: The ticket of the request.
+    ///   - wasLoaded: `false` if the image was in memory. It is then visible at once.
+    ///   - now: The time, measured from any fixed instant.
+    @discardableResult
+    public mutating func finish(
+        _ result: Result<Picture, any Error>, for ticket: Ticket, wasLoaded: Bool = true, at now: Duration = .zero
+    ) -> Bool {
+        guard ticket == self.ticket, case .loading = state else { return false }
+        self.ticket = nil
+        switch result {
+        case .success(let picture):
+            state = .image(picture)
+            fadeStart = wasLoaded && fade > .zero ? now : nil
+        case .failure(let error):
+            state = .failed(error)
+        }
+        return true
+    }
+
+    /// Returns how visible the image is, from 0 to 1. Below 1, the placeholder is drawn under it.
+    ///
+    /// - Parameter now: The time, measured as for ``finish(_:for:wasLoaded:at:)``.
+    public func opacity(at now: Duration) -> Double {
+        guard case .image = state, let fadeStart else { return 1 }
+        return min(1, max(0, (now - fadeStart) / fade))
+    }
+
+    /// Returns whether the image becomes visible at a time, so that it must be drawn again.
+    public func isFading(at now: Duration) -> Bool { opacity(at: now) < 1 }
+}
+
+private enum Tickets {
+    static let last = Atomic<UInt64>(0)
+}

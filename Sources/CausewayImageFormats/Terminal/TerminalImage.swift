@@ -1,0 +1,108 @@
+/// Images as bytes for terminals.
+package enum TerminalImage {
+    /// How a terminal shows images.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The protocol of the terminal kitty: the pixels themselves.
+        case kitty
+        /// Sixels of the VT340: at most 240 colours.
+        case sixel
+        /// Two pixels in each character, with colours of 24 bits.
+        case blocks
+        /// Two pixels in each character, with the 256 colours of xterm.
+        case blocks256
+    }
+
+    /// Chooses what a terminal supports, from the variables of the environment.
+    package static func kind(environment: [String: String]) -> Kind {
+        let term = environment["TERM"] ?? ""
+        let program = environment["TERM_PROGRAM"] ?? ""
+        // A multiplexer passes none of the graphics on.
+        let isMultiplexed = environment["TMUX"] != nil || term.hasPrefix("screen") || term.hasPrefix("tmux")
+        if !isMultiplexed {
+            if environment["KITTY_WINDOW_ID"] != nil || term.contains("kitty") || term.contains("ghostty")
+                || program == "ghostty" || program == "WezTerm"
+            {
+                return .kitty
+            }
+            if term.contains("sixel") || term.hasPrefix("mlterm") || term.hasPrefix("foot") || term.hasPrefix("yaft") {
+                return .sixel
+            }
+        }
+        let colour = environment["COLORTERM"] ?? ""
+        return colour == "truecolor" || colour == "24bit" || term.contains("direct") ? .blocks : .blocks256
+    }
+
+    /// Returns the bytes that show an image.
+    ///
+    /// - Parameter columns: The number of columns for kitty, which scales the image itself.
+    package static func bytes(_ bitmap: Bitmap, as kind: Kind, columns: Int) -> [UInt8] {
+        switch kind {
+        case .kitty: Kitty.bytes(bitmap, columns: columns)
+        case .sixel: Sixel.bytes(bitmap)
+        case .blocks: HalfBlocks.bytes(bitmap, hasAllColours: true)
+        case .blocks256: HalfBlocks.bytes(bitmap, hasAllColours: false)
+        }
+    }
+}
+
+/// The upper half of a character cell has the colour of the text, the lower half that of the background.
+private enum HalfBlocks {
+    static func bytes(_ bitmap: Bitmap, hasAllColours: Bool) -> [UInt8] {
+        var out: [UInt8] = []
+        for y in stride(from: 0, to: bitmap.height, by: 2) {
+            for x in 0..<bitmap.width {
+                let (upper, lower) = (bitmap[x, y], bitmap[x, y + 1])
+                switch (upper.alpha >= 128, lower.alpha >= 128) {
+                case (false, false): out += "\u{1B}[0m ".utf8
+                case (true, false): out += "\u{1B}[0;38;\(colour(upper, hasAllColours))m\u{2580}".utf8
+                case (false, true): out += "\u{1B}[0;38;\(colour(lower, hasAllColours))m\u{2584}".utf8
+                case (true, true):
+                    out +=
+                        "\u{1B}[38;\(colour(upper, hasAllColours));48;\(colour(lower, hasAllColours))m\u{2580}".utf8
+                }
+            }
+            out += "\u{1B}[0m\n".utf8
+        }
+        return out
+    }
+
+    private static func colour(_ pixel: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8), _ isFull: Bool) -> String
+    {
+        if isFull { return "2;\(pixel.red);\(pixel.green);\(pixel.blue)" }
+        // The cube of 6 x 6 x 6 colours.
+        let parts = [pixel.red, pixel.green, pixel.blue].map { (Int($0) * 5 + 127) / 255 }
+        return "5;\(16 + parts[0] * 36 + parts[1] * 6 + parts[2])"
+    }
+}
+
+private enum Kitty {
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let chunk = 4096
+
+    static func bytes(_ bitmap: Bitmap, columns: Int) -> [UInt8] {
+        let text = base64(bitmap.pixels)
+        var out: [UInt8] = []
+        for start in stride(from: 0, to: text.count, by: chunk) {
+            let end = min(start + chunk, text.count)
+            // q=2: the terminal sends no answer, which would be taken for input.
+            let first = "a=T,f=32,s=\(bitmap.width),v=\(bitmap.height),c=\(columns),q=2,"
+            out += "\u{1B}_G\(start == 0 ? first : "")m=\(end < text.count ? 1 : 0);".utf8
+            out += text[start..<end]
+            out += "\u{1B}\\".utf8
+        }
+        return out + "\n".utf8
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let count = min(3, bytes.count - start)
+            let value = (0..<3).reduce(0) { $0 << 8 | ($1 < count ? Int(bytes[start + $1]) : 0) }
+            for part in 0..<4 {
+                out.append(part <= count ? letters[value >> (18 - 6 * part) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,55 @@
+/// The format of an image file, as its first bytes tell. Names and types of the server are not trusted.
+public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
+    case jpeg = "JPEG"
+    case png = "PNG"
+    case webp = "WebP"
+    /// Known, without a decoder.
+    case gif = "GIF"
+    /// Known, without a decoder.
+    case bmp = "BMP"
+    /// Known, without a decoder.
+    case tiff = "TIFF"
+    /// Known, without a decoder.
+    case avif = "AVIF"
+    /// Known, without a decoder.
+    case heic = "HEIC"
+    /// Known, without a decoder.
+    case svg = "SVG"
+
+    /// Recognizes a format by the first bytes of a file; `nil` if it is none of these. 16 bytes suffice, 256 for SVG.
+    public init?(firstBytes bytes: some Collection<UInt8>) {
+        let start = Array(bytes.prefix(256))
+        func has(_ text: String, at offset: Int) -> Bool {
+            start.count >= offset + text.utf8.count && start[offset...].starts(with: text.utf8)
+        }
+        if start.starts(with: [0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if has("RIFF", at: 0), has("WEBP", at: 8) {
+            self = .webp
+        } else if has("GIF8", at: 0) {
+            self = .gif
+        } else if has("BM", at: 0) {
+            self = .bmp
+        } else if start.starts(with: [0x49, 0x49, 0x2A, 0]) || start.starts(with: [0x4D, 0x4D, 0, 0x2A]) {
+            self = .tiff
+        } else if has("ftypavif", at: 4) || has("ftypavis", at: 4) {
+            self = .avif
+        } else if has("ftyphei", at: 4) || has("ftyphev", at: 4) || has("ftypmif1", at: 4) {
+            self = .heic
+        } else if String(decoding: start, as: UTF8.self).contains("<svg") {
+            self = .svg
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the decoder of this library reads the format.
+    public var isSupported: Bool {
+        switch self {
+        case .jpeg, .png, .webp: true
+        case .gif, .bmp, .tiff, .avif, .heic, .svg: false
+        }
+    }
+}

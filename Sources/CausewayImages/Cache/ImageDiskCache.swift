@@ -1,0 +1,173 @@
+public import CausewayImageFormats
+internal import CausewaySystem
+internal import CausewayWire
+internal import Dispatch
+public import Foundation
+
+/// Images on disk, in an own directory for each loader that has one.
+///
+/// The files have the bytes of the server and the facts for conditional requests. They outlive the program. A file is replaced as a whole, so that a kill at any moment leaves the old or the new one; a checksum finds what a failure of power
+/// damages. Symbolic links, files of other users and files with other names are neither read nor removed.
+public final class ImageDiskCache: Sendable {
+    private static let suffix = ".image"
+
+    private struct State {
+        var index: RecencyCache<String, Bool>
+        var isListed = false
+    }
+
+    private let directory: PrivateDirectory
+    private let maximumFile: Int
+    private let state: LockedValue<State>
+    private let queue = DispatchQueue(label: "causeway.images.disk", qos: .utility)
+    /// Seconds since 1970. Tests replace it.
+    private let now: @Sendable () -> Int64
+
+    /// Opens a directory, and creates it if needed. No other program should store files there.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory. Only its user may have access.
+    ///   - limits: The bounds. The default is 256 MiB in 10,000 files; a cost of 0 stores nothing.
+    /// - Throws: ``/CausewayImageFormats/ImageError`` if it cannot be used: it cannot be created, belongs to another user, is a symbolic link,
+    ///   or other users have access.
+    public convenience init(
+        directory: URL, limits: ImageCacheLimits = ImageCacheLimits(cost: 256 * 1024 * 1024, count: 10_000)
+    ) throws(ImageError) {
+        try self.init(path: directory.path, limits: limits) { Int64(Date().timeIntervalSince1970) }
+    }
+
+    init(path: String, limits: ImageCacheLimits, now: @escaping @Sendable () -> Int64) throws(ImageError) {
+        guard let directory = PrivateDirectory(path) else {
+            throw ImageError(.cacheUnusable, "\(path) must be a directory to which only its user has access")
+        }
+        self.directory = directory
+        self.now = now
+        state = LockedValue(State(index: RecencyCache(limits: limits)))
+        let (sum, overflows) = limits.cost.addingReportingOverflow(CacheRecord.maximumHeader + 32)
+        maximumFile = overflows ? Int.max : sum
+    }
+
+    /// Returns what is stored for a key. A damaged file is removed.
+    func record(for key: String) async -> CacheRecord? {
+        await perform { [self] in
+            list()
+            let name = Self.name(key)
+            let isListed = state.withLock { $0.index.value(for: name, now: .seconds(now())) } != nil
+            guard let file = directory.read(name, limit: maximumFile) else {
+                _ = state.withLock { $0.index.remove(name) }
+                return nil
+            }
+            // Another process may have stored it meanwhile.
+            guard let record = CacheRecord(file.content), record.key == key, isListed || isYoung(record) else {
+                remove([name])
+                return nil
+            }
+            if !isListed { noteForeign(name, file) }
+            return record
+        }
+    }
+
+    /// Stores a record and removes others until the limits hold. Returns when the file is written.
+    func store(_ record: CacheRecord) async {
+        await perform { [self] in
+            list()
+            guard let header = record.header else { return }
+            let name = Self.name(record.key)
+            let cost = header.count + record.content.count
+            // First the index, so that the disk never holds more than the limit and one file.
+            let removed = state.withLock {
+                $0.index.store(true, for: name, cost: cost, stored: .seconds(record.stored))
+            }
+            remove(removed)
+            guard !removed.contains(name) else { return }
+            if !directory.replace(name, with: [header, record.content]) {
+                _ = state.withLock { $0.index.remove(name) }
+            }
+        }
+    }
+
+    /// Removes what is stored for a key.
+    func remove(_ key: String) async { await perform { [self] in remove([Self.name(key)]) } }
+
+    /// Removes all images of the cache. Other files stay.
+    ///
+    /// Cancellation: without effect.
+    public func removeAll() async {
+        await perform { [self] in
+            state.withLock { $0.index.removeAll() }
+            for entry in directory.list() where Self.isOwn(entry.name) { directory.remove(entry.name) }
+        }
+    }
+
+    /// Returns when everything that was stored before is written.
+    func flush() async { await perform {} }
+
+    /// Returns the number of files and bytes.
+    ///
+    /// Cancellation: without effect.
+    public func usage() async -> (count: Int, byteCount: Int) {
+        await perform { [self] in
+            list()
+            return state.withLock { ($0.index.count, $0.index.cost) }
+        }
+    }
+
+    // MARK: On the queue
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+    }
+
+    private func isYoung(_ record: CacheRecord) -> Bool {
+        guard let age = state.withLock({ $0.index.limits.age }) else { return true }
+        return .seconds(now()) - .seconds(record.stored) <= age
+    }
+
+    /// Counts a file that another process has stored.
+    private func noteForeign(_ name: String, _ file: (content: [UInt8], changed: Int64)) {
+        let removed = state.withLock {
+            $0.index.store(true, for: name, cost: file.content.count, stored: .nanoseconds(file.changed))
+        }
+        remove(removed)
+    }
+
+    /// Reads the directory once, and removes what exceeds the limits.
+    private func list() {
+        guard !state.withLock({ $0.isListed }) else { return }
+        let entries = directory.list()
+        directory.removeAbandoned(entries)
+        let removed = state.withLock { state -> [String] in
+            state.isListed = true
+            var removed: [String] = []
+            for entry in entries.sorted(by: { $0.changed < $1.changed }) where Self.isOwn(entry.name) {
+                let stored = Duration.nanoseconds(entry.changed)
+                removed += state.index.store(true, for: entry.name, cost: entry.size, stored: stored)
+            }
+            return removed + state.index.expire(now: .seconds(now()))
+        }
+        remove(removed)
+    }
+
+    private func remove(_ names: [String]) {
+        for name in names {
+            _ = state.withLock { $0.index.remove(name) }
+            directory.remove(name)
+        }
+    }
+
+    /// The name of a file tells nothing about the URL.
+    static func name(_ key: String) -> String {
+        var digest = SHA256()
+        let bytes = Array(key.utf8)
+        digest.update(bytes.span.bytes)
+        return digest.finish().map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined() + suffix
+    }
+
+    private static func isOwn(_ name: String) -> Bool {
+        name.hasSuffix(suffix) && name.utf8.count == 64 + suffix.utf8.count
+            && name.utf8.prefix(64).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}

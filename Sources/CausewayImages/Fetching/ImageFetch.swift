@@ -1,0 +1,92 @@
+internal import CausewaySystem
+internal import CausewayURLLoading
+internal import Foundation
+
+/// The head of a response.
+struct ResponseHead: Sendable {
+    var status = 200
+    var url: URL?
+    /// The fields, by name in lower case.
+    var fields: [String: String] = [:]
+
+    init(status: Int = 200, url: URL? = nil, fields: [String: String] = [:]) {
+        self.status = status
+        self.url = url
+        self.fields = fields
+    }
+
+    init(_ response: URLResponse) {
+        url = response.url
+        guard let response = response as? HTTPURLResponse else { return }
+        status = response.statusCode
+        for (name, value) in response.allHeaderFields {
+            if let name = name as? String, let value = value as? String { fields[name.lowercased()] = value }
+        }
+    }
+}
+
+/// Receives a response while it arrives.
+struct FetchSink: Sendable {
+    /// Takes the head. Returns whether the content is wanted.
+    let head: @Sendable (ResponseHead) -> Bool
+    /// Takes a piece of the content. Returns whether more is wanted.
+    let piece: @Sendable (Data) -> Bool
+}
+
+/// Sends a request and passes its response to a sink. Throws the error of the transfer; not if the sink wants no more. Tests replace it.
+typealias ImageFetch = @Sendable (URLRequest, FetchSink) async throws -> Void
+
+/// A fetch by a session.
+final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Void, any Error>?
+        var isStopped = false
+    }
+
+    private let sink: FetchSink
+    private let state = LockedValue(State())
+
+    private init(_ sink: FetchSink) { self.sink = sink }
+
+    /// Returns a function that fetches by a session.
+    ///
+    /// Cancellation: cancels the task and throws `URLError.cancelled`.
+    static func by(_ session: URLSession) -> ImageFetch {
+        { request, sink in
+            let fetch = SessionFetch(sink)
+            let task = session.dataTask(with: request)
+            task.delegate = fetch
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    fetch.state.withLock { $0.continuation = continuation }
+                    task.resume()
+                }
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let isWanted = sink.head(ResponseHead(response))
+        if !isWanted { state.withLock { $0.isStopped = true } }
+        completionHandler(isWanted ? .allow : .cancel)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard !state.withLock({ $0.isStopped }), !sink.piece(data) else { return }
+        state.withLock { $0.isStopped = true }
+        dataTask.cancel()
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let (continuation, isStopped) = state.withLock { state in
+            defer { state.continuation = nil }
+            return (state.continuation, state.isStopped)
+        }
+        if let error, !isStopped { continuation?.resume(throwing: error) } else { continuation?.resume() }
+    }
+}

@@ -1,0 +1,59 @@
+internal import CausewayImageFormats
+internal import CausewaySystem
+
+/// Lets a limited number of jobs run at the same time, the most urgent first.
+final class PriorityGate: Sendable {
+    private struct State {
+        var line: AdmissionLine
+        var callers: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state: LockedValue<State>
+
+    init(limit: Int) { state = LockedValue(State(line: AdmissionLine(limit: limit))) }
+
+    /// The number of jobs that wait.
+    var waitingCount: Int { state.withLock { $0.line.waitingCount } }
+
+    /// Runs a job when its turn comes.
+    ///
+    /// Cancellation: a job that waits throws `CancellationError`.
+    func run<Value>(_ priority: PriorityCell, _ body: () async throws -> Value) async throws -> Value {
+        try await enter(priority)
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter(_ priority: PriorityCell) async throws {
+        let id = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        let observer = priority.observe { [self] value in state.withLock { $0.line.prioritize(id, value) } }
+        defer { priority.remove(observer) }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state -> Result<Void, any Error>? in
+                    // The cancellation handler may have run before the job waited.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if state.line.arrived(id, priority.value) { return .success(()) }
+                    state.callers[id] = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let caller = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+                // A job that was admitted meanwhile notices the cancellation in its work.
+                state.line.abandoned(id) ? state.callers.removeValue(forKey: id) : nil
+            }
+            caller?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state in state.line.ended().flatMap { state.callers.removeValue(forKey: $0) } }
+        next?.resume()
+    }
+}

@@ -1,0 +1,93 @@
+internal import CCausewayLinux
+
+/// Reports when tasks wait for memory (pressure stall information of the kernel, `Documentation/accounting/psi.rst` of its sources).
+///
+/// One thread waits for all observers. It ends with the last one. Without the kernel's support nothing is reported.
+package final class MemoryPressure: Sendable {
+    /// Tasks waited 150 ms of 2 s: the shortest window that the kernel permits to programs without privileges is 2 s.
+    private static let trigger = "some 150000 2000000"
+
+    /// The pressure of this computer.
+    package static let shared = MemoryPressure(path: "/proc/pressure/memory")
+
+    private struct State {
+        var observers: [UInt64: @Sendable () -> Void] = [:]
+        var lastObserver: UInt64 = 0
+        var isWatching = false
+    }
+
+    private let path: String
+    private let state = LockedValue(State())
+    private let wake: CInt
+
+    package init(path: String) {
+        self.path = path
+        wake = cw_wake_create()
+    }
+
+    deinit { if wake >= 0 { _ = cw_close(wake) } }
+
+    /// Calls a closure whenever memory is short, on a thread of this type. The closure must not block.
+    ///
+    /// - Returns: A number for ``remove(_:)``; `nil` if the kernel does not report pressure.
+    package func observe(_ body: @escaping @Sendable () -> Void) -> UInt64? {
+        let (id, mustStart) = state.withLock { state in
+            state.lastObserver += 1
+            state.observers[state.lastObserver] = body
+            defer { state.isWatching = true }
+            return (state.lastObserver, !state.isWatching)
+        }
+        if mustStart, !start() {
+            state.withLock { state in
+                state.isWatching = false
+                state.observers[id] = nil
+            }
+            return nil
+        }
+        return id
+    }
+
+    /// Ends the calls of an observer. One in progress may still run.
+    package func remove(_ observer: UInt64) {
+        let isLast = state.withLock { state in
+            state.observers[observer] = nil
+            return state.observers.isEmpty
+        }
+        if isLast { cw_wake_signal(wake) }
+    }
+
+    private func start() -> Bool {
+        let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard number >= 0, wake >= 0 else { return false }
+        // The kernel wants the zero at the end.
+        let isSet = Self.trigger.withCString { write(number, $0, Self.trigger.utf8.count + 1) } > 0
+        guard isSet, (try? System.startThread(named: "memory-pressure") { self.watch(number) }) != nil else {
+            _ = cw_close(number)
+            return false
+        }
+        return true
+    }
+
+    private func watch(_ number: CInt) {
+        defer { _ = cw_close(number) }
+        while true {
+            var entries = [
+                pollfd(fd: number, events: Int16(POLLPRI), revents: 0),
+                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            ]
+            let result = poll(&entries, 2, -1)
+            if result < 0, errno != EINTR { return }
+            if entries[1].revents != 0 { cw_wake_drain(wake) }
+            let isGone = Int32(entries[0].revents) & (POLLERR | POLLNVAL) != 0
+            let observers = state.withLock { state -> [@Sendable () -> Void]? in
+                guard !state.observers.isEmpty, !isGone else {
+                    state.isWatching = false
+                    return nil
+                }
+                return Int32(entries[0].revents) & POLLPRI != 0 ? Array(state.observers.values) : []
+            }
+            guard let observers else { return }
+            for observer in observers { observer() }
+        }
+    }
+}

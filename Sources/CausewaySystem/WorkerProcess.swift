@@ -1,0 +1,91 @@
+internal import CCausewayLinux
+
+/// A process that works for this one: it has one socket and no other file.
+///
+/// Calls block; use a thread of your own. ``kill()`` may be called by any thread and ends a call in progress. At the end of its life the
+/// process is ended.
+package final class WorkerProcess: Sendable {
+    private let process: Descriptor
+    private let channel: Descriptor
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the program.
+    ///   - arguments: The arguments after the name of the program.
+    /// - Throws: The error of the call that failed, such as `ENOENT`.
+    package init(_ path: String, arguments: [String]) throws(SystemError) {
+        var (process, channel): (CInt, CInt) = (-1, -1)
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        defer { for word in words { free(word) } }
+        words.append(nil)
+        try check(cw_worker_start(path, words, &process, &channel), "execve")
+        self.process = Descriptor(adopting: process)
+        self.channel = Descriptor(adopting: channel)
+    }
+
+    deinit { cw_worker_end(process.rawValue) }
+
+    /// The number of the process; `nil` if the kernel does not tell.
+    package var identifier: Int? {
+        let text = SmallFile.text("/proc/self/fdinfo/\(process.rawValue)") ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Pid:") }
+        return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).last.flatMap { Int($0) }
+    }
+
+    /// Ends the process.
+    package func kill() { cw_worker_kill(process.rawValue) }
+
+    /// Sends bytes.
+    ///
+    /// - Parameter deadline: In the time of ``System/now``.
+    /// - Throws: `EPIPE` or `ECONNRESET` if the process has ended, `ETIMEDOUT` at the deadline.
+    package func send(_ bytes: [UInt8], until deadline: Duration) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            let result = bytes.withUnsafeBytes { buffer in
+                cw_worker_send(channel.rawValue, buffer.baseAddress! + offset, buffer.count - offset)
+            }
+            offset += try moved(result, "send", for: CInt(POLLOUT), until: deadline)
+        }
+    }
+
+    /// Receives exactly `count` bytes.
+    ///
+    /// - Parameter deadline: In the time of ``System/now``.
+    /// - Throws: `EPIPE` or `ECONNRESET` if the process has ended, `ETIMEDOUT` at the deadline.
+    package func receive(_ count: Int, until deadline: Duration) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemError) {
+                while filled < count {
+                    let result = recv(channel.rawValue, buffer.baseAddress! + filled, count - filled, 0)
+                    if result == 0 { throw SystemError(errno: EPIPE, call: "recv") }
+                    filled += try moved(result, "recv", for: CInt(POLLIN), until: deadline)
+                }
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Returns the number of bytes that a call moved. Waits if it would block.
+    private func moved(
+        _ result: Int, _ call: String, for events: CInt, until deadline: Duration
+    ) throws(SystemError) -> Int {
+        if result >= 0 { return result }
+        let code = errno
+        if code == EINTR { return 0 }
+        guard code == EAGAIN else { throw SystemError(errno: code, call: call) }
+        let remaining = deadline - System.now
+        guard remaining > .zero else { throw SystemError(errno: ETIMEDOUT, call: call) }
+        var entry = pollfd(fd: channel.rawValue, events: Int16(events), revents: 0)
+        _ = poll(&entry, 1, CInt(clamping: remaining.components.seconds * 1_000 + 1 + remaining.milliseconds))
+        return 0
+    }
+}
+
+extension Duration {
+    /// The milliseconds of the part below a second.
+    fileprivate var milliseconds: Int64 { components.attoseconds / 1_000_000_000_000_000 }
+}

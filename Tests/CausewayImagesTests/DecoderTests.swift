@@ -1,0 +1,215 @@
+import CausewaySystem
+import Foundation
+import Testing
+
+@testable import CausewayImageFormats
+@testable import CausewayImages
+
+@Suite("Image decoder")
+struct DecoderTests {
+    private static func decoder(
+        _ program: String? = nil, _ change: (inout ImageDecoderProcesses.Options) -> Void = { _ in }
+    ) -> ImageDecoderProcesses {
+        var options = ImageDecoderProcesses.Options()
+        options.executable = program
+        options.processCount = 2
+        change(&options)
+        return ImageDecoderProcesses(options: options)
+    }
+
+    /// Runs a test with a script in place of the decoder program.
+    private static func withProgram(_ lines: String, _ body: (String) async throws -> Void) async throws {
+        try await withDirectory { directory in
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let path = directory.appendingPathComponent("decoder").path
+            try Data("#!/bin/sh\n\(lines)\n".utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            try await body(path)
+        }
+    }
+
+    @Test("JPEG, PNG and WebP are decoded in another process")
+    func formats() async throws {
+        let decoder = Self.decoder()
+        for (bytes, format) in [
+            (TestImages.jpeg, ImageFormat.jpeg), (TestImages.progressive, .jpeg), (TestImages.webp, .webp),
+        ] {
+            let image = try await decoder.decode(bytes, ImageDecodingHints())
+            #expect(image.format == format && image.bitmap.isOpaque)
+            #expect(image.bitmap.width == 48 && image.bitmap.height == 32)
+            let (left, right) = (image.bitmap[4, 30], image.bitmap[40, 2])
+            #expect(left.red > 240 && left.green > 220 && right.red < 15 && right.green < 35)
+        }
+        let png = try await decoder.decode(TestImages.png(width: 3, height: 2, [1, 2, 3, 4]), ImageDecodingHints())
+        #expect(png.bitmap.pixels == (0..<6).flatMap { _ in [1, 2, 3, 4] as [UInt8] } && !png.bitmap.isOpaque)
+    }
+
+    @Test("A smaller JPEG image is decoded at once, but not below the wanted size")
+    func smaller() async throws {
+        var hints = ImageDecodingHints()
+        hints.wanted = PixelSize(width: 10, height: 8)
+        let image = try await Self.decoder().decode(TestImages.jpeg, hints)
+        #expect(image.bitmap.width == 12 && image.bitmap.height == 8)
+        #expect(image.fullSize == PixelSize(width: 48, height: 32))
+    }
+
+    @Test("An image without its end is decoded as far as possible")
+    func incomplete() async throws {
+        var scans = JPEGScans()
+        scans.append(TestImages.progressive.prefix(TestImages.progressive.count * 2 / 3))
+        let part = Array(TestImages.progressive.prefix(scans.lastEnd))
+        let image = try await Self.decoder().decode(part, ImageDecodingHints())
+        #expect(image.isIncomplete && image.bitmap.width == 48)
+        #expect(try await !Self.decoder().decode(TestImages.progressive, ImageDecodingHints()).isIncomplete)
+    }
+
+    @Test("Malformed, too large and unknown images are errors, and the process goes on")
+    func errors() async throws {
+        let decoder = Self.decoder { $0.limits.maximumPixelCount = 10_000 }
+        // Its header tells 40,000 pixels, of which there are none.
+        let bomb = TestImages.png(width: 200, height: 200, raw: [])
+        var damaged = TestImages.png(width: 4, height: 4)
+        damaged[45] ^= 255
+        for (bytes, expected) in [
+            (bomb, ImageError.Code.tooLarge), (damaged, .malformed), (Array("GIF89a".utf8), .unsupported),
+            (Array("BM123456".utf8), .unsupported), (Array("<html>".utf8), .unsupported), ([], .unsupported),
+            ([0xFF, 0xD8, 0xFF], .malformed), (Array("RIFF....WEBPVP8 ".utf8), .malformed),
+        ] {
+            #expect(await code { _ = try await decoder.decode(bytes, ImageDecodingHints()) } == expected)
+        }
+        #expect(try await decoder.decode(TestImages.jpeg, ImageDecodingHints()).bitmap.width == 48)
+    }
+
+    @Test("Damage anywhere in a file costs at most that image", arguments: [TestImages.progressive, TestImages.webp])
+    func damage(_ bytes: [UInt8]) async throws {
+        let decoder = Self.decoder()
+        for index in stride(from: 3, to: bytes.count, by: 23) {
+            var damaged = bytes
+            damaged[index] ^= 0x55
+            _ = try? await decoder.decode(damaged, ImageDecodingHints())
+        }
+        #expect(try await decoder.decode(bytes, ImageDecodingHints()).bitmap.width == 48)
+    }
+
+    @Test("A decoder that crashes costs one image")
+    func crash() async throws {
+        // The first process that is asked for an image dies of it; later ones are the real decoder.
+        let real = try DecoderProgram.path(nil)
+        try await Self.withProgram(
+            "if mkdir \"$0.crashed\" 2>&-; then head -c 40 >/dev/null; kill -SEGV $$; fi\nexec \(real) \"$@\""
+        ) { path in
+            let decoder = Self.decoder(path)
+            #expect(
+                await code { _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) } == .decoderCrashed)
+            for _ in 0..<3 { _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) }
+        }
+    }
+
+    @Test("A decoder that loops costs one image and the time of its limit")
+    func loop() async throws {
+        let real = try DecoderProgram.path(nil)
+        try await Self.withProgram(
+            "if mkdir \"$0.looped\" 2>&-; then while :; do :; done; fi\nexec \(real) \"$@\""
+        ) { path in
+            let decoder = Self.decoder(path) { $0.limits.decodingTime = .milliseconds(200) }
+            let first = await code { _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) }
+            #expect(first == .decoderTimedOut)
+            let generous = Self.decoder(path)
+            _ = try await generous.decode(TestImages.jpeg, ImageDecodingHints())
+        }
+    }
+
+    @Test(
+        "A decoder that answers nonsense is ended",
+        arguments: ["printf x", "head -c 64 /dev/zero", "printf 'CWR1%060d' 0", "exec cat"])
+    func nonsense(_ answer: String) async throws {
+        try await Self.withProgram("exec 1>&0; \(answer)") { path in
+            let result = await code { _ = try await Self.decoder(path).decode(TestImages.jpeg, ImageDecodingHints()) }
+            #expect(result == .decoderCrashed)
+        }
+    }
+
+    @Test("Without the decoder program there is an error, never decoding in this process")
+    func missing() async throws {
+        let decoder = Self.decoder("/nonexistent/decoder")
+        #expect(await code { _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) } == .decoderMissing)
+        #expect(throws: ImageError.self) { try DecoderProgram.path(nil, environment: [DecoderProgram.variable: "/x"]) }
+        #expect(try DecoderProgram.path(nil, environment: [:]).hasSuffix("/" + DecoderProgram.name))
+        #expect(try DecoderProgram.path(nil, environment: [DecoderProgram.variable: "/bin/sh"]) == "/bin/sh")
+    }
+
+    @Test("Many images at once: malformed and cancelled ones do not disturb the others")
+    func many() async throws {
+        let decoder = Self.decoder { $0.imagesPerProcess = 3 }
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for index in 0..<60 {
+                group.addTask {
+                    var bytes = index % 2 == 0 ? TestImages.jpeg : TestImages.webp
+                    if index % 5 == 0 { bytes.removeLast(bytes.count / 2) }
+                    let task = Task { try await decoder.decode(bytes, ImageDecodingHints()).bitmap.width }
+                    if index % 7 == 0 { task.cancel() }
+                    let result = await task.result
+                    return index % 5 == 0 || index % 7 == 0 ? nil : try result.get()
+                }
+            }
+            var widths: [Int] = []
+            for try await width in group { if let width { widths.append(width) } }
+            #expect(widths.count == 41 && widths.allSatisfy { $0 == 48 })
+        }
+    }
+
+    @Test("Cancellation ends the process")
+    func cancellation() async throws {
+        try await Self.withProgram("touch \"$0.started\"; exec sleep 100") { path in
+            let decoder = Self.decoder(path)
+            let task = Task { try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) }
+            await until { FileManager.default.fileExists(atPath: path + ".started") }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test("Memory beyond the limit of the process is refused")
+    func memory() async throws {
+        let decoder = Self.decoder { $0.memoryInMebibytes = 48 }
+        let large = TestImages.png(width: 6_000, height: 4_000, raw: [])
+        #expect(await code { _ = try await decoder.decode(large, ImageDecodingHints()) } == .tooLarge)
+        _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints())
+    }
+
+    @Test("The process can open no file and make no socket")
+    func confined() async throws {
+        let process = try WorkerProcess(try DecoderProgram.path(nil), arguments: ["64", "5"])
+        let request = DecoderRequest(
+            format: .jpeg, contentByteCount: 0, wanted: nil, limits: ImageLimits())
+        // An answer shows that the process has given up its rights.
+        try process.send(try #require(request.bytes), until: System.now + .seconds(60))
+        _ = try process.receive(DecoderReply.byteCount, until: System.now + .seconds(60))
+        let place = "/proc/\(try #require(process.identifier))"
+        let status = try String(contentsOfFile: "\(place)/status", encoding: .utf8)
+        #expect(status.contains("NoNewPrivs:\t1"))
+        #expect(status.contains("Seccomp:\t2"))
+        let limits = try String(contentsOfFile: "\(place)/limits", encoding: .utf8)
+        #expect(limits.contains(/Max open files +0 +0/) && limits.contains(/Max address space +67108864 +67108864/))
+        // Other users may not look at the files of a process that has given up its rights.
+        guard System.user == 0 else { return }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(place)/fd") == ["0"])
+    }
+
+    @Test("Photographs are turned as their Exif data says")
+    func orientation() throws {
+        let bitmap = try #require(
+            Bitmap(width: 2, height: 1, pixels: [1, 1, 1, 255, 2, 2, 2, 255]))
+        func shades(_ orientation: Orientation) -> [[UInt8]] {
+            let turned = orientation.upright(bitmap)
+            return (0..<turned.height).map { y in (0..<turned.width).map { x in turned[x, y].red } }
+        }
+        #expect(shades(.up) == [[1, 2]] && shades(.upMirrored) == [[2, 1]] && shades(.down) == [[2, 1]])
+        #expect(shades(.right) == [[1], [2]] && shades(.left) == [[2], [1]])
+        let exif: [UInt8] =
+            [0xFF, 0xD8, 0xFF, 0xE1, 0, 34] + Array("Exif\0\0".utf8) + Array("MM".utf8)
+            + [0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+        #expect(Orientation(jpeg: exif) == .right)
+        for count in 0..<exif.count { #expect(Orientation(jpeg: Array(exif.prefix(count))) == .up) }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// Images of 48 x 32 pixels: the left half has red, green grows from top to bottom.
+enum TestImages {
+    /// A baseline JPEG image.
+    static let jpeg = bytes(
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0d"
+            + "Hx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4e"
+            + "Hh4eHh4eHh7/wAARCAAgADADASIAAhEBAxEB/8QAFwABAQEBAAAAAAAAAAAAAAAABgAHCP/EABcQAAMBAAAAAAAAAAAAAAAAAAAV"
+            + "YqH/xAAWAQEBAQAAAAAAAAAAAAAAAAAGBwj/xAAfEQABBAAHAAAAAAAAAAAAAAAABRUhYQczNFFTwcL/2gAMAwEAAhEDEQA/ACam"
+            + "SUyPVMEpgGulmm3mwEpkwRTB1wpgwVTOCJAVMyduyM4uLOjnk8AFTBKYHymcJTOCN0sjLzZ1wpnCUzg+UwSmDOjpZc3mwCpnDBVM"
+            + "HXCmDBVMiJAVMyduyM4uLOjnk8AFTBKYHymSUyI3SyMvNn//2Q==")
+
+    /// A progressive JPEG image.
+    static let progressive = bytes(
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0d"
+            + "Hx8fExciJCIeJBweHx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4e"
+            + "Hh4eHh4eHh7/wgARCAAgADADASIAAhEBAxEB/8QAFwABAQEBAAAAAAAAAAAAAAAABQAGB//EABYBAQEBAAAAAAAAAAAAAAAAAAUG"
+            + "B//aAAwDAQACEAMQAAABJnobTQcD1zBIxgE/IxnXJ+zq6AwXXMEjGAT8jGf/xAAVEAEBAAAAAAAAAAAAAAAAAAAAE//aAAgBAQAB"
+            + "BQKSSSSSSSSSSSSSSSSSSSSSSST/xAAaEQACAgMAAAAAAAAAAAAAAAAAFAQGM4LB/9oACAEDAQE/AXC3TMO3BwcLdMw7cHD/xAAX"
+            + "EQADAQAAAAAAAAAAAAAAAAAABBQy/9oACAECAQE/AahBrRUVCDWio//EABQQAQAAAAAAAAAAAAAAAAAAAED/2gAIAQEABj8CR//E"
+            + "ABUQAQEAAAAAAAAAAAAAAAAAAABx/9oACAEBAAE/IZSlKUpSlKUpSlKUpSlKUv/aAAwDAQACAAMAAAAQNd/88+//xAAWEQEBAQAA"
+            + "AAAAAAAAAAAAAAAAcVH/2gAIAQMBAT8QtqNrajb/xAAXEQADAQAAAAAAAAAAAAAAAAAAUXHB/9oACAECAQE/EKHFpRQ4tKP/xAAX"
+            + "EAADAQAAAAAAAAAAAAAAAAAAEfAw/9oACAEBAAE/EMQFVYRCIRCIRCyVVA//2Q==")
+
+    /// A WebP image without loss.
+    static let webp = bytes(
+        "UklGRkgAAABXRUJQVlA4TDsAAAAvL8AHAJkyRPQ/NhHR/4DSto2gwN7+SwfdhwQERf6PNkChtG0DpmVF8woOlkT7CaDZJoq55D/8"
+            + "ybVkAAA=")
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(Data(base64Encoded: text) ?? Data()) }
+
+    /// Makes a PNG image of one colour, without compression.
+    static func png(width: Int, height: Int, _ colour: [UInt8] = [10, 20, 30, 255]) -> [UInt8] {
+        let row: [UInt8] = [0] + (0..<width).flatMap { _ in colour }
+        let raw: [UInt8] = (0..<height).flatMap { _ in row }
+        return png(width: width, height: height, raw: raw)
+    }
+
+    /// Makes a PNG image whose header tells a size, and whose content is something else.
+    static func png(width: Int, height: Int, raw: [UInt8]) -> [UInt8] {
+        var stream: [UInt8] = [0x78, 0x01]
+        for start in stride(from: 0, to: max(raw.count, 1), by: 65_535) {
+            let part = raw[start..<min(start + 65_535, raw.count)]
+            let count = UInt16(part.count)
+            stream.append(start + 65_535 >= raw.count ? 1 : 0)
+            stream += [UInt8(count & 255), UInt8(count >> 8), UInt8(~count & 255), UInt8(~count >> 8)] + part
+        }
+        stream += big(adler(raw))
+        let head = big(UInt32(width)) + big(UInt32(height)) + [8, 6, 0, 0, 0]
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", head) + chunk("IDAT", stream)
+            + chunk("IEND", [])
+    }
+
+    private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        let body = Array(name.utf8) + content
+        return big(UInt32(content.count)) + body + big(crc(body))
+    }
+
+    private static func big(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    }
+
+    private static func adler(_ bytes: [UInt8]) -> UInt32 {
+        var (low, high): (UInt32, UInt32) = (1, 0)
+        for byte in bytes {
+            low = (low + UInt32(byte)) % 65_521
+            high = (high + low) % 65_521
+        }
+        return high << 16 | low
+    }
+
+    private static func crc(_ bytes: [UInt8]) -> UInt32 {
+        var value = UInt32.max
+        for byte in bytes {
+            value ^= UInt32(byte)
+            for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+        }
+        return ~value
+    }
+}
