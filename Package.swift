@@ -73,6 +73,7 @@ let package = Package(
         .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
         .library(name: "CausewayObservability", targets: ["CausewayObservability"]),
         .library(name: "CausewayClient", targets: ["CausewayClient"]),
+        .library(name: "CausewayOffline", targets: ["CausewayOffline"]),
         .library(name: "CausewayHTTPServer", targets: ["CausewayHTTPServer"]),
         .library(name: "CausewayFeeds", targets: ["CausewayFeeds"]),
         .library(name: "CausewayImages", targets: ["CausewayImages"]),
@@ -194,15 +195,22 @@ let package = Package(
         .target(
             name: "CausewayClient",
             dependencies: [
-                "Causeway", "CausewaySystem", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "Causeway", "CausewayEncodings", "CausewaySystem", "CausewayTypes", "CausewayURLLoading",
+                "CausewayWire", "CausewayXML", .product(name: "DequeModule", package: "swift-collections"),
             ],
+            swiftSettings: house),
+        // Operations that wait for a way to the server and survive restarts: the queue and its journal as values, and the engine.
+        .target(name: "CausewayReplay", swiftSettings: pure),
+        .target(
+            name: "CausewayOffline",
+            dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],
             swiftSettings: house),
         // Feeds: encodings and XML, the values of feeds, and a reader that follows them.
         .target(name: "CCausewayText"),
         .target(name: "CausewayXML", swiftSettings: pure),
+        .target(name: "CausewayEncodings", dependencies: ["CCausewayText", "CausewayXML"], swiftSettings: house),
         .target(
-            name: "CausewayFeedFormats", dependencies: ["CCausewayText", "CausewayXML"], swiftSettings: house),
+            name: "CausewayFeedFormats", dependencies: ["CausewayEncodings", "CausewayXML"], swiftSettings: house),
         .target(
             name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayURLLoading"], swiftSettings: house),
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
@@ -238,7 +246,7 @@ let package = Package(
             name: "CausewayExercises",
             dependencies: [
                 "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayImageFormats", "CausewayProtocols",
-                "CausewayTestKit", "CausewayTLS",
+                "CausewayTestKit", "CausewayTLS", "CausewayReplay",
                 "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -292,7 +300,7 @@ let package = Package(
             name: "LoopbackTests",
             dependencies: [
                 "Causeway", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayProtocols",
+                "CausewayOffline", "CausewayProtocols",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
                 "CausewayWire",
@@ -319,6 +327,20 @@ let package = Package(
             name: "CausewayClientTests",
             dependencies: ["CausewayClient", "CausewaySystem", "CausewayTestKit", "CausewayURLLoading"],
             swiftSettings: house),
+        .testTarget(
+            name: "CausewayReplayTests", dependencies: ["CausewayExercises", "CausewayReplay", "CausewayTestKit"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayOfflineTests",
+            dependencies: [
+                "CausewayClient", "CausewayOffline", "CausewayReplay", "CausewaySystem", "CausewayTestKit",
+                "CausewayURLLoading",
+            ],
+            swiftSettings: house),
+        // A small program that a test kills while it sends operations.
+        .executableTarget(
+            name: "OfflineProgram", dependencies: ["CausewayClient", "CausewayOffline", "CausewayURLLoading"],
+            path: "Tests/OfflineProgram", swiftSettings: house),
         .testTarget(
             name: "CausewayFeedsTests",
             dependencies: ["CausewayFeedFormats", "CausewayFeeds", "CausewayURLLoading", "CausewayXML"],
@@ -353,7 +375,8 @@ let package = Package(
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
                 "CausewayProtocols",
-                "CausewayURLLoading", "nw", "NetServiceProgram", "DropInProgram",
+                "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw", "NetServiceProgram", "DropInProgram",
+                "OfflineProgram",
             ],
             swiftSettings: house),
     ],

@@ -41,6 +41,11 @@ let package = Package(
             .executableTarget(
                 name: "ImageList", dependencies: [.product(name: "CausewayImages", package: "causeway")],
                 path: "ImageList"),
+                name: "OfflineQueue",
+                dependencies: [
+                    .product(name: "CausewayClient", package: "causeway"),
+                    .product(name: "CausewayOffline", package: "causeway"),
+                ], path: "OfflineQueue"),
             .executableTarget(
                 name: "HTTPHello",
                 dependencies: [

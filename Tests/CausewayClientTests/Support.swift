@@ -84,35 +84,6 @@ final class ScriptedNetwork: ReachabilitySource {
     }
 }
 
-/// Lets tasks wait until a test opens it.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = LockedValue(State())
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-}
-
 /// Waits until a condition holds that another task brings about.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }

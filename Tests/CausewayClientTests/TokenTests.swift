@@ -1,5 +1,6 @@
 @testable import CausewayClient
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

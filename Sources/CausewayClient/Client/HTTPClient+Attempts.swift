@@ -1,4 +1,4 @@
-internal import CausewayURLLoading
+package import CausewayURLLoading
 internal import CausewayWire
 internal import Foundation
 
@@ -129,12 +129,16 @@ extension HTTPClient {
 
     private static func outcome(_ failure: AttemptFailure) -> RetryPolicy.Outcome? {
         if let response = failure.response {
-            let now = Int(Date().timeIntervalSince1970)
-            let field = response.value(forHTTPHeaderField: "Retry-After")
-            let wait = field.flatMap { RetryAfter(parsing: $0, now: now) }.map { Duration.seconds($0.delay(now: now)) }
-            return .status(response.statusCode, retryAfter: wait)
+            return .status(response.statusCode, retryAfter: retryAfter(of: response))
         }
         return (failure.error as? URLError).map { .error($0.code) }
+    }
+
+    /// Returns the wait that a response demands (RFC 9110 §10.2.3).
+    package static func retryAfter(of response: HTTPURLResponse) -> Duration? {
+        let now = Int(Date().timeIntervalSince1970)
+        let field = response.value(forHTTPHeaderField: "Retry-After")
+        return field.flatMap { RetryAfter(parsing: $0, now: now) }.map { .seconds($0.delay(now: now)) }
     }
 
     private static func reason(_ failure: AttemptFailure) -> String {

@@ -106,9 +106,11 @@ extension HTTPClient {
     ///
     /// - Throws: ``HTTPClientError/Code/invalidRequest`` and ``HTTPClientError/Code/foreignOrigin``.
     func prepare(_ request: ClientRequest, accept: String?) throws(HTTPClientError) -> PreparedRequest {
-        var urlRequest = URLRequest(url: try base.url(of: request.target, query: request.query))
+        var urlRequest = URLRequest(
+            url: try base.moved(to: request.rules.place).url(of: request.target, query: request.query))
         urlRequest.httpMethod = request.method
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout }
+        if let policy = request.cachePolicy { urlRequest.cachePolicy = policy }
         if let accept { urlRequest.setValue(accept, forHTTPHeaderField: "Accept") }
         if let type = request.body.contentType { urlRequest.setValue(type, forHTTPHeaderField: "Content-Type") }
         for (name, value) in configuration.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
 /// Sends values to any number of asynchronous sequences.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<Element>.Continuation] = [:]
         var lastListener: UInt64 = 0
@@ -10,6 +10,9 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     private let state = LockedValue(State())
 
+    /// Creates a broadcast without listeners.
+    package init() {}
+
     deinit { end() }
 
     /// Returns a sequence of the values from now on. A slow reader misses the oldest values.
@@ -17,7 +20,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - capacity: The number of values that wait for the reader.
     ///   - first: The value that the sequence begins with; `nil` for none.
-    func stream(capacity: Int, first: Element? = nil) -> AsyncStream<Element> {
+    package func stream(capacity: Int, first: Element? = nil) -> AsyncStream<Element> {
         let (stream, feed) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(capacity))
         if let first { feed.yield(first) }
         let listener = state.withLock { state -> UInt64? in
@@ -36,7 +39,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Sends a value, which is made only if there is a listener.
-    func send(_ element: () -> Element) {
+    package func send(_ element: () -> Element) {
         let listeners = state.withLock { state in state.listeners.isEmpty ? [] : Array(state.listeners.values) }
         guard !listeners.isEmpty else { return }
         let element = element()
@@ -44,7 +47,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Ends all sequences.
-    func end() {
+    package func end() {
         let listeners = state.withLock { state in
             state.hasEnded = true
             defer { state.listeners = [:] }

@@ -1,3 +1,4 @@
+public import CausewayURLLoading
 public import Foundation
 
 /// A request of an ``HTTPClient``.
@@ -18,6 +19,15 @@ public struct ClientRequest: Sendable {
         var coalesces: Bool?
         var timeout: TimeInterval?
         var expectedByteCount: Int64?
+        var cachePolicy: URLRequest.CachePolicy?
+        var place = Place()
+    }
+
+    /// Another server than that of the client.
+    struct Place: Hashable, Sendable {
+        var host: String?
+        var port: Int?
+        var usesTLS: Bool?
     }
 
     /// The method, such as `GET`.
@@ -75,6 +85,30 @@ public struct ClientRequest: Sendable {
     public var expectedByteCount: Int64? {
         get { rules.expectedByteCount }
         set { rules.expectedByteCount = newValue }
+    }
+
+    /// How the request uses the cache; `nil` for the setting of the session. `.reloadIgnoringLocalCacheData` forces a reload.
+    public var cachePolicy: URLRequest.CachePolicy? {
+        get { rules.cachePolicy }
+        set { rules.cachePolicy = newValue }
+    }
+
+    /// The host that the request is sent to; `nil` for that of the client. The header fields and tokens of the client are sent to it as well.
+    public var host: String? {
+        get { rules.place.host }
+        set { rules.place.host = newValue }
+    }
+
+    /// The port that the request is sent to; `nil` for that of the client, or with another host for the default port.
+    public var port: Int? {
+        get { rules.place.port }
+        set { rules.place.port = newValue }
+    }
+
+    /// Whether the request is sent over TLS; `nil` for the setting of the client. If the port of the client is not the default port of its scheme, it stays.
+    public var usesTLS: Bool? {
+        get { rules.place.usesTLS }
+        set { rules.place.usesTLS = newValue }
     }
 
     /// Whether the method reads only (RFC 9110 §9.2.1).

@@ -9,6 +9,7 @@ struct PreparedRequest: Sendable {
         var url: URL
         var fields: [String: String]
         var timeout: TimeInterval
+        var cachePolicy: URLRequest.CachePolicy
     }
 
     var urlRequest: URLRequest
@@ -22,7 +23,9 @@ struct PreparedRequest: Sendable {
             return nil
         }
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
-        return Key(method: request.method, url: url, fields: fields, timeout: urlRequest.timeoutInterval)
+        return Key(
+            method: request.method, url: url, fields: fields, timeout: urlRequest.timeoutInterval,
+            cachePolicy: urlRequest.cachePolicy)
     }
 }
 
@@ -76,6 +79,35 @@ struct BaseURL: Sendable {
         func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
         return url.scheme?.lowercased() == other.url.scheme?.lowercased()
             && url.host()?.lowercased() == other.url.host()?.lowercased() && port(url) == port(other.url)
+    }
+
+    /// Returns the base URL on another server.
+    ///
+    /// - Throws: ``HTTPClientError`` if the host or the port is invalid.
+    func moved(to place: ClientRequest.Place) throws(HTTPClientError) -> BaseURL {
+        guard place != ClientRequest.Place() else { return self }
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return self }
+        if let usesTLS = place.usesTLS { parts.scheme = usesTLS ? "https" : "http" }
+        if let host = place.host {
+            let isPlain =
+                !host.isEmpty
+                && host.unicodeScalars.allSatisfy { $0.value > 0x20 && !"/?#@\\%".unicodeScalars.contains($0) }
+            guard isPlain else { throw HTTPClientError(.invalidRequest, "'\(host)' is not the name of a host") }
+            let isBareAddress = host.contains(":") && !host.hasPrefix("[")
+            parts.percentEncodedHost = nil
+            parts.host = isBareAddress ? "[\(host)]" : host
+            (parts.port, parts.user, parts.password) = (nil, nil, nil)
+        }
+        if let port = place.port {
+            guard (1...65_535).contains(port) else {
+                throw HTTPClientError(.invalidRequest, "\(port) is not a port: expected 1 to 65535")
+            }
+            parts.port = port
+        }
+        guard let url = parts.url, let base = BaseURL(url) else {
+            throw HTTPClientError(.invalidRequest, "the host and the port form no URL")
+        }
+        return base
     }
 
     private static func url(_ text: String, _ queries: [String?]) throws(HTTPClientError) -> URL {

@@ -5,7 +5,7 @@ public import Foundation
 /// The content of a request.
 public struct RequestBody: Sendable {
     /// Where the bytes are.
-    enum Source: Sendable {
+    package enum Source: Sendable {
         case none
         case data(Data)
         case file(URL)
@@ -13,9 +13,9 @@ public struct RequestBody: Sendable {
     }
 
     /// The bytes, or the error of encoding them, which the request throws.
-    let source: Result<Source, any Error>
+    package let source: Result<Source, any Error>
     /// The value of `Content-Type`; `nil` if the body has none, or if the upload sets it.
-    let contentType: String?
+    package let contentType: String?
 
     /// No content.
     public static let none = RequestBody(source: .success(.none), contentType: nil)

@@ -14,6 +14,9 @@ public struct ClientResponse<Value: Sendable>: Sendable {
     /// The status.
     public var status: Int { http.statusCode }
 
+    /// Whether the content came from the cache of the session: without a request, or after the server confirmed it with status 304.
+    public var isFromCache: Bool { http.isFromCache }
+
     /// Returns the value of a header field, or `nil`. The case of the name does not matter.
     public func header(_ name: String) -> String? { http.value(forHTTPHeaderField: name) }
 }

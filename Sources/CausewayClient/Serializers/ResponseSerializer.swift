@@ -1,9 +1,9 @@
 /// Checks a response and makes a value from its content.
 ///
-/// The client has serializers for JSON, property lists, text, images and bytes. A program adds its own with a closure, here for XML with a parser of its choice:
+/// The client has serializers for JSON, property lists, XML, text, images and bytes. A program adds its own with a closure:
 ///
 /// ```swift
-/// let serializer = ResponseSerializer<Invoice>(accepting: ["application/xml", "text/xml", "*/*+xml"]) { response in
+/// let serializer = ResponseSerializer<Invoice>(accepting: ["application/x-invoice"]) { response in
 ///     try InvoiceParser().parse(response.data)
 /// }
 /// ```

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 
+internal import CausewayEncodings
 internal import CausewayXML
 
 /// Parses a feed from pieces of its document.

@@ -24,7 +24,7 @@ package final class PrivateDirectory: Sendable {
     /// The number of attempts to get a lock, 10 ms apart.
     private static let lockAttempts = 200
 
-    private let descriptor: Descriptor
+    let descriptor: Descriptor
     private let temporaryCount = LockedValue(0)
 
     /// Opens a directory, and creates it if needed. Its parent is created as well, with the permissions of other new directories.
@@ -52,7 +52,7 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
-    private static func retrying(_ call: () -> CInt) -> CInt {
+    static func retrying(_ call: () -> CInt) -> CInt {
         while true {
             let result = call()
             if result >= 0 || errno != EINTR { return result }
@@ -68,12 +68,12 @@ package final class PrivateDirectory: Sendable {
     }
 
     /// Returns the time of the last change. Times before 1678 and after 2261, which a file can have as well, become the nearest of these.
-    private static func time(_ facts: stat) -> Int64 {
+    static func time(_ facts: stat) -> Int64 {
         let seconds = min(max(Int64(facts.st_mtim.tv_sec), -9_214_646_400), 9_214_646_400)
         return seconds * 1_000_000_000 + min(max(Int64(facts.st_mtim.tv_nsec), 0), 999_999_999)
     }
 
-    private static func isOwn(_ facts: stat) -> Bool {
+    static func isOwn(_ facts: stat) -> Bool {
         facts.st_mode & S_IFMT == S_IFREG && facts.st_uid == geteuid() && facts.st_nlink == 1
             && facts.st_mode & 0o022 == 0
     }
@@ -159,7 +159,7 @@ package final class PrivateDirectory: Sendable {
         return false
     }
 
-    private static func write(_ bytes: [UInt8], to number: CInt) -> Bool {
+    static func write(_ bytes: [UInt8], to number: CInt) -> Bool {
         bytes.withUnsafeBytes { buffer in
             var offset = 0
             while offset < buffer.count {

@@ -101,7 +101,11 @@ extension HTTPLoader {
     /// Delivers a stored response.
     func deliver(_ entry: CacheEntry, _ question: CacheQuestion) {
         guard let cached = question.answer(from: entry) else { return fail(LoadFailure(.notInCache)) }
-        deliver(cached)
+        guard let http = cached.response as? HTTPURLResponse else { return deliver(cached) }
+        deliver(
+            CachedURLResponse(
+                response: http.fromCache, data: cached.data, userInfo: cached.userInfo,
+                storagePolicy: cached.storagePolicy))
     }
 
     private func deliver(_ cached: CachedURLResponse) {

@@ -27,6 +27,8 @@ public import Foundation
     private let version: String?
     /// Whether a content coding was removed. Content-Length is then not the length of the delivered content.
     private let isDecoded: Bool
+    /// Whether the content came from the cache, without a request or after the server confirmed it with status 304.
+    package let isFromCache: Bool
 
     /// Whether the content has a coding that is removed before delivery.
     var isContentDecoded: Bool { isDecoded }
@@ -47,23 +49,35 @@ public import Foundation
         status = statusCode
         version = httpVersion
         isDecoded = false
+        isFromCache = false
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
     /// Creates a response from a parsed response head.
     ///
     /// - Parameter isDecoded: Whether the content coding is removed before delivery.
-    init(url: URL?, statusCode: Int, version: String?, fields: FieldSection, isDecoded: Bool) {
+    init(
+        url: URL?, statusCode: Int, version: String?, fields: FieldSection, isDecoded: Bool, isFromCache: Bool = false
+    ) {
         self.fields = fields
         status = statusCode
         self.version = version
         self.isDecoded = isDecoded
+        self.isFromCache = isFromCache
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
     /// Returns a response with another status and other fields.
     func copy(status: Int, fields: FieldSection) -> HTTPURLResponse {
         HTTPURLResponse(url: values.url, statusCode: status, version: version, fields: fields, isDecoded: isDecoded)
+    }
+
+    /// Returns the response as one from the cache. A response of a program's own class stays as it is.
+    var fromCache: HTTPURLResponse {
+        guard type(of: self) == HTTPURLResponse.self else { return self }
+        return HTTPURLResponse(
+            url: values.url, statusCode: status, version: version, fields: fields, isDecoded: isDecoded,
+            isFromCache: true)
     }
 
     /// The version of HTTP, such as `HTTP/1.1`.
@@ -78,6 +92,7 @@ public import Foundation
         status = head.statusCode
         version = head.version
         isDecoded = head.isDecoded
+        isFromCache = false
         super.init(values: Values(url: head.url, expectedContentLength: -1))
     }
 

@@ -1,6 +1,7 @@
 @testable import CausewayClient
 import CausewayHTTPServer
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import Causeway
 import CausewayHTTPServer
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import CausewayHTTPServer
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

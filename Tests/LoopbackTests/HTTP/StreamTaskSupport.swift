@@ -1,5 +1,6 @@
 import CausewayProtocols
 import CausewaySystem
+import CausewayTestKit
 import CausewayTLS
 import CausewayURLLoading
 import Foundation

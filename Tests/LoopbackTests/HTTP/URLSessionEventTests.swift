@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 
@@ -23,35 +24,6 @@ func failure(_ load: () async throws -> Void) async -> URLError? {
 
 /// Returns the code of the error that a load throws.
 func failureCode(_ load: () async throws -> Void) async -> URLError.Code? { await failure(load)?.code }
-
-/// Lets tasks wait until another thread opens it.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = LockedValue(State())
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-}
 
 /// Keeps the metrics of a task.
 final class MetricsDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {

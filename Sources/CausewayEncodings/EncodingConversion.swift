@@ -1,22 +1,22 @@
 internal import CCausewayText
-internal import CausewayXML
+package import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.
 ///
-/// Only encodings of feeds are opened: a document must not choose the code that the C library loads.
-final class EncodingConversion: CharacterConversion {
+/// Only encodings of documents on the web are opened: a document must not choose the code that the C library loads.
+package final class EncodingConversion: CharacterConversion {
     private let handle: UnsafeMutableRawPointer
     private var rest: [UInt8] = []
 
     /// Opens a conversion, or returns `nil` if the encoding is not known.
-    init?(_ name: String) {
+    package init?(_ name: String) {
         guard let known = Self.names[name], let handle = causeway_text_open(known) else { return nil }
         self.handle = handle
     }
 
     deinit { causeway_text_close(handle) }
 
-    func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int {
+    package func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int {
         let input = rest + bytes
         rest = []
         var malformed = 0

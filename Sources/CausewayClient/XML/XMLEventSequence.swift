@@ -1,0 +1,83 @@
+extension AsyncSequence where Element == UInt8 {
+    /// Parses a stream of XML while it arrives, for ``HTTPClient/stream(_:statuses:_:)``.
+    ///
+    /// ```swift
+    /// try await client.stream(ClientRequest("GET", "catalog")) { response, bytes in
+    ///     for try await event in bytes.xmlEvents() {
+    ///         if case .startElement(let name, _) = event { print(name) }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - charset: The encoding that the response names; `nil` for none.
+    ///   - limits: The bounds for the cost of the document. The number of nodes is not limited: they are not kept.
+    ///   - recovers: Whether violations of XML's rules are recovered from. Otherwise the sequence fails with ``XMLTree/Problem``.
+    public func xmlEvents(
+        charset: String? = nil, limits: XMLTree.Limits = XMLTree.Limits(), recovers: Bool = false
+    ) -> XMLEventSequence<Self> {
+        XMLEventSequence(base: self, charset: charset, limits: limits, recovers: recovers)
+    }
+}
+
+/// The events of an XML document that arrives in bytes.
+public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
+    let base: Base
+    let charset: String?
+    let limits: XMLTree.Limits
+    let recovers: Bool
+
+    /// Creates the iterator.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            bytes: base.makeAsyncIterator(), reader: XMLEventReader(charset: charset, limits: limits),
+            recovers: recovers)
+    }
+
+    /// Reads the bytes and returns the events.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// Bytes that are read before they are parsed, unless a tag ends before.
+        private static var pieceByteCount: Int { 4_096 }
+
+        private var bytes: Base.AsyncIterator
+        private var reader: XMLEventReader
+        private let recovers: Bool
+        private var ready: ArraySlice<XMLStreamEvent> = []
+        private var isAtEnd = false
+
+        init(bytes: Base.AsyncIterator, reader: XMLEventReader, recovers: Bool) {
+            self.bytes = bytes
+            self.reader = reader
+            self.recovers = recovers
+        }
+
+        /// Returns the next event; `nil` at the end of the document.
+        ///
+        /// Cancellation: as for the bytes.
+        public mutating func next() async throws -> XMLStreamEvent? {
+            while ready.isEmpty, !isAtEnd {
+                var piece: [UInt8] = []
+                while piece.count < Self.pieceByteCount, let byte = try await bytes.next() {
+                    piece.append(byte)
+                    // In every encoding of XML, a tag ends with this byte or the one after it.
+                    if byte == 0x3E { break }
+                }
+                var events: [XMLStreamEvent] = []
+                if piece.isEmpty {
+                    isAtEnd = true
+                    reader.finish { events.append($0) }
+                } else {
+                    reader.read(piece) { events.append($0) }
+                }
+                ready = events[...]
+                if !recovers, let problem = reader.problems.first { throw problem }
+            }
+            return ready.popFirst()
+        }
+    }
+}
+
+@available(*, unavailable)
+extension XMLEventSequence.Iterator: Sendable {}
+
+extension XMLEventSequence: Sendable where Base: Sendable {}

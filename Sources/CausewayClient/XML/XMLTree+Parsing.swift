@@ -1,0 +1,93 @@
+public import Foundation
+
+extension XMLTree {
+    /// Parses a document.
+    ///
+    /// The encoding is that of a byte order mark, otherwise `charset`, otherwise that of the XML declaration, otherwise UTF-8 (RFC 7303 §3).
+    ///
+    /// - Parameters:
+    ///   - data: The document.
+    ///   - charset: The encoding that the response names; `nil` for none.
+    ///   - limits: The bounds for the cost of the document.
+    ///   - recovers: Whether violations of XML's rules are recovered from and noted in ``problems``. Otherwise the first one is thrown. Limits hold in both cases;
+    ///     what is beyond them is left out.
+    /// - Throws: ``Problem`` if the document has no element, has more nodes than the limit, or violates a rule.
+    public init(
+        parsing data: Data, charset: String? = nil, limits: Limits = Limits(), recovers: Bool = false
+    ) throws(Problem) {
+        var reader = XMLEventReader(charset: charset, limits: limits)
+        var builder = XMLTreeBuilder(nodeLimit: max(limits.nodes, 1))
+        var rest = data[...]
+        while !rest.isEmpty, !builder.isFull {
+            reader.read(rest.prefix(64 << 10)) { builder.take($0) }
+            rest = rest.dropFirst(64 << 10)
+            if !recovers, let problem = reader.problems.first { throw problem }
+        }
+        guard !builder.isFull else {
+            throw Problem(line: 1, column: 1, message: "the document has more than \(limits.nodes) elements and texts")
+        }
+        reader.finish { builder.take($0) }
+        let problems = reader.problems
+        if !recovers, let problem = problems.first { throw problem }
+        guard let root = builder.root else {
+            throw problems.last ?? Problem(line: 1, column: 1, message: "the document has no element")
+        }
+        self.init(root: root)
+        self.problems = problems
+    }
+}
+
+/// Builds a tree from events.
+struct XMLTreeBuilder {
+    private let nodeLimit: Int
+    private var nodeCount = 0
+    private var open: [XMLTree.Element] = []
+    private(set) var root: XMLTree.Element?
+
+    init(nodeLimit: Int) { self.nodeLimit = nodeLimit }
+
+    /// Whether the document has too many nodes. Further events have no effect.
+    var isFull: Bool { nodeCount > nodeLimit }
+
+    mutating func take(_ event: XMLStreamEvent) {
+        guard !isFull else { return }
+        switch event {
+        case .startElement(let name, let attributes):
+            nodeCount += 1 + attributes.count
+            open.append(XMLTree.Element(name: name, attributes: attributes))
+        case .endElement:
+            guard let element = open.popLast() else { return }
+            if open.isEmpty {
+                // A recovered document can have several roots. The first one counts.
+                root = root ?? element
+            } else {
+                open[open.count - 1].children.append(.element(element))
+            }
+        case .text(let text):
+            guard !open.isEmpty else { return }
+            if case .text(let before)? = open[open.count - 1].children.last {
+                open[open.count - 1].children.removeLast()
+                open[open.count - 1].children.append(.text(before + text))
+            } else {
+                nodeCount += 1
+                open[open.count - 1].children.append(.text(text))
+            }
+        }
+    }
+}
+
+extension ResponseSerializer where Value == XMLTree {
+    /// A serializer for XML documents. A document that violates XML's rules or the default limits fails.
+    public static var xml: Self { xml() }
+
+    /// Returns a serializer for XML documents.
+    ///
+    /// - Parameters:
+    ///   - limits: The bounds for the cost of a document.
+    ///   - recovers: Whether violations of XML's rules are recovered from and noted in ``XMLTree/problems``.
+    public static func xml(limits: XMLTree.Limits = XMLTree.Limits(), recovers: Bool = false) -> Self {
+        ResponseSerializer(accepting: ["application/xml", "text/xml", "*/*+xml"]) { response in
+            try XMLTree(parsing: response.data, charset: response.charset, limits: limits, recovers: recovers)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import CausewayClient
+internal import CausewayURLLoading
+internal import Foundation
+
+extension AttemptEnd {
+    /// Errors of attempts from which no byte of the request has reached the server.
+    private static let noWay: Set<URLError.Code> = [
+        .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed,
+        .internationalRoamingOff, .callIsActive, .secureConnectionFailed, .serverCertificateHasBadDate,
+        .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+        .clientCertificateRejected, .clientCertificateRequired, .resourceUnavailable,
+    ]
+    /// Errors that a repetition cannot change.
+    private static let invalid: Set<URLError.Code> = [
+        .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection, .fileDoesNotExist,
+        .noPermissionsToReadFile,
+        .fileIsDirectory,
+    ]
+
+    /// Creates the end from the error of a client.
+    init(_ error: any Error) {
+        guard let failure = error as? HTTPClientError else {
+            self = .interrupted
+            return
+        }
+        switch failure.code {
+        case .invalidRequest, .foreignOrigin, .file: self = .invalid(failure.message)
+        // The request was not sent. The interceptor can succeed later, for example when it gets a token.
+        case .interceptor, .meteredNetwork: self = .noWay
+        // The response arrived; only its content was not kept.
+        case .contentTooLong: self = .response(status: failure.status ?? 200)
+        default: self.init(transport: failure)
+        }
+    }
+
+    private init(transport failure: HTTPClientError) {
+        guard let error = failure.underlying as? URLError else {
+            self = .lost
+            return
+        }
+        if Self.noWay.contains(error.code) {
+            self = .noWay
+        } else if Self.invalid.contains(error.code) {
+            self = .invalid(failure.message)
+        } else if error.code == .userAuthenticationRequired || error.code == .userCancelledAuthentication {
+            self = .response(status: 401)
+        } else {
+            // For example a timeout: the server may have handled the request.
+            self = error.code == .cancelled ? .interrupted : .lost
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CausewaySystem
+internal import Dispatch
+
+extension OfflineEngine {
+    /// Work that follows from a change, in the order in which it must happen.
+    struct Applied: Sendable {
+        /// The last record of the change.
+        var number: JournalWriter.Number = 0
+        var begins: [UInt64] = []
+        var asks: [(id: UInt64, status: Int)] = []
+        var interrupts: [Signal] = []
+        var finished: [StoredReport] = []
+        var released: [StoredMessage.Body] = []
+        var events: [OfflineEvent] = []
+    }
+
+    /// The results of operations that are kept for ``result(of:)``.
+    private static let resultLimit = 256
+
+    /// Changes the queue, and submits the records of the change under the same lock, so that the journal has the order of the changes.
+    func apply<Failure: Error>(
+        _ change: (inout ReplayQueue, ReplayTime) throws(Failure) -> [ReplayEffect]
+    ) throws(Failure) -> Applied {
+        let now = clocks.now
+        let applied = try state.withLock { state throws(Failure) in
+            let effects = try change(&state.queue, now)
+            var applied = Applied()
+            for effect in effects { note(effect, &state, &applied) }
+            return applied
+        }
+        for interrupt in applied.interrupts { interrupt.raise() }
+        for event in applied.events { broadcast.send { event } }
+        if applied.number > 0 { changes.send { operations } }
+        return applied
+    }
+
+    private func note(_ effect: ReplayEffect, _ state: inout State, _ applied: inout Applied) {
+        switch effect {
+        case .store(let record):
+            var operation: UInt64?
+            if case .enqueued(let new) = record { operation = new.id }
+            // The queue refuses operations whose record is too long.
+            guard let frame = Journal.frame(record) else { return }
+            applied.number = writer.submit(frame, givingUp: operation)
+            if let event = event(of: record, state) { applied.events.append(event) }
+        case .begin(let id): applied.begins.append(id)
+        case .interrupt(let id): if let signal = state.interrupts[id] { applied.interrupts.append(signal) }
+        case .ask(let id, let status): applied.asks.append((id, status))
+        case .finish(let report):
+            applied.finished.append(report)
+            state.settling.insert(report.id)
+        case .release(let body): applied.released.append(body)
+        }
+    }
+
+    private func event(of record: JournalRecord, _ state: State) -> OfflineEvent? {
+        func event(_ id: UInt64, _ kind: OfflineEvent.Kind) -> OfflineEvent {
+            OfflineEvent(id: OfflineOperation.ID(id), kind: kind)
+        }
+        switch record {
+        case .began(let id):
+            return event(id, .sending(attempt: Int(state.queue.operation(id)?.progress.attempts ?? 0) + 1))
+        case .returned(let id, _): return event(id, .waiting)
+        case .edited(let operation): return event(operation.id, .edited)
+        case .moved(let id, _), .resumed(let id): return event(id, .moved)
+        case .stopped(let id, let reason): return event(id, .stopped(reason))
+        // These are reported when they are stored.
+        case .header, .enqueued, .ended, .acknowledged: return nil
+        }
+    }
+
+    /// Waits until a change is stored, and then performs what must not happen before.
+    func settle(_ applied: Applied) async throws(OfflineError) {
+        if applied.number > 0 {
+            do throws(SystemError) {
+                try await writer.wait(for: applied.number)
+            } catch {
+                throw OfflineError(
+                    .storage, "\(JournalDirectory.text(error)): free space or repair the directory; it is tried again")
+            }
+        }
+        for case .file(let name, _) in applied.released {
+            // Nothing waits for it: a content that stays is removed at the next start.
+            _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
+        }
+        for report in applied.finished { deliver(report) }
+    }
+
+    private func deliver(_ report: StoredReport) {
+        let (result, waiters) = state.withLock { state in
+            let last = state.responses.removeValue(forKey: report.id)
+            let result = OfflineResult(
+                outcome: report.outcome, response: last?.response, content: last?.content ?? .init())
+            state.progress[report.id] = nil
+            state.settling.remove(report.id)
+            state.results[report.id] = result
+            state.resultOrder.append(report.id)
+            if state.resultOrder.count > Self.resultLimit {
+                state.results[state.resultOrder.removeFirst()] = nil
+            }
+            return (result, state.waiters.removeValue(forKey: report.id) ?? [:])
+        }
+        for waiter in waiters.values { waiter.resume(returning: result) }
+        broadcast.send { OfflineEvent(id: OfflineOperation.ID(report.id), kind: .ended(report.outcome)) }
+        changes.send { operations }
+    }
+
+    /// The records of the whole state, and the number of the last record that is in them.
+    func snapshot() -> (frames: [[UInt8]], last: JournalWriter.Number) {
+        let (records, last) = state.withLock { ($0.queue.snapshot, writer.last) }
+        return (records.compactMap { Journal.frame($0) }, last)
+    }
+
+    /// Performs blocking work on a thread that may block.
+    static func blocking<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async -> Result<Value, Failure> {
+        await withCheckedContinuation { done in
+            DispatchQueue.global(qos: .utility).async {
+                let result = Result { () throws(Failure) in try body() }
+                done.resume(returning: result)
+            }
+        }
+    }
+}

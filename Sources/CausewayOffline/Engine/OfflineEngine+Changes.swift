@@ -1,0 +1,199 @@
+public import CausewayClient
+internal import CausewaySystem
+internal import Foundation
+
+extension OfflineEngine {
+    /// The methods that can be queued. GET never is: its response is for the present.
+    private static let methods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
+
+    /// Queues an operation. When the call returns, the operation is stored, and survives the end of the program and a failure of power.
+    ///
+    /// The tokens and header fields of the client are added when the operation is sent, so they are not stored. The operation is sent with the field
+    /// `Idempotency-Key`, by which a server can recognize one that it has handled.
+    ///
+    /// Cancellation: has no effect.
+    ///
+    /// - Parameters:
+    ///   - request: A POST, PUT, PATCH or DELETE request.
+    ///   - options: The rules of the operation.
+    ///   - progress: Called with the progress of sending the content, in this process; `nil` for none.
+    /// - Returns: The identifier.
+    /// - Throws: ``OfflineError`` with the codes `invalidRequest`, `full` and `storage`. The operation is not queued then.
+    @discardableResult
+    public func enqueue(
+        _ request: ClientRequest, options: OfflineOptions = OfflineOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(OfflineError) -> OfflineOperation.ID {
+        let frozen = try freeze(request)
+        let message = try await store(frozen, request.body, options.fileHandling)
+        let rules = rules(frozen, options)
+        let key = Self.newKey()
+        var id: UInt64 = 0
+        do {
+            let applied = try apply { (queue, now) throws(ReplayRefusal) in
+                let joined = try queue.enqueue { id in
+                    StoredOperation(
+                        id: id, lane: options.lane, message: message, key: key, created: now.date, rules: rules)
+                }
+                id = joined.id
+                return joined.effects
+            }
+            try await settle(applied)
+        } catch {
+            state.withLock { state in state.queue.notStored(id) }
+            await remove(message.body)
+            changes.send { operations }
+            throw error as? OfflineError ?? Self.error(error as? ReplayRefusal)
+        }
+        state.withLock { state in
+            state.queue.stored(id)
+            state.progress[id] = progress
+        }
+        broadcast.send { OfflineEvent(id: OfflineOperation.ID(id), kind: .queued) }
+        signal.raise()
+        return OfflineOperation.ID(id)
+    }
+
+    /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have handled it.
+    ///
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. After `storage` the change is in effect, and is stored later.
+    public func cancel(_ id: OfflineOperation.ID) async throws(OfflineError) {
+        try await change { (queue, now) throws(ReplayRefusal) in try queue.cancel(id.number, at: now.date) }
+    }
+
+    /// Replaces the request of an operation that is not being sent. It keeps its place, and gets a new key. A lane that has stopped at it continues.
+    ///
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `invalidRequest`, `full` and `storage`.
+    public func edit(
+        _ id: OfflineOperation.ID, _ request: ClientRequest,
+        fileHandling: OfflineOptions.FileHandling = .copy
+    ) async throws(OfflineError) {
+        let message = try await store(freeze(request), request.body, fileHandling)
+        let key = Self.newKey()
+        do throws(OfflineError) {
+            try await change { (queue, _) throws(ReplayRefusal) in try queue.edit(id.number, message, key: key) }
+        } catch {
+            if error.code != .storage { await remove(message.body) }
+            throw error
+        }
+    }
+
+    /// Moves a waiting operation before another one of its lane, or to the end of the lane.
+    ///
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `otherLane` and `storage`.
+    public func move(_ id: OfflineOperation.ID, before other: OfflineOperation.ID?) async throws(OfflineError) {
+        try await change { (queue, _) throws(ReplayRefusal) in try queue.move(id.number, before: other?.number) }
+    }
+
+    /// Continues a lane that has stopped at an operation, which is sent again with its key.
+    ///
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy` and `storage`.
+    public func resume(_ id: OfflineOperation.ID) async throws(OfflineError) {
+        try await change { (queue, _) throws(ReplayRefusal) in try queue.resume(id.number) }
+    }
+
+    /// Removes a report that the program has handled. Without such a report, the call has no effect.
+    ///
+    /// - Throws: ``OfflineError`` with the code `storage`.
+    public func acknowledge(_ id: OfflineOperation.ID) async throws(OfflineError) {
+        try await change { (queue, _) throws(ReplayRefusal) in queue.acknowledge(id.number) }
+    }
+
+    /// Suspends until an operation has ended.
+    ///
+    /// Cancellation: throws `CancellationError`; the operation stays in the queue.
+    ///
+    /// - Throws: ``OfflineError`` with the code `unknownOperation` if there is no such operation, or its end is not known any more.
+    public func result(of id: OfflineOperation.ID) async throws -> OfflineResult {
+        let waiter = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<OfflineResult?, Never>) in
+                let known = state.withLock { state -> OfflineResult?? in
+                    if Task.isCancelled { return .some(nil) }
+                    if let known = state.known(id.number) { return known }
+                    let isPending = state.queue.operation(id.number) != nil || state.settling.contains(id.number)
+                    guard isPending else { return .some(nil) }
+                    state.waiters[id.number, default: [:]][waiter] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { $0.waiters[id.number]?.removeValue(forKey: waiter) }
+            continuation?.resume(returning: nil)
+        }
+        if let result { return result }
+        try Task.checkCancellation()
+        throw OfflineError(.unknownOperation, "no operation \(id), or its end is not kept")
+    }
+
+    // MARK: Parts
+
+    private func change(
+        _ body: (inout ReplayQueue, ReplayTime) throws(ReplayRefusal) -> [ReplayEffect]
+    ) async throws(OfflineError) {
+        if writer.failure != nil {
+            // Records that are not stored are bounded: no change is made while the storage fails.
+            try await settle(Applied(number: writer.last))
+        }
+        let applied: Applied
+        do throws(ReplayRefusal) {
+            applied = try apply(body)
+        } catch {
+            throw Self.error(error)
+        }
+        signal.raise()
+        do throws(OfflineError) {
+            try await settle(applied)
+        } catch {
+            state.withLock { $0.unsettled.append(applied) }
+            throw error
+        }
+    }
+
+    /// Returns a request as values.
+    func freeze(_ request: ClientRequest) throws(OfflineError) -> FrozenRequest {
+        guard Self.methods.contains(request.method) else {
+            throw OfflineError(
+                .invalidRequest, "\(request.method) cannot be queued: expected POST, PUT, PATCH or DELETE")
+        }
+        do throws(HTTPClientError) {
+            return try client.frozen(request)
+        } catch {
+            throw OfflineError(.invalidRequest, error.message)
+        }
+    }
+
+    private func rules(_ frozen: FrozenRequest, _ options: OfflineOptions) -> StoredOperation.Rules {
+        let expiry = configuration.policy.expiry
+        let age = (options.maximumAge ?? expiry.maximumAge).map { max($0 / .milliseconds(1), 1) } ?? 0
+        return StoredOperation.Rules(
+            maximumAge: Int64(min(age, 1e15)),
+            maximumAttempts: UInt32(clamping: max(options.maximumAttempts ?? expiry.maximumAttempts, 1)),
+            isIdempotent: frozen.isIdempotent, reportsSuccess: options.reportsSuccess)
+    }
+
+    static func newKey() -> String { UUID().uuidString.lowercased() }
+
+    private static func error(_ refusal: ReplayRefusal?) -> OfflineError {
+        switch refusal {
+        case .unknown, nil: OfflineError(.unknownOperation, "no such operation waits")
+        case .busy: OfflineError(.busy, "the operation is in a state in which this is not possible")
+        case .otherLane: OfflineError(.otherLane, "the operations are in different lanes")
+        case .full(let limit): OfflineError(.full, "\(limit): see OfflineLimits")
+        }
+    }
+}
+
+extension OfflineEngine.State {
+    /// Returns the end of an operation, if it is known.
+    func known(_ id: UInt64) -> OfflineResult? {
+        if let result = results[id] { return result }
+        guard !settling.contains(id) else { return nil }
+        return queue.reports.first { $0.id == id }
+            .map { OfflineResult(outcome: $0.outcome, response: nil, content: .init()) }
+    }
+}

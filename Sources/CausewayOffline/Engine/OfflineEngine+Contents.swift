@@ -1,0 +1,167 @@
+internal import CausewayClient
+internal import CausewaySystem
+internal import CausewayURLLoading
+internal import Foundation
+
+extension OfflineEngine {
+    /// The maximum size of a content that is a part of the journal. Larger ones have separate files.
+    private static let inlineByteCount = 16 << 10
+    /// The maximum size of the names, the target and the fields of an operation.
+    private static let headByteCount = 64 << 10
+
+    /// Stores the content of a request, and returns the request with it.
+    func store(
+        _ frozen: FrozenRequest, _ body: RequestBody, _ handling: OfflineOptions.FileHandling
+    ) async throws(OfflineError) -> StoredMessage {
+        var fields = frozen.headers.map { StoredMessage.Field(name: $0.key, value: $0.value) }
+            .sorted { $0.name < $1.name }
+        let source: RequestBody.Source
+        do {
+            source = try body.source.get()
+        } catch {
+            throw OfflineError(.invalidRequest, "the content cannot be encoded: \(error)")
+        }
+        let stored: StoredMessage.Body
+        switch source {
+        case .none: stored = .none
+        case .data(let data): stored = try await store([UInt8](data))
+        case .file(let url): stored = try await store(url.path(percentEncoded: false), handling)
+        case .form(let form):
+            fields.removeAll { $0.name.lowercased() == "content-type" }
+            fields.append(StoredMessage.Field(name: "Content-Type", value: form.contentType))
+            stored = try await store(try await bytes(of: form))
+        }
+        let size = fields.reduce(frozen.target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard size <= Self.headByteCount else {
+            await remove(stored)
+            throw OfflineError(.full, "the target and the fields have more than \(Self.headByteCount) bytes")
+        }
+        return StoredMessage(
+            method: frozen.method, target: frozen.target, origin: Place(frozen).text, fields: fields, body: stored)
+    }
+
+    private func store(_ content: [UInt8]) async throws(OfflineError) -> StoredMessage.Body {
+        try check(content.count)
+        guard content.count > Self.inlineByteCount else { return .inline(content) }
+        let name = Self.newContentName()
+        do throws(SystemError) {
+            try await writer.perform { (medium) throws(SystemError) in try medium.store(content, as: name) }
+        } catch {
+            throw OfflineError(.storage, "cannot store the content: \(JournalDirectory.text(error))")
+        }
+        return .file(name: name, byteCount: Int64(content.count))
+    }
+
+    private func store(_ path: String, _ handling: OfflineOptions.FileHandling) async throws(OfflineError)
+        -> StoredMessage.Body
+    {
+        let limit = configuration.limits.contentByteCount
+        do throws(SystemError) {
+            let facts = try await writer.perform { (_) throws(SystemError) in try PrivateDirectory.facts(of: path) }
+            if facts.byteCount <= limit, handling == .reference {
+                return .reference(path: path, byteCount: Int64(facts.byteCount), changed: facts.changed)
+            }
+            let name = Self.newContentName()
+            let count = try await writer.perform { (medium) throws(SystemError) in
+                try medium.copy(path, as: name, limit: limit)
+            }
+            if let count { return .file(name: name, byteCount: Int64(count)) }
+        } catch {
+            throw OfflineError(.storage, "cannot keep the file \(path): \(JournalDirectory.text(error))")
+        }
+        throw OfflineError(.full, "the file \(path) has more than \(limit) bytes: see OfflineLimits")
+    }
+
+    private func bytes(of form: MultipartForm) async throws(OfflineError) -> [UInt8] {
+        let limit = configuration.limits.contentByteCount
+        let result = await Self.blocking { () throws(OfflineError) -> [UInt8] in
+            guard let stream = try? form.makeInputStream() else {
+                throw OfflineError(.invalidRequest, "a file of the form cannot be read")
+            }
+            stream.open()
+            defer { stream.close() }
+            var (content, piece) = ([UInt8](), [UInt8](repeating: 0, count: 64 << 10))
+            while content.count <= limit {
+                let count = stream.read(&piece, maxLength: piece.count)
+                guard count >= 0 else { throw OfflineError(.invalidRequest, "a file of the form cannot be read") }
+                if count == 0 { return content }
+                content += piece[..<count]
+            }
+            return content
+        }
+        return try result.get()
+    }
+
+    private func check(_ byteCount: Int) throws(OfflineError) {
+        let limit = configuration.limits.contentByteCount
+        guard byteCount <= limit else {
+            throw OfflineError(.full, "the content has more than \(limit) bytes: see OfflineLimits")
+        }
+    }
+
+    /// Removes a stored content that no operation has.
+    func remove(_ body: StoredMessage.Body) async {
+        guard case .file(let name, _) = body else { return }
+        _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
+    }
+
+    private static func newContentName() -> String { JournalDirectory.contentPrefix + newKey() }
+
+    // MARK: Sending
+
+    /// Returns the request of an operation; `nil` with the reason if it cannot be sent.
+    func request(for operation: StoredOperation) async -> Result<ClientRequest, OfflineError> {
+        let body: RequestBody
+        let message = operation.message
+        let type = message.fields.first { $0.name.lowercased() == "content-type" }?.value
+        switch message.body {
+        case .none: body = .none
+        case .inline(let bytes): body = .data(Data(bytes), contentType: type)
+        case .file(let name, _): body = .file(URL(filePath: medium.path(of: name)), contentType: type)
+        case .reference(let path, let byteCount, let changed):
+            let facts = try? await writer.perform { (_) throws(SystemError) in try PrivateDirectory.facts(of: path) }
+            guard let facts else { return .failure(OfflineError(.storage, "the file \(path) is missing")) }
+            guard Int64(facts.byteCount) == byteCount, facts.changed == changed else {
+                return .failure(OfflineError(.storage, "the file \(path) has changed"))
+            }
+            body = .file(URL(filePath: path), contentType: type)
+        }
+        var headers: [String: String] = [:]
+        for field in message.fields { headers[field.name] = field.value }
+        // A structured field: a string in quotation marks (RFC 8941 §3.3.3).
+        headers["Idempotency-Key"] = "\"\(operation.key)\""
+        var frozen = FrozenRequest(
+            method: message.method, target: message.target, isAbsolute: message.target.contains("://"),
+            headers: headers, isIdempotent: operation.rules.isIdempotent)
+        let place = Place(message.origin)
+        (frozen.host, frozen.port, frozen.usesTLS) = (place.host, place.port, place.usesTLS)
+        guard let request = HTTPClient.thawed(frozen, body) else {
+            return .failure(OfflineError(.invalidRequest, "the stored URL is invalid"))
+        }
+        return .success(request)
+    }
+}
+
+/// Another server than that of the client, as one text.
+private struct Place {
+    var host: String?
+    var port: Int?
+    var usesTLS: Bool?
+
+    init(_ frozen: FrozenRequest) { (host, port, usesTLS) = (frozen.host, frozen.port, frozen.usesTLS) }
+
+    /// Reads the text: scheme, host and port, separated by spaces, each of which can be empty.
+    init(_ text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return }
+        usesTLS = parts[0].isEmpty ? nil : parts[0] == "https"
+        host = parts[1].isEmpty ? nil : String(parts[1])
+        port = Int(parts[2])
+    }
+
+    var text: String {
+        guard host != nil || port != nil || usesTLS != nil else { return "" }
+        let scheme = usesTLS.map { $0 ? "https" : "http" } ?? ""
+        return "\(scheme) \(host ?? "") \(port.map(String.init) ?? "")"
+    }
+}

@@ -1,0 +1,176 @@
+internal import CausewayClient
+internal import CausewaySystem
+internal import Foundation
+
+extension OfflineEngine {
+    /// The wait before a record that could not be stored is tried again.
+    private static let storageRetryWait = Duration.seconds(5)
+
+    /// Sends the operations until the task is cancelled.
+    ///
+    /// Operations that are queued while it runs are sent as well. A first attempt never waits for reachability; a network that comes back only ends a wait.
+    ///
+    /// Cancellation: cancels the attempts that run, and returns when their ends are stored. An operation whose attempt was cancelled has an unknown fate, see
+    /// ``/CausewayReplay/OfflinePolicy/UnknownFate``.
+    ///
+    /// - Throws: ``OfflineError`` with the code `running` if it runs already.
+    public func run() async throws(OfflineError) {
+        let isFirst = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard isFirst else { throw OfflineError(.running, "run() was called and has not returned") }
+        defer { state.withLock { $0.isRunning = false } }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.followNetwork() }
+            while !Task.isCancelled {
+                await settleAgain()
+                let applied = apply { (queue, now) in queue.advance(to: now) }
+                for id in applied.begins {
+                    let number = applied.number
+                    group.addTask { await self.attempt(id, after: number) }
+                }
+                if !applied.finished.isEmpty { await settleOrKeep(applied) }
+                await signal.wait(until: deadline(), clocks)
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func deadline() -> Duration? {
+        let now = clocks.now
+        let (deadline, isUnsettled) = state.withLock { state in
+            (state.queue.deadline(at: now), !state.unsettled.isEmpty)
+        }
+        guard isUnsettled || writer.failure != nil else { return deadline }
+        let again = now.uptime + Self.storageRetryWait
+        return min(deadline ?? again, again)
+    }
+
+    private func followNetwork() async {
+        for await reachability in client.reachabilityUpdates {
+            let now = clocks.now
+            state.withLock { $0.queue.networkChanged(isReachable: reachability.isReachable, at: now) }
+            signal.raise()
+        }
+    }
+
+    // MARK: One attempt
+
+    /// Sends an operation once the records so far are stored.
+    private func attempt(_ id: UInt64, after number: JournalWriter.Number) async {
+        let interrupt = Signal()
+        let operation = state.withLock { state in
+            state.interrupts[id] = interrupt
+            return state.queue.operation(id)
+        }
+        defer {
+            state.withLock { $0.interrupts[id] = nil }
+            signal.raise()
+        }
+        guard let operation else { return }
+        var end = AttemptEnd.notStored
+        do throws(SystemError) {
+            try await writer.wait(for: number)
+            end = await send(operation, interrupt)
+        } catch {
+            let event = OfflineEvent(id: OfflineOperation.ID(id), kind: .storageFailed(JournalDirectory.text(error)))
+            broadcast.send { event }
+        }
+        let jitter = Double.random(in: 0...1)
+        let applied = apply { (queue, now) in queue.attemptEnded(id, end, at: now, jitter: jitter) }
+        await settleOrKeep(applied)
+        for (id, status) in applied.asks { await resolve(id, status, operation) }
+    }
+
+    /// Sends a request, until it ends or the operation is cancelled.
+    private func send(_ operation: StoredOperation, _ interrupt: Signal) async -> AttemptEnd {
+        await withTaskGroup(of: AttemptEnd?.self) { group in
+            group.addTask { await self.send(operation) }
+            group.addTask {
+                await interrupt.wait()
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first ?? .interrupted
+        }
+    }
+
+    private func send(_ operation: StoredOperation) async -> AttemptEnd {
+        let request: ClientRequest
+        switch await self.request(for: operation) {
+        case .success(let made): request = made
+        case .failure(let error): return .invalid(error.message)
+        }
+        let progress = state.withLock { $0.progress[operation.id] }
+        do {
+            let response = try await client.send(
+                request, as: .data.accepting(statuses: 100..<1_000), progress: progress)
+            keep(response, operation)
+            return .response(status: response.status, retryAfter: HTTPClient.retryAfter(of: response.http))
+        } catch {
+            return AttemptEnd(error)
+        }
+    }
+
+    private func keep(_ response: ClientResponse<Data>, _ operation: StoredOperation) {
+        let kept = response.value.prefix(client.configuration.maximumErrorContentLength)
+        let content = response.status < 400 ? response.value : Data(kept)
+        let conflict = OfflineConflict(
+            operation: OfflineOperation(operation, .asking), response: response.http, content: content)
+        state.withLock { $0.responses[operation.id] = conflict }
+    }
+
+    /// Asks the program about a refused operation.
+    private func resolve(_ id: UInt64, _ status: Int, _ operation: StoredOperation) async {
+        let decision = await self.decision(id)
+        let jitter = Double.random(in: 0...1)
+        let applied = apply { (queue, now) in
+            queue.resolved(id, decision, status: status, at: now, jitter: jitter)
+        }
+        await settleOrKeep(applied)
+    }
+
+    private func decision(_ id: UInt64) async -> OfflineDecision<StoredRewrite> {
+        guard let resolver = configuration.resolver, let conflict = state.withLock({ $0.responses[id] }) else {
+            return .stop
+        }
+        switch await resolver(conflict) {
+        case .drop: return .drop
+        case .stop: return .stop
+        case .retry: return .retry
+        case .rewrite(let request):
+            do throws(OfflineError) {
+                let message = try await store(freeze(request), request.body, .copy)
+                return .rewrite(StoredRewrite(message: message, key: Self.newKey()))
+            } catch {
+                let event = OfflineEvent(id: OfflineOperation.ID(id), kind: .storageFailed(error.description))
+                broadcast.send { event }
+                return .stop
+            }
+        }
+    }
+
+    // MARK: Storing the ends
+
+    /// Settles a change, or keeps it for later.
+    private func settleOrKeep(_ applied: Applied) async {
+        do throws(OfflineError) {
+            try await settle(applied)
+        } catch {
+            state.withLock { $0.unsettled.append(applied) }
+            let ids = applied.finished.map { OfflineOperation.ID($0.id) }
+            for id in ids { broadcast.send { OfflineEvent(id: id, kind: .storageFailed(error.message)) } }
+        }
+    }
+
+    /// Settles what could not be stored before.
+    private func settleAgain() async {
+        let unsettled = state.withLock { state in
+            defer { state.unsettled = [] }
+            return state.unsettled
+        }
+        for applied in unsettled { await settleOrKeep(applied) }
+    }
+}

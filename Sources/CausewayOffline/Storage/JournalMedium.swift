@@ -1,0 +1,127 @@
+internal import CausewaySystem
+internal import Foundation
+
+/// Where the journal and the contents are stored. All calls block, and are made one at a time. Tests replace it.
+protocol JournalMedium: Sendable {
+    /// The number of bytes of the journal.
+    var byteCount: Int { get }
+    func append(_ bytes: [UInt8]) throws(SystemError)
+    func synchronize() throws(SystemError)
+    /// Removes the bytes of the journal from a position on.
+    func truncate(to byteCount: Int) throws(SystemError)
+    /// Replaces the whole journal.
+    func replace(with frames: [[UInt8]]) throws(SystemError)
+    /// Stores a content.
+    func store(_ content: [UInt8], as name: String) throws(SystemError)
+    /// Copies a file; returns `nil` if it is longer than the limit.
+    func copy(_ path: String, as name: String, limit: Int) throws(SystemError) -> Int?
+    func remove(_ name: String)
+    /// The file of a content.
+    func path(of name: String) -> String
+}
+
+/// The directory of a queue: the journal, the contents of operations, and the lock. Only the user can access it, and no symbolic link is followed.
+final class JournalDirectory: JournalMedium {
+    static let journal = "journal"
+    static let damaged = "journal.damaged"
+    static let contentPrefix = "content-"
+    private static let lockName = "lock"
+    /// The size of a journal that is not read: the limits of a queue do not permit it.
+    private static let maximumByteCount = 1 << 30
+
+    private let path: String
+    private let directory: PrivateDirectory
+    private let lock: FileLock
+    private let file: LockedValue<AppendFile>
+
+    /// Opens the directory, and takes its lock.
+    init(_ path: String) throws(OfflineError) {
+        self.path = path
+        do throws(SystemError) {
+            directory = try PrivateDirectory.open(path)
+        } catch {
+            throw OfflineError(.storage, "cannot use the directory \(path): \(Self.text(error))")
+        }
+        guard let lock = Self.lock(directory) else {
+            throw OfflineError(
+                .inUse, "another process or engine uses \(path): share one engine, or choose another directory")
+        }
+        self.lock = lock
+        do throws(SystemError) {
+            file = LockedValue(try directory.appendFile(Self.journal))
+        } catch {
+            throw OfflineError(.storage, "cannot open \(path)/\(Self.journal): \(Self.text(error))")
+        }
+    }
+
+    /// Tries for 200 ms: after a kill, a child that was just forked keeps the lock until it runs its program.
+    private static func lock(_ directory: PrivateDirectory) -> FileLock? {
+        for _ in 0..<20 {
+            if let lock = directory.lock(lockName) { return lock }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        return nil
+    }
+
+    /// Reads the journal. A damaged one is copied to ``damaged`` first.
+    func read() throws(OfflineError) -> Journal.Content {
+        guard byteCount <= Self.maximumByteCount else {
+            throw OfflineError(.foreignJournal, "\(path)/\(Self.journal) has \(byteCount) bytes, which no queue writes")
+        }
+        let bytes = file.withLock { $0 }.content()
+        guard bytes.count == byteCount else {
+            throw OfflineError(.storage, "cannot read \(path)/\(Self.journal)")
+        }
+        let content = Journal.read(bytes)
+        guard !content.isForeign else {
+            throw OfflineError(
+                .foreignJournal,
+                "\(path)/\(Self.journal) is of another version or no journal: move it away to begin with an empty queue"
+            )
+        }
+        if content.damagedByteCount > 0 {
+            do throws(SystemError) {
+                try directory.replaceDurably(Self.damaged, with: [bytes])
+            } catch {
+                throw OfflineError(.storage, "cannot keep the damaged journal in \(path): \(Self.text(error))")
+            }
+        }
+        return content
+    }
+
+    /// Removes temporary files of killed processes, and contents that no operation has. Called while no other process uses the directory.
+    func clean(keeping names: Set<String>) {
+        for entry in directory.list() {
+            let isContent = entry.name.hasPrefix(Self.contentPrefix) && !names.contains(entry.name)
+            if isContent || entry.name.hasPrefix(PrivateDirectory.temporaryPrefix) { directory.remove(entry.name) }
+        }
+    }
+
+    static func text(_ error: SystemError) -> String { "\(error.call): \(String(cString: strerror(error.errno)))" }
+
+    var byteCount: Int { file.withLock { $0 }.byteCount }
+
+    func append(_ bytes: [UInt8]) throws(SystemError) { try file.withLock { $0 }.append(bytes) }
+
+    func synchronize() throws(SystemError) { try file.withLock { $0 }.synchronize() }
+
+    func truncate(to byteCount: Int) throws(SystemError) { try file.withLock { $0 }.truncate(to: byteCount) }
+
+    func replace(with frames: [[UInt8]]) throws(SystemError) {
+        try directory.replaceDurably(Self.journal, with: frames)
+        let new = try directory.appendFile(Self.journal)
+        file.withLock { $0 = new }
+    }
+
+    func store(_ content: [UInt8], as name: String) throws(SystemError) {
+        try directory.replaceDurably(name, with: [content])
+    }
+
+    func copy(_ path: String, as name: String, limit: Int) throws(SystemError) -> Int? {
+        try directory.copyDurably(path, to: name, limit: limit)
+    }
+
+    func remove(_ name: String) { directory.remove(name) }
+
+    func path(of name: String) -> String { path + "/" + name }
+}

@@ -1,0 +1,212 @@
+internal import CausewaySystem
+internal import Dispatch
+
+/// Appends records to the journal, on its own queue, in the order in which they are submitted.
+///
+/// Records that wait together are synchronized together. A record that fails stays in the list, unless it can be given up, and is written before all later ones.
+final class JournalWriter: Sendable {
+    /// Numbers records in their order, from 1.
+    typealias Number = UInt64
+    /// The records of the whole state, and the number of the last record that is in them.
+    typealias Snapshot = @Sendable () -> (frames: [[UInt8]], last: Number)?
+
+    private struct Entry: Sendable {
+        var number: Number
+        var frame: [UInt8]
+        /// The operation that is given up if the record cannot be written now; `nil` for a record that must be written.
+        var operation: UInt64?
+
+        var isOptional: Bool { operation != nil }
+    }
+
+    private struct State {
+        var pending: [Entry] = []
+        var last: Number = 0
+        var written: Number = 0
+        var failure: SystemError?
+        /// Records that were given up before their submitter waited for them.
+        var givenUp: [Number: SystemError] = [:]
+        var isDraining = false
+        var waiters: [(number: Number, continuation: CheckedContinuation<SystemError?, Never>)] = []
+    }
+
+    /// What only the queue uses.
+    private struct Upkeep {
+        /// The size of the journal at which it is written again without what has ended.
+        var compactionByteCount: Int
+        var mustCompact = false
+    }
+
+    private let medium: any JournalMedium
+    private let queue = DispatchQueue(label: "causeway.offline.journal", target: .global(qos: .utility))
+    private let state = LockedValue(State())
+    private let upkeep: LockedValue<Upkeep>
+    private let slack: Int
+    private let snapshot = LockedValue<Snapshot?>(nil)
+    private let giveUp = LockedValue<(@Sendable ([UInt64]) -> Void)?>(nil)
+
+    /// - Parameter slack: The bytes that the journal may have beyond twice the size of the state.
+    init(_ medium: any JournalMedium, slack: Int) {
+        self.medium = medium
+        self.slack = slack
+        upkeep = LockedValue(Upkeep(compactionByteCount: 2 * medium.byteCount + slack))
+    }
+
+    /// Sets the source of the whole state, and the closure that removes operations whose first record failed. Called once, before the first record.
+    ///
+    /// The closure is called on the queue, so that no snapshot has an operation that was given up.
+    func connect(_ body: @escaping Snapshot, givingUp: @escaping @Sendable ([UInt64]) -> Void) {
+        snapshot.withLock { $0 = body }
+        giveUp.withLock { $0 = givingUp }
+    }
+
+    /// Whether the last write failed.
+    var failure: SystemError? { state.withLock { $0.failure } }
+
+    /// The number of the last record that was submitted.
+    var last: Number { state.withLock { $0.last } }
+
+    /// Appends a record. Does not wait: called under the lock of the engine, so that records have the order of their changes.
+    func submit(_ frame: [UInt8], givingUp operation: UInt64?) -> Number {
+        let (number, mustStart) = state.withLock { state in
+            state.last += 1
+            state.pending.append(Entry(number: state.last, frame: frame, operation: operation))
+            return (state.last, Self.claim(&state))
+        }
+        if mustStart { queue.async { self.drain() } }
+        return number
+    }
+
+    private static func claim(_ state: inout State) -> Bool {
+        guard !state.isDraining else { return false }
+        state.isDraining = true
+        return true
+    }
+
+    /// Suspends until a record is on the medium. A record that failed before is tried again.
+    ///
+    /// Cancellation: has no effect; writing takes a bounded time.
+    func wait(for number: Number) async throws(SystemError) {
+        let failure = await withCheckedContinuation { (continuation: CheckedContinuation<SystemError?, Never>) in
+            let (result, mustStart) = state.withLock { state -> (SystemError??, Bool) in
+                if let failure = state.givenUp.removeValue(forKey: number) { return (.some(failure), false) }
+                if state.written >= number { return (.some(nil), false) }
+                state.waiters.append((number, continuation))
+                return (nil, Self.claim(&state))
+            }
+            if let result { continuation.resume(returning: result) }
+            if mustStart { queue.async { self.drain() } }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Performs blocking work with the medium on the queue.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (any JournalMedium) throws(SystemError) -> Value
+    ) async throws(SystemError) -> Value {
+        let medium = medium
+        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, SystemError>, Never>) in
+            queue.async {
+                let result = Result { () throws(SystemError) in try body(medium) }
+                done.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Writing
+
+    private func drain() {
+        while true {
+            let batch = state.withLock { state in
+                if state.pending.isEmpty, state.waiters.isEmpty { state.isDraining = false }
+                return state.pending
+            }
+            if batch.isEmpty {
+                // Waiters for records that were written, or given up, in the meantime.
+                if finish(upTo: 0) { return }
+                continue
+            }
+            do throws(SystemError) {
+                if try compactIfNeeded() { continue }
+                try write(batch)
+                _ = finish(upTo: batch[batch.count - 1].number)
+            } catch {
+                fail(error)
+                return
+            }
+        }
+    }
+
+    private func write(_ batch: [Entry]) throws(SystemError) {
+        let start = medium.byteCount
+        do throws(SystemError) {
+            // One write for all: records are small.
+            try medium.append(batch.flatMap(\.frame))
+            try medium.synchronize()
+        } catch {
+            // Otherwise a record that the program was told has failed could be read at the next start.
+            do throws(SystemError) { try medium.truncate(to: start) } catch {
+                upkeep.withLock { $0.mustCompact = true }
+            }
+            if error.call == "fdatasync" { upkeep.withLock { $0.mustCompact = true } }
+            throw error
+        }
+    }
+
+    /// Notes that records are written, and resumes their waiters. Returns whether nothing is left to do.
+    private func finish(upTo number: Number) -> Bool {
+        let (ready, isIdle) = state.withLock { state in
+            state.pending.removeAll { $0.number <= number }
+            state.written = (state.pending.first?.number ?? state.last + 1) - 1
+            state.failure = nil
+            let written = state.written
+            let ready = state.waiters.filter { $0.number <= written }
+            state.waiters.removeAll { $0.number <= written }
+            let isIdle = state.pending.isEmpty
+            if isIdle { state.isDraining = false }
+            return (ready, isIdle)
+        }
+        for waiter in ready { waiter.continuation.resume(returning: nil) }
+        return isIdle
+    }
+
+    private func fail(_ error: SystemError) {
+        let (waiters, operations) = state.withLock { state in
+            let operations = state.pending.compactMap(\.operation)
+            let waiting = Set(state.waiters.map(\.number))
+            for entry in state.pending where entry.isOptional && !waiting.contains(entry.number) {
+                state.givenUp[entry.number] = error
+            }
+            state.pending.removeAll { $0.isOptional }
+            state.failure = error
+            state.isDraining = false
+            defer { state.waiters = [] }
+            return (state.waiters, operations)
+        }
+        giveUp.withLock { $0 }?(operations)
+        for waiter in waiters { waiter.continuation.resume(returning: error) }
+    }
+
+    /// Writes the journal again without what has ended, if it has become too long. Returns whether that succeeded.
+    private func compactIfNeeded() throws(SystemError) -> Bool {
+        let size = medium.byteCount
+        let (isNeeded, isUnavoidable) = upkeep.withLock {
+            ($0.mustCompact || size > $0.compactionByteCount, $0.mustCompact)
+        }
+        guard isNeeded, let snapshot = snapshot.withLock({ $0 }) else { return false }
+        // An engine that is released writes no more.
+        guard let (frames, last) = snapshot() else { return false }
+        do throws(SystemError) {
+            try medium.replace(with: frames)
+        } catch {
+            if isUnavoidable { throw error }
+            // The old journal is as before: records are appended to it, and the next try is later.
+            upkeep.withLock { $0.compactionByteCount = max($0.compactionByteCount, size + slack) }
+            return false
+        }
+        upkeep.withLock { $0 = Upkeep(compactionByteCount: 2 * medium.byteCount + slack) }
+        _ = finish(upTo: last)
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+public import Foundation
+
+/// An operation of an offline queue: a request that waits, is being sent, or holds its lane.
+public struct OfflineOperation: Identifiable, Hashable, Sendable {
+    /// Identifies an operation, also after a restart. Later operations have higher numbers.
+    public struct ID: Hashable, Comparable, Sendable, CustomStringConvertible {
+        /// The number, from 1.
+        public let number: UInt64
+
+        /// Creates an identifier from a number that the program has stored.
+        public init(_ number: UInt64) { self.number = number }
+
+        /// The number as text.
+        public var description: String { "\(number)" }
+
+        /// Whether the first operation was queued before the second.
+        public static func < (a: ID, b: ID) -> Bool { a.number < b.number }
+    }
+
+    /// The state of an operation.
+    public enum State: Hashable, Sendable {
+        /// It waits for its turn, for a way to the server, or for the end of a wait after a failure.
+        case waiting
+        /// It is being sent.
+        case sending
+        /// The server has refused it, and the resolver decides.
+        case resolving
+        /// It holds its lane until the program resumes, edits or cancels it.
+        case stopped(OfflineStop)
+    }
+
+    /// The identifier.
+    public let id: ID
+    /// The lane. Operations of one lane are sent one after the other, in order.
+    public let lane: String
+    /// The method.
+    public let method: String
+    /// The encoded path and query below the base URL of the client, or an absolute URL.
+    public let target: String
+    /// The number of bytes of the content.
+    public let contentByteCount: Int64
+    /// The value of `Idempotency-Key`, without quotation marks.
+    public let key: String
+    /// When the operation was queued.
+    public let created: Date
+    /// The number of attempts that may have reached the server.
+    public let attempts: Int
+    /// The state.
+    public let state: State
+
+    init(_ operation: StoredOperation, _ phase: ReplayQueue.Phase) {
+        id = ID(operation.id)
+        lane = operation.lane
+        method = operation.message.method
+        target = operation.message.target
+        contentByteCount = operation.message.body.byteCount
+        key = operation.key
+        created = Date(timeIntervalSince1970: Double(operation.created) / 1_000)
+        attempts = Int(operation.progress.attempts)
+        state =
+            switch phase {
+            case .storing, .waiting: .waiting
+            case .sending: .sending
+            case .asking: .resolving
+            case .stopped(let reason): .stopped(reason)
+            }
+    }
+}
+
+/// The end of an operation, which is kept, also over restarts, until the program acknowledges it.
+public struct OfflineReport: Identifiable, Hashable, Sendable {
+    /// The operation.
+    public let id: OfflineOperation.ID
+    /// The lane.
+    public let lane: String
+    /// The method.
+    public let method: String
+    /// The encoded path and query below the base URL of the client, or an absolute URL.
+    public let target: String
+    /// The value of `Idempotency-Key`, without quotation marks, to look for the operation at the server.
+    public let key: String
+    /// The number of attempts that may have reached the server.
+    public let attempts: Int
+    /// When the operation ended.
+    public let ended: Date
+    /// The outcome.
+    public let outcome: OfflineOutcome
+
+    init(_ report: StoredReport) {
+        id = OfflineOperation.ID(report.id)
+        lane = report.lane
+        method = report.method
+        target = report.target
+        key = report.key
+        attempts = Int(report.attempts)
+        ended = Date(timeIntervalSince1970: Double(report.ended) / 1_000)
+        outcome = report.outcome
+    }
+}

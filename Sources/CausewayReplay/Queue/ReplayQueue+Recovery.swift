@@ -1,0 +1,72 @@
+extension ReplayQueue {
+    /// Reads the state from the records of a journal, and decides about operations whose attempt has not ended.
+    ///
+    /// - Parameters:
+    ///   - doubtful: The number of records before the last damage of the journal. Operations that they name may have been sent, because the record of that may be
+    ///     lost.
+    /// - Returns: The effects of the decisions.
+    package mutating func recover(
+        _ records: [JournalRecord], doubtful: Int = 0, at now: ReplayTime
+    ) -> [ReplayEffect] {
+        for (index, record) in records.enumerated() {
+            if index == doubtful, doubtful > 0 { doubtAll() }
+            apply(record)
+        }
+        if doubtful > 0, doubtful >= records.count { doubtAll() }
+        var effects: [ReplayEffect] = []
+        for id in entries.keys.sorted() where entries[id]?.operation.progress.isBegun == true {
+            effects += resolveAfterKill(id, at: now)
+        }
+        for id in entries.keys {
+            guard let stop = entries[id]?.operation.progress.stop else { continue }
+            entries[id]?.phase = .stopped(stop)
+        }
+        return effects
+    }
+
+    private mutating func doubtAll() {
+        for id in entries.keys { entries[id]?.operation.progress.isBegun = true }
+    }
+
+    private mutating func resolveAfterKill(_ id: UInt64, at now: ReplayTime) -> [ReplayEffect] {
+        entries[id]?.operation.progress.count()
+        guard let operation = entries[id]?.operation else { return [] }
+        switch policy.unknownFate {
+        case .replayIfIdempotent where !isReplayable(operation), .report: return finish(id, .unknown, at: now.date)
+        case .stop: return stop(id, .unknownFate)
+        case .replay, .replayIfIdempotent:
+            guard operation.progress.attempts < operation.rules.maximumAttempts else {
+                return finish(id, .expired(.attempts), at: now.date)
+            }
+            entries[id]?.operation.progress.isBegun = false
+            return [.store(.returned(id, counts: true))]
+        }
+    }
+
+    /// Applies one record. A record about an operation that does not exist has no effect.
+    private mutating func apply(_ record: JournalRecord) {
+        switch record {
+        case .header(let last): noteID(last)
+        case .enqueued(let operation): if entries[operation.id] == nil { insert(operation, .waiting) }
+        case .edited(let operation):
+            guard let old = entries[operation.id]?.operation, old.lane == operation.lane else { return }
+            storedByteCount += operation.message.body.storedByteCount - old.message.body.storedByteCount
+            entries[operation.id]?.operation = operation
+        case .began(let id): entries[id]?.operation.progress.isBegun = true
+        case .returned(let id, let counts):
+            entries[id]?.operation.progress.isBegun = false
+            if counts { entries[id]?.operation.progress.count() }
+        case .ended(let report, let isKept):
+            noteID(report.id)
+            remove(report.id)
+            if isKept { keep(report) }
+        case .acknowledged(let id): kept.removeAll { $0.id == id }
+        case .moved(let id, let other): place(id, before: other == 0 ? nil : other)
+        case .stopped(let id, let reason):
+            if entries[id]?.operation.progress.isBegun == true { entries[id]?.operation.progress.count() }
+            entries[id]?.operation.progress.isBegun = false
+            entries[id]?.operation.progress.stop = reason
+        case .resumed(let id): entries[id]?.operation.progress.stop = nil
+        }
+    }
+}

@@ -1,0 +1,191 @@
+extension ReplayQueue {
+    /// Ends what has become too old, and begins what may be sent. Calling early, late or twice is harmless.
+    package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
+        var effects = expire(at: now.date)
+        // The oldest operation first, so that a busy lane does not hold the others back.
+        for id in lanes.values.compactMap(\.first).sorted() where active.count < max(limits.activeLanes, 1) {
+            guard let entry = entries[id], entry.phase == .waiting, entry.notBefore.map({ $0 <= now.uptime }) ?? true,
+                way.permits(wasTried: entry.wasTried, at: now.uptime)
+            else { continue }
+            way.began(id)
+            active.insert(id)
+            entries[id]?.phase = .sending
+            entries[id]?.wasTried = true
+            entries[id]?.notBefore = nil
+            entries[id]?.operation.progress.isBegun = true
+            effects += [.store(.began(id)), .begin(id)]
+        }
+        return effects
+    }
+
+    /// The time of the next event; `nil` if nothing happens without an event from outside. Dates become uptimes by the difference of both clocks.
+    package func deadline(at now: ReplayTime) -> Duration? {
+        var deadline: Duration?
+        func note(_ time: Duration) { deadline = min(deadline ?? time, time) }
+        if nextExpiry != .max { note(now.uptime + .milliseconds(max(nextExpiry, now.date) - now.date)) }
+        guard active.count < max(limits.activeLanes, 1) else { return deadline }
+        for id in lanes.values.compactMap(\.first) {
+            guard let entry = entries[id], entry.phase == .waiting else { continue }
+            if let notBefore = entry.notBefore {
+                note(max(notBefore, way.deadline ?? notBefore))
+            } else if let test = way.deadline {
+                note(test)
+            }
+        }
+        return deadline
+    }
+
+    /// The state of the network has changed.
+    package mutating func networkChanged(isReachable: Bool, at now: ReplayTime) {
+        way.networkChanged(isReachable: isReachable, at: now.uptime)
+    }
+
+    /// An attempt has ended.
+    ///
+    /// - Parameter jitter: The random part of a wait, from 0 to 1.
+    package mutating func attemptEnded(
+        _ id: UInt64, _ end: AttemptEnd, at now: ReplayTime, jitter: Double
+    ) -> [ReplayEffect] {
+        guard let entry = entries[id], entry.phase == .sending else { return [] }
+        active.remove(id)
+        noteWay(id, end, now, jitter)
+        switch end {
+        case .noWay:
+            entries[id]?.phase = .waiting
+            entries[id]?.operation.progress.isBegun = false
+            return [.store(.returned(id, counts: false))]
+        case .notStored:
+            return wait(id, counts: false, at: now, jitter: jitter)
+        case .invalid(let reason): return finish(id, .invalid(reason), at: now.date)
+        case .response(let status, let retryAfter):
+            return responded(id, status, retryAfter, entry.operation, now, jitter)
+        case .lost, .interrupted:
+            entries[id]?.operation.progress.count()
+            return resolveUnknown(id, at: now, jitter: jitter)
+        }
+    }
+
+    private mutating func noteWay(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
+        switch end {
+        case .noWay: way.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
+        case .response: way.succeeded()
+        case .lost, .invalid, .notStored, .interrupted: way.abandoned(id)
+        }
+    }
+
+    private mutating func responded(
+        _ id: UInt64, _ status: Int, _ retryAfter: Duration?, _ operation: StoredOperation, _ now: ReplayTime,
+        _ jitter: Double
+    ) -> [ReplayEffect] {
+        entries[id]?.operation.progress.count()
+        switch status {
+        case ..<400: return finish(id, .succeeded(status: status), at: now.date)
+        case 409, 412: return refused(id, status, policy.conflict, .conflicted(status: status), now.date)
+        case 401, 407, 511: return stop(id, .refused(status: status))
+        // The server says that it has not handled the request.
+        case 408, 425, 429, 503:
+            return wait(id, counts: true, at: now, jitter: jitter, atLeast: retryAfter, isCounted: true)
+        case 502, 504...: return resolveUnknown(id, at: now, jitter: jitter, atLeast: retryAfter)
+        default:
+            if status >= 500, isReplayable(operation) {
+                return wait(id, counts: true, at: now, jitter: jitter, atLeast: retryAfter, isCounted: true)
+            }
+            return refused(id, status, policy.rejection, .rejected(status: status), now.date)
+        }
+    }
+
+    /// Whether sending an operation twice has the effect of sending it once.
+    func isReplayable(_ operation: StoredOperation) -> Bool {
+        policy.serverHonorsKeys || operation.rules.isIdempotent
+    }
+
+    private mutating func refused(
+        _ id: UInt64, _ status: Int, _ treatment: OfflinePolicy.Refusal, _ outcome: OfflineOutcome, _ date: Int64
+    ) -> [ReplayEffect] {
+        switch treatment {
+        case .drop: return finish(id, outcome, at: date)
+        case .stop: return stop(id, .refused(status: status))
+        case .ask:
+            entries[id]?.phase = .asking
+            entries[id]?.operation.progress.isBegun = false
+            // The lane waits, but the resolver may take its time: it counts as active, so that lanes are bounded.
+            active.insert(id)
+            return [.store(.returned(id, counts: true)), .ask(id, status: status)]
+        }
+    }
+
+    /// Decides about an operation that may or may not have had its effect.
+    private mutating func resolveUnknown(
+        _ id: UInt64, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil
+    ) -> [ReplayEffect] {
+        guard let operation = entries[id]?.operation else { return [] }
+        switch policy.unknownFate {
+        case .replayIfIdempotent where !isReplayable(operation), .report: return finish(id, .unknown, at: now.date)
+        case .stop: return stop(id, .unknownFate)
+        case .replay, .replayIfIdempotent:
+            return wait(id, counts: true, at: now, jitter: jitter, atLeast: minimum, isCounted: true)
+        }
+    }
+
+    /// Puts an operation back, to be sent after a wait. `isCounted` is whether the attempt was counted before.
+    mutating func wait(
+        _ id: UInt64, counts: Bool, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil,
+        isCounted: Bool = false
+    ) -> [ReplayEffect] {
+        guard var entry = entries[id] else { return [] }
+        if counts, !isCounted { entry.operation.progress.count() }
+        if counts, entry.operation.progress.attempts >= entry.operation.rules.maximumAttempts {
+            return finish(id, .expired(.attempts), at: now.date)
+        }
+        entry.failures = min(entry.failures + 1, 64)
+        let demanded = min(max(minimum ?? .zero, .zero), .seconds(86_400))
+        entry.notBefore = now.uptime + max(policy.backoff.wait(after: entry.failures, jitter: jitter), demanded)
+        entry.phase = .waiting
+        entry.operation.progress.isBegun = false
+        entries[id] = entry
+        return [.store(.returned(id, counts: counts))]
+    }
+
+    mutating func stop(_ id: UInt64, _ reason: OfflineStop) -> [ReplayEffect] {
+        active.remove(id)
+        entries[id]?.phase = .stopped(reason)
+        entries[id]?.operation.progress.isBegun = false
+        entries[id]?.operation.progress.stop = reason
+        return [.store(.stopped(id, reason))]
+    }
+
+    /// Ends an operation. Its report is kept unless it is a success that the program does not want to keep.
+    mutating func finish(_ id: UInt64, _ outcome: OfflineOutcome, at date: Int64) -> [ReplayEffect] {
+        guard let operation = entries[id]?.operation else { return [] }
+        remove(id)
+        let report = StoredReport(operation, outcome, at: date)
+        let isKept = !outcome.isSuccess || operation.rules.reportsSuccess
+        if isKept { keep(report) }
+        return [.store(.ended(report, isKept: isKept)), .release(operation.message.body), .finish(report)]
+    }
+
+    mutating func keep(_ report: StoredReport) {
+        kept.append(report)
+        if kept.count > max(limits.reports, 1) { kept.removeFirst(kept.count - max(limits.reports, 1)) }
+    }
+
+    private mutating func expire(at date: Int64) -> [ReplayEffect] {
+        guard date >= nextExpiry else { return [] }
+        var effects: [ReplayEffect] = []
+        nextExpiry = .max
+        for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            guard let end = Self.expiry(of: entry.operation) else { continue }
+            switch entry.phase {
+            case .waiting, .stopped:
+                if end <= date {
+                    effects += finish(id, .expired(.age), at: date)
+                } else {
+                    nextExpiry = min(nextExpiry, end)
+                }
+            // Decided when the attempt has ended; until then it is looked at once a second.
+            case .storing, .sending, .asking: nextExpiry = min(nextExpiry, max(end, date + 1_000))
+            }
+        }
+        return effects
+    }
+}

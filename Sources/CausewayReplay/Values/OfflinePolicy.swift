@@ -1,0 +1,102 @@
+/// The rules by which an offline queue sends, repeats and gives up operations.
+public struct OfflinePolicy: Hashable, Sendable {
+    /// The treatment of an operation that the server refuses.
+    public enum Refusal: UInt8, Hashable, Sendable {
+        /// The operation ends with a report, and the next operation of its lane follows.
+        case drop
+        /// The operation stays, and its lane stops until the program resumes it, edits the operation or cancels it.
+        case stop
+        /// The resolver of the engine decides. It can rewrite the request. Without a resolver the lane stops.
+        case ask
+    }
+
+    /// The treatment of an operation that may or may not have reached the server: the program was killed, or the connection was lost, before a response arrived.
+    public enum UnknownFate: UInt8, Hashable, Sendable {
+        /// Sends the operation again if that has no second effect: its method is idempotent (RFC 9110 §9.2.2), the request says so, or
+        /// ``OfflinePolicy/serverHonorsKeys`` is set. Otherwise the operation ends with ``OfflineOutcome/unknown``.
+        case replayIfIdempotent
+        /// Sends the operation again in any case: at least once, possibly twice.
+        case replay
+        /// Ends the operation with ``OfflineOutcome/unknown``: at most once.
+        case report
+        /// Keeps the operation and stops its lane, so that the program can ask the server.
+        case stop
+    }
+
+    /// The treatment after status 409 or 412: the resource has changed in the meantime. The default is ``Refusal/drop``.
+    public var conflict = Refusal.drop
+    /// The treatment after another status from 400 to 499, and after 500 and 501. The default is ``Refusal/drop``. Statuses 401, 407 and 511 always stop the lane,
+    /// because they are about the sender.
+    public var rejection = Refusal.drop
+    /// The treatment of an operation whose fate is not known. The default is ``UnknownFate/replayIfIdempotent``.
+    public var unknownFate = UnknownFate.replayIfIdempotent
+    /// Whether the server ignores an operation whose `Idempotency-Key` it has handled before. Then each operation can be sent again.
+    public var serverHonorsKeys = false
+    /// The rules for giving up.
+    public var expiry = Expiry()
+    /// The waits between attempts.
+    public var backoff = Backoff()
+
+    /// Creates the default rules.
+    public init() {}
+
+    /// The rules for giving up.
+    public struct Expiry: Hashable, Sendable {
+        /// The age at which an operation ends without being sent; `nil` for no limit. The default is 7 days. Age is measured by the clock of the computer.
+        public var maximumAge: Duration?
+        /// The maximum number of attempts that may have reached the server, at least 1. The default is 10. Attempts that found no way to the server do not count.
+        public var maximumAttempts: Int
+
+        /// Creates rules.
+        public init(maximumAge: Duration? = .seconds(7 * 86_400), maximumAttempts: Int = 10) {
+            self.maximumAge = maximumAge
+            self.maximumAttempts = max(maximumAttempts, 1)
+        }
+    }
+
+    /// Exponential back-off. Half of each wait is random, so that clients do not repeat in step after a failure that all of them saw.
+    public struct Backoff: Hashable, Sendable {
+        /// The upper bound of the first wait.
+        public var base: Duration
+        /// The upper bound of every wait. A longer `Retry-After` of the server is obeyed up to a day.
+        public var maximum: Duration
+
+        /// Creates rules.
+        public init(base: Duration = .seconds(1), maximum: Duration = .seconds(300)) {
+            self.base = max(base, .milliseconds(1))
+            self.maximum = max(maximum, self.base)
+        }
+
+        /// Returns the wait after a number of failures.
+        ///
+        /// - Parameter jitter: The random part, from 0 to 1.
+        package func wait(after failures: Int, jitter: Double) -> Duration {
+            var bound = min(max(base, .milliseconds(1)), .seconds(86_400))
+            let limit = min(max(maximum, bound), .seconds(86_400))
+            var doublings = failures - 1
+            while doublings > 0, bound < limit {
+                bound = min(bound * 2, limit)
+                doublings -= 1
+            }
+            let part = (1 + min(max(jitter.isNaN ? 1 : jitter, 0), 1)) / 2
+            return .nanoseconds(Int64((bound / .nanoseconds(1)) * part))
+        }
+    }
+}
+
+/// The maximum sizes of an offline queue.
+public struct OfflineLimits: Hashable, Sendable {
+    /// The maximum number of operations. The default is 1,000.
+    public var operations = 1_000
+    /// The maximum number of bytes of one operation's content. The default is 64 MiB.
+    public var contentByteCount = 64 << 20
+    /// The maximum number of bytes of all contents that the queue stores. The default is 256 MiB. Files that are only referenced do not count.
+    public var totalByteCount = 256 << 20
+    /// The maximum number of reports that wait for the program. The oldest are removed. The default is 1,000.
+    public var reports = 1_000
+    /// The maximum number of lanes that send at the same time, at least 1. The default is 4.
+    public var activeLanes = 4
+
+    /// Creates the default limits.
+    public init() {}
+}

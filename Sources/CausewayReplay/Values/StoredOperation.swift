@@ -1,0 +1,154 @@
+/// An operation of an offline queue, as the journal stores it.
+package struct StoredOperation: Equatable, Sendable {
+    /// The rules of one operation.
+    package struct Rules: Equatable, Sendable {
+        /// Milliseconds; 0 for no limit.
+        package var maximumAge: Int64
+        package var maximumAttempts: UInt32
+        package var isIdempotent: Bool
+        /// Whether also a success is kept as a report.
+        package var reportsSuccess: Bool
+
+        package init(maximumAge: Int64, maximumAttempts: UInt32, isIdempotent: Bool, reportsSuccess: Bool) {
+            self.maximumAge = maximumAge
+            self.maximumAttempts = maximumAttempts
+            self.isIdempotent = isIdempotent
+            self.reportsSuccess = reportsSuccess
+        }
+    }
+
+    /// How far an operation has come.
+    package struct Progress: Equatable, Sendable {
+        /// The attempts that may have reached the server.
+        package var attempts: UInt32 = 0
+        /// Whether an attempt has begun, whose end is not known.
+        package var isBegun = false
+        package var stop: OfflineStop?
+
+        package init(attempts: UInt32 = 0, isBegun: Bool = false, stop: OfflineStop? = nil) {
+            self.attempts = attempts
+            self.isBegun = isBegun
+            self.stop = stop
+        }
+
+        /// Counts an attempt that may have reached the server.
+        package mutating func count() { if attempts < .max { attempts += 1 } }
+    }
+
+    package var id: UInt64
+    package var lane: String
+    package var message: StoredMessage
+    /// The value of the field `Idempotency-Key`, without quotation marks.
+    package var key: String
+    /// Milliseconds since 1970.
+    package var created: Int64
+    package var rules: Rules
+    package var progress = Progress()
+
+    package init(
+        id: UInt64, lane: String, message: StoredMessage, key: String, created: Int64, rules: Rules,
+        progress: Progress = Progress()
+    ) {
+        self.id = id
+        self.lane = lane
+        self.message = message
+        self.key = key
+        self.created = created
+        self.rules = rules
+        self.progress = progress
+    }
+}
+
+/// The request of an operation.
+package struct StoredMessage: Equatable, Sendable {
+    package struct Field: Equatable, Sendable {
+        package var name: String
+        package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The content of a request.
+    package enum Body: Equatable, Sendable {
+        case none
+        case inline([UInt8])
+        /// A file in the directory of the queue.
+        case file(name: String, byteCount: Int64)
+        /// A file of the program, which must not have changed.
+        case reference(path: String, byteCount: Int64, changed: Int64)
+
+        package var byteCount: Int64 {
+            switch self {
+            case .none: 0
+            case .inline(let bytes): Int64(bytes.count)
+            case .file(_, let count), .reference(_, let count, _): count
+            }
+        }
+
+        /// The bytes that the queue stores.
+        package var storedByteCount: Int64 { if case .reference = self { 0 } else { byteCount } }
+    }
+
+    package var method: String
+    /// The encoded path and query, relative to the base URL of the client, or an absolute URL.
+    package var target: String
+    /// The origin of another server, such as `https://b.example:8443`; empty for that of the client.
+    package var origin: String
+    package var fields: [Field]
+    package var body: Body
+
+    package init(method: String, target: String, origin: String = "", fields: [Field] = [], body: Body = .none) {
+        self.method = method
+        self.target = target
+        self.origin = origin
+        self.fields = fields
+        self.body = body
+    }
+}
+
+/// A request that replaces that of an operation, with its key.
+package struct StoredRewrite: Equatable, Sendable {
+    package var message: StoredMessage
+    package var key: String
+
+    package init(message: StoredMessage, key: String) {
+        self.message = message
+        self.key = key
+    }
+}
+
+/// The end of an operation, as the journal stores it.
+package struct StoredReport: Equatable, Sendable {
+    package var id: UInt64
+    package var lane: String
+    package var method: String
+    package var target: String
+    package var key: String
+    package var attempts: UInt32
+    /// Milliseconds since 1970.
+    package var ended: Int64
+    package var outcome: OfflineOutcome
+
+    package init(
+        id: UInt64, lane: String, method: String, target: String, key: String, attempts: UInt32, ended: Int64,
+        outcome: OfflineOutcome
+    ) {
+        self.id = id
+        self.lane = lane
+        self.method = method
+        self.target = target
+        self.key = key
+        self.attempts = attempts
+        self.ended = ended
+        self.outcome = outcome
+    }
+
+    package init(_ operation: StoredOperation, _ outcome: OfflineOutcome, at date: Int64) {
+        self.init(
+            id: operation.id, lane: operation.lane, method: operation.message.method, target: operation.message.target,
+            key: operation.key, attempts: operation.progress.attempts, ended: date, outcome: outcome)
+    }
+}

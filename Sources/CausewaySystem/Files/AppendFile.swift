@@ -1,0 +1,167 @@
+/// A file that only grows at its end, for journals. All calls block.
+package final class AppendFile: Sendable {
+    private let file: Descriptor
+    private let size: LockedValue<Int>
+
+    fileprivate init(_ file: consuming Descriptor, size: Int) {
+        self.file = file
+        self.size = LockedValue(size)
+    }
+
+    /// The number of bytes.
+    package var byteCount: Int { size.withLock { $0 } }
+
+    /// Appends bytes. After a failure the file is as before, if the system can shorten it; otherwise a part of the bytes is at its end.
+    package func append(_ bytes: [UInt8]) throws(SystemError) {
+        let start = byteCount
+        var offset = 0
+        while offset < bytes.count {
+            let result = bytes.withUnsafeBytes { buffer in
+                pwrite(file.rawValue, buffer.baseAddress! + offset, buffer.count - offset, off_t(start + offset))
+            }
+            let code = errno
+            if result < 0, code == EINTR { continue }
+            guard result > 0 else {
+                _ = ftruncate(file.rawValue, off_t(start))
+                throw SystemError(errno: result == 0 ? ENOSPC : code, call: "write")
+            }
+            offset += result
+        }
+        size.withLock { $0 = start + bytes.count }
+    }
+
+    /// Waits until the content is on the medium.
+    package func synchronize() throws(SystemError) {
+        guard fdatasync(file.rawValue) == 0 else { throw SystemError(errno: errno, call: "fdatasync") }
+    }
+
+    /// Removes all bytes from a position on.
+    package func truncate(to byteCount: Int) throws(SystemError) {
+        guard ftruncate(file.rawValue, off_t(byteCount)) == 0 else {
+            throw SystemError(errno: errno, call: "ftruncate")
+        }
+        size.withLock { $0 = byteCount }
+    }
+
+    /// Returns the content from the start.
+    package func content() -> [UInt8] { SystemFile.content(of: file, size: byteCount) }
+}
+
+extension PrivateDirectory {
+    /// The bytes that are copied at a time.
+    private static let pieceByteCount = 256 << 10
+
+    /// Opens a directory, and creates it if needed.
+    ///
+    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for a directory of another user, or one that others can read or write.
+    package static func open(_ path: String) throws(SystemError) -> PrivateDirectory {
+        if let directory = PrivateDirectory(path) { return directory }
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else {
+            _ = mkdir(path, 0o700)
+            throw SystemError(errno: errno, call: "mkdir")
+        }
+        if facts.st_mode & S_IFMT == S_IFLNK { throw SystemError(errno: ELOOP, call: "open") }
+        if facts.st_mode & S_IFMT != S_IFDIR { throw SystemError(errno: ENOTDIR, call: "open") }
+        throw SystemError(errno: facts.st_uid != geteuid() || facts.st_mode & 0o077 != 0 ? EPERM : EACCES, call: "open")
+    }
+
+    /// Opens a file for appending, and creates it if needed.
+    ///
+    /// - Throws: `SystemError`; `EPERM` for a file that others can write, that has another name as well, or that is not a regular file.
+    package func appendFile(_ name: String) throws(SystemError) -> AppendFile {
+        guard let file = self.open(name, isCreated: true) else { throw SystemError(errno: errno, call: "open") }
+        var facts = stat()
+        guard fstat(file.rawValue, &facts) == 0 else { throw SystemError(errno: errno, call: "fstat") }
+        guard Self.isOwn(facts) else { throw SystemError(errno: EPERM, call: "open") }
+        return AppendFile(file, size: Int(facts.st_size))
+    }
+
+    /// Replaces a file, or creates it. When the call returns, the new content and the name are on the medium. After a failure the old file is as before.
+    package func replaceDurably(_ name: String, with pieces: [[UInt8]]) throws(SystemError) {
+        try writeDurably(name) { (number) throws(SystemError) in
+            for piece in pieces { try Self.writeAll(piece, to: number) }
+        }
+    }
+
+    /// Copies a file of the program to a new file of this directory. When the call returns, the copy is on the medium.
+    ///
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Returns: The number of bytes; `nil` if the file is longer than `limit`.
+    package func copyDurably(_ path: String, to name: String, limit: Int) throws(SystemError) -> Int? {
+        let number = Self.retrying { openRead(path) }
+        guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
+        let source = Descriptor(adopting: number)
+        var facts = stat()
+        guard fstat(source.rawValue, &facts) == 0 else { throw SystemError(errno: errno, call: "fstat") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError(errno: EINVAL, call: "open") }
+        guard facts.st_size <= limit else { return nil }
+        var count = 0
+        try writeDurably(name) { (number) throws(SystemError) in
+            while count <= limit {
+                let piece = try Self.read(source.rawValue, at: count)
+                if piece.isEmpty { return }
+                try Self.writeAll(piece, to: number)
+                count += piece.count
+            }
+        }
+        guard count <= limit else {
+            remove(name)
+            return nil
+        }
+        return count
+    }
+
+    private static func read(_ number: CInt, at offset: Int) throws(SystemError) -> [UInt8] {
+        var code: CInt = 0
+        let piece = [UInt8](unsafeUninitializedCapacity: pieceByteCount) { buffer, count in
+            while true {
+                let result = pread(number, buffer.baseAddress!, buffer.count, off_t(offset))
+                code = result < 0 ? errno : 0
+                if code == EINTR { continue }
+                count = max(result, 0)
+                return
+            }
+        }
+        guard code == 0 else { throw SystemError(errno: code, call: "read") }
+        return piece
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to number: CInt) throws(SystemError) {
+        errno = 0
+        guard write(bytes, to: number) else { throw SystemError(errno: errno == 0 ? ENOSPC : errno, call: "write") }
+    }
+
+    /// Writes a temporary file and gives it its name.
+    private func writeDurably(_ name: String, _ body: (CInt) throws(SystemError) -> Void) throws(SystemError) {
+        let temporary = "\(Self.temporaryPrefix)\(getpid())-\(UInt64.random(in: .min ... .max))"
+        let number = Self.retrying {
+            openat(descriptor.rawValue, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        }
+        guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
+        let file = Descriptor(adopting: number)
+        do throws(SystemError) {
+            try body(file.rawValue)
+            guard fsync(file.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
+            guard renameat(descriptor.rawValue, temporary, descriptor.rawValue, name) == 0 else {
+                throw SystemError(errno: errno, call: "rename")
+            }
+            // Without this, a failure of power can bring back the old file.
+            guard fsync(descriptor.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
+        } catch {
+            remove(temporary)
+            throw error
+        }
+    }
+
+    /// Returns the size of a file of the program, and the time of its last change in nanoseconds since 1970.
+    package static func facts(of path: String) throws(SystemError) -> (byteCount: Int, changed: Int64) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw SystemError(errno: errno, call: "stat") }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError(errno: EINVAL, call: "stat") }
+        return (Int(facts.st_size), time(facts))
+    }
+}
+
+/// Calls open(2), whose name a method of the type hides.
+private func openRead(_ path: String) -> CInt { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }

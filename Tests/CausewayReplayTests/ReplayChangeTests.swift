@@ -1,0 +1,155 @@
+import CausewayReplay
+import CausewayTestKit
+import Testing
+
+@Suite("Offline queue: changes by the program, and restarts")
+struct ReplayChangeTests {
+    @Test("Cancelling, editing and moving change the queue, and are in the journal")
+    func changes() throws {
+        let replay = Replay()
+        let ids = (0..<4).map { _ in replay.add() }
+        replay.advance()
+        replay.perform(try replay.queue.move(ids[3], before: ids[1]))
+        replay.perform(try replay.queue.cancel(ids[2], at: 5))
+        let message = StoredMessage(method: "PUT", target: "edited", body: .inline([9]))
+        replay.perform(try replay.queue.edit(ids[1], message, key: "other"))
+        for isKilled in [false, true] {
+            if isKilled { replay.kill() }
+            let waiting = replay.queue.operations.map(\.operation.id)
+            #expect(Array(waiting.suffix(2)) == [ids[3], ids[1]])
+            #expect(
+                replay.queue.operation(ids[1])?.message == message && replay.queue.operation(ids[1])?.key == "other")
+            #expect(replay.outcomes[ids[2]] == .cancelled(mayHaveBeenSent: false))
+        }
+    }
+
+    @Test("An operation that is being sent cannot be edited or overtaken; cancelling interrupts it")
+    func busy() throws {
+        let replay = Replay()
+        let (a, b) = (replay.add(), replay.add())
+        replay.advance()
+        #expect(throws: ReplayRefusal.busy) {
+            try replay.queue.edit(a, StoredMessage(method: "PUT", target: ""), key: "")
+        }
+        #expect(throws: ReplayRefusal.busy) { try replay.queue.move(b, before: a) }
+        #expect(throws: ReplayRefusal.busy) { try replay.queue.move(a, before: nil) }
+        #expect(throws: ReplayRefusal.unknown) { try replay.queue.cancel(99, at: 0) }
+        let other = replay.add(lane: "other")
+        #expect(throws: ReplayRefusal.otherLane) { try replay.queue.move(b, before: other) }
+        let effects = try replay.queue.cancel(a, at: 0)
+        #expect(effects.first == .interrupt(a))
+        replay.perform(effects)
+        #expect(replay.outcomes[a] == .cancelled(mayHaveBeenSent: true))
+        // The end of the attempt comes late, and has no effect.
+        replay.end(a, .response(status: 200))
+        #expect(replay.finished.count == 1 && replay.advance() == [b, other])
+    }
+
+    @Test("An operation that could not be stored does not exist; one that is not stored yet is not sent")
+    func storing() throws {
+        let replay = Replay()
+        let joined = try replay.queue.enqueue { operation($0) }
+        #expect(replay.advance().isEmpty)
+        replay.queue.notStored(joined.id)
+        #expect(replay.queue.count == 0)
+        let next = try replay.queue.enqueue { operation($0) }
+        #expect(next.id > joined.id)
+        replay.queue.stored(next.id)
+        #expect(replay.advance() == [next.id])
+        // The intent could not be stored: nothing was sent, and the attempt does not count.
+        replay.end(next.id, .notStored)
+        #expect(replay.queue.operation(next.id)?.progress.attempts == 0)
+        replay.pass()
+        #expect(replay.advance() == [next.id])
+    }
+
+    @Test("The limits of operations, bytes and reports hold")
+    func limits() throws {
+        var limits = OfflineLimits()
+        (limits.operations, limits.totalByteCount, limits.reports) = (2, 5, 2)
+        let replay = Replay(limits: limits)
+        replay.add()
+        #expect(throws: ReplayRefusal.self) { try replay.queue.enqueue { operation($0, body: .inline([1, 2, 3])) } }
+        _ = try replay.queue.enqueue { operation($0, body: .reference(path: "/x", byteCount: 1_000, changed: 0)) }
+        #expect(throws: ReplayRefusal.self) { try replay.queue.enqueue { operation($0, body: .none) } }
+        let other = Replay(limits: limits)
+        for _ in 0..<3 { other.perform(try other.queue.cancel(other.add(), at: 0)) }
+        #expect(other.queue.reports.map(\.id) == [2, 3])
+        other.perform(other.queue.acknowledge(2))
+        #expect(other.queue.reports.map(\.id) == [3])
+        other.kill()
+        #expect(other.queue.reports.map(\.id) == [3])
+    }
+
+    @Test("After damage, operations that may have been sent have an unknown fate")
+    func damage() {
+        let replay = Replay()
+        let (a, b) = (replay.add(), replay.add(isIdempotent: true))
+        var queue = ReplayQueue()
+        let effects = queue.recover(replay.records, doubtful: 3, at: replay.now)
+        let reports = effects.compactMap { if case .finish(let report) = $0 { report.id } else { nil } }
+        #expect(reports == [a] && queue.operation(b)?.progress.attempts == 1)
+    }
+
+    /// What a server that does not look at keys has seen.
+    private struct Seen {
+        var arrivals: [UInt64: Int] = [:]
+        var order: [String: [UInt64]] = [:]
+    }
+
+    @Test(
+        "In any order of events and kills: one outcome, in order, at most once unless it may be repeated",
+        arguments: 0..<150)
+    func property(_ seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let replay = Replay { $0.backoff = .init(base: .milliseconds(10), maximum: .seconds(1)) }
+        var (seen, running, repeatable) = (Seen(), Set<UInt64>(), Set<UInt64>())
+        var all: [UInt64] = []
+        func send(_ ids: [UInt64]) {
+            for id in ids {
+                #expect(running.insert(id).inserted)
+                guard let operation = replay.queue.operation(id), !random.chance(oneIn: 4) else { continue }
+                seen.arrivals[id, default: 0] += 1
+                if seen.arrivals[id] == 1 { seen.order[operation.lane, default: []].append(id) }
+            }
+        }
+        for _ in 0..<200 {
+            switch random.integer(in: 0...9) {
+            case 0, 1:
+                let isIdempotent = random.chance(oneIn: 2)
+                let id = replay.add(
+                    lane: "\(random.integer(in: 0...2))", isIdempotent: isIdempotent, maximumAttempts: 1_000)
+                all.append(id)
+                if isIdempotent { repeatable.insert(id) }
+            case 2...4: send(replay.advance())
+            case 5...7:
+                guard let id = running.randomElement(using: &random) else { continue }
+                running.remove(id)
+                let hasArrived = seen.arrivals[id] != nil
+                let ends: [AttemptEnd] =
+                    hasArrived
+                    ? [.response(status: 200), .lost, .response(status: 502)] : [.noWay, .lost, .notStored]
+                replay.end(id, ends[random.integer(in: 0...2)], jitter: 1)
+            case 8: replay.pass()
+            default:
+                guard random.chance(oneIn: 3) else { continue }
+                running = []
+                replay.kill()
+            }
+        }
+        // A quiet end: everything that is left is sent.
+        for _ in 0..<20_000 where replay.queue.count > 0 {
+            for id in running { replay.end(id, .response(status: 200)) }
+            running = []
+            replay.pass()
+            send(replay.advance())
+        }
+        #expect(replay.queue.count == 0)
+        #expect(replay.finished.map(\.id).sorted() == all.sorted())
+        for id in all where !repeatable.contains(id) {
+            // Status 200 without an arrival is the quiet end's, whose server is not asked.
+            #expect(seen.arrivals[id] ?? 0 <= 1)
+        }
+        for order in seen.order.values { #expect(order == order.sorted()) }
+    }
+}
