@@ -78,6 +78,8 @@ let package = Package(
         .library(name: "CausewayFeeds", targets: ["CausewayFeeds"]),
         .library(name: "CausewayImages", targets: ["CausewayImages"]),
         .executable(name: "causeway-image-decoder", targets: ["causeway-image-decoder"]),
+        .library(name: "CausewayPeers", targets: ["CausewayPeers"]),
+        .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         // For the packages Fuzz and Benchmarks. Only targets of this package see what they exercise and measure.
@@ -109,6 +111,13 @@ let package = Package(
         // Opens libraries at run time. It needs nothing of Swift, as the image decoder.
         .target(name: "CCausewayLibrary"),
         .target(name: "CCausewayLinux", dependencies: ["CCausewayLibrary"]),
+        // Multipeer sessions without I/O: codec, links, invitations, rosters, queues, the mesh of one peer.
+        .target(
+            name: "CausewayPeerProtocols",
+            dependencies: [
+                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: pure),
         .target(name: "CCausewayPAC", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewaySystem",
@@ -225,12 +234,24 @@ let package = Package(
                 "causeway-image-decoder",
             ],
             swiftSettings: house),
+        // Sessions of nearby peers, on the public API of `Network`.
+        .target(
+            name: "CausewayPeers",
+            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayTLS", "Network", "Security"],
+            swiftSettings: house),
+        // Apple's framework for sessions of nearby peers, on `CausewayPeers`.
+        .target(
+            name: "MultipeerConnectivity",
+            dependencies: [
+                "Causeway", "CausewayPeers", "CausewayStreams", "CausewaySystem", "CausewayTypes", "CausewayURLLoading",
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayClient", "CausewayFeeds", "CausewayHTTP",
                 "CausewayHTTPServer", "CausewayLines", "CausewayPackets", "CCausewayImages", "CausewayImageFormats",
-                "CausewayImages",
+                "CausewayImages", "CausewayPeers", "MultipeerConnectivity",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -246,7 +267,7 @@ let package = Package(
             name: "CausewayExercises",
             dependencies: [
                 "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayImageFormats", "CausewayProtocols",
-                "CausewayTestKit", "CausewayTLS", "CausewayReplay",
+                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols",
                 "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -264,6 +285,13 @@ let package = Package(
         .testTarget(
             name: "CausewayProtocolsTests",
             dependencies: ["CausewayExercises", "CausewayProtocols", "CausewayTestKit"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayPeerProtocolsTests",
+            dependencies: [
+                "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: house),
         .testTarget(name: "CausewaySystemTests", dependencies: ["CausewaySystem"], swiftSettings: house),
         .testTarget(
@@ -300,10 +328,10 @@ let package = Package(
             name: "LoopbackTests",
             dependencies: [
                 "Causeway", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayOffline", "CausewayProtocols",
+                "CausewayOffline", "CausewayProtocols", "CausewayPeerProtocols", "CausewayPeers",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
-                "CausewayWire",
+                "CausewayWire", "MultipeerConnectivity",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
@@ -352,6 +380,20 @@ let package = Package(
                 "CausewayTestKit", "CausewayURLLoading",
             ],
             swiftSettings: house),
+        .testTarget(
+            name: "CausewayPeersTests", dependencies: ["CausewayPeerProtocols", "CausewayPeers", "Network"],
+            swiftSettings: house),
+        .testTarget(
+            name: "MultipeerConnectivityTests",
+            dependencies: [
+                "CausewayPeers", "CausewayStreams", "CausewaySystem", "CausewayTypes", "MultipeerConnectivity",
+            ],
+            swiftSettings: house),
+        // Programs as written for Apple's MultipeerConnectivity, in both language modes and without the settings above.
+        .testTarget(name: "MultipeerProgramTests", dependencies: ["MultipeerConnectivity"]),
+        .testTarget(
+            name: "MultipeerSwift5Tests", dependencies: ["MultipeerConnectivity"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         // Programs as written for Apple's URL loading system, in both language modes and without the settings above.
         .testTarget(name: "URLLoadingProgramTests", dependencies: ["CausewayURLLoading"]),
         .testTarget(
@@ -370,13 +412,15 @@ let package = Package(
         .executableTarget(
             name: "DropInProgram", dependencies: ["CausewayStreams", "OwnNames", "Security", "SystemConfiguration"],
             path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
+        // An example as a program for tests between hosts.
+        .executableTarget(
+            name: "PeerChat", dependencies: ["CausewayPeers"], path: "Examples/PeerChat", swiftSettings: house),
         .testTarget(
             name: "InteropTests",
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayProtocols",
-                "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw", "NetServiceProgram", "DropInProgram",
-                "OfflineProgram",
+                "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
+                "NetServiceProgram", "DropInProgram", "OfflineProgram", "CausewayPeers", "PeerChat",
             ],
             swiftSettings: house),
     ],
@@ -395,11 +439,11 @@ if Context.environment["CAUSEWAY_STORMS"] != nil {
         ["Loopback.swift", "Stress", "Support"] + http.map { "HTTP/\($0).swift" }
 }
 
-// `CAUSEWAY_TESTS=LoopbackTests` builds only that test target and its dependencies. Sanitizer builds, which run one suite, then need not
-// compile the tools and the other tests.
+// `CAUSEWAY_TESTS=LoopbackTests` builds only that test target (or several, with commas) and its dependencies. Sanitizer builds, which run
+// one suite, then need not compile the tools and the other tests.
 if let wanted = Context.environment["CAUSEWAY_TESTS"] {
     var needed: Set<String> = []
-    var reached = [wanted]
+    var reached = wanted.split(separator: ",").map(String.init)
     while let name = reached.popLast() {
         guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
             continue

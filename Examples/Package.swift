@@ -36,11 +36,18 @@ let package = Package(
                 name: "TypedClient", dependencies: [.product(name: "CausewayClient", package: "causeway")],
                 path: "TypedClient"),
             .executableTarget(
+                name: "MultipeerChat", dependencies: [.product(name: "MultipeerConnectivity", package: "causeway")],
+                path: "MultipeerChat"),
+            .executableTarget(
+                name: "PeerChat", dependencies: [.product(name: "CausewayPeers", package: "causeway")], path: "PeerChat"
+            ),
+            .executableTarget(
                 name: "FeedFollower", dependencies: [.product(name: "CausewayFeeds", package: "causeway")],
                 path: "FeedFollower"),
             .executableTarget(
                 name: "ImageList", dependencies: [.product(name: "CausewayImages", package: "causeway")],
                 path: "ImageList"),
+            .executableTarget(
                 name: "OfflineQueue",
                 dependencies: [
                     .product(name: "CausewayClient", package: "causeway"),

@@ -31,7 +31,7 @@ final class Row: Sendable {
 enum ImageList {
     static func main() async throws {
         let urls = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
-        guard !urls.isEmpty else {
+        guard !urls.isEmpty, urls.allSatisfy({ $0.host != nil }) else {
             print("usage: ImageList URL...")
             exit(64)
         }

@@ -7,7 +7,7 @@ import Foundation
 enum OfflineQueue {
     static func main() async throws {
         let words = CommandLine.arguments
-        guard words.count >= 3, let url = URL(string: words[1]) else {
+        guard words.count >= 3, let url = URL(string: words[1]), url.host != nil else {
             print("usage: OfflineQueue URL FOLDER [NOTE]...")
             exit(64)
         }

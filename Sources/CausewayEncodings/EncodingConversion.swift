@@ -1,5 +1,5 @@
 internal import CCausewayText
-package import CausewayXML
+internal import CausewayXML
 
 /// Converts an encoding of the C library to UTF-8.
 ///

@@ -35,6 +35,7 @@ struct NW: AsyncParsableCommand {
               nw register Page _http._tcp 8080       advertise a service
               nw types                               list the types of services
               nw query printer.local A               query by multicast DNS
+              nw peers abc-chat                      list peers of a service
               nw bridge eth0 eth1 -t _http._tcp      bridge services of two links
               nw linklocal eth0                      set a link-local address
               nw doctor                              check whether Bonjour works
@@ -82,13 +83,11 @@ struct NW: AsyncParsableCommand {
         BridgeCommand.self, BrowseCommand.self, ByteOrderCommand.self, CaptureCommand.self, CatCommand.self,
         ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self, DownloadCommand.self,
         EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
-        ImageCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self,
-        PathCommand.self,
-        PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self,
-        RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SearchCommand.self, SendCommand.self,
-        ServeCommand.self,
-        StatusCommand.self, TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self,
-        UploadCommand.self,
+        ImageCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self,
+        PacketCommand.self, PathCommand.self, PeersCommand.self, PingCommand.self, ProxyCommand.self,
+        QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self,
+        ScanCommand.self, SearchCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
+        TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,
     ]
 
     /// The servers that have options of their own.

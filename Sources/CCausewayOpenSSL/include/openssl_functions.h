@@ -120,6 +120,8 @@
     F(unsigned char *, HMAC, (const EVP_MD *a, const void *b, int c, const unsigned char *d, size_t e, unsigned char *f, unsigned int *g), (a, b, c, d, e, f, g)) \
     F(int, EVP_DigestSignInit, (EVP_MD_CTX *a, EVP_PKEY_CTX **b, const EVP_MD *c, ENGINE *d, EVP_PKEY *e), (a, b, c, d, e)) \
     F(int, EVP_DigestSign, (EVP_MD_CTX *a, unsigned char *b, size_t *c, const unsigned char *d, size_t e), (a, b, c, d, e)) \
+    F(int, EVP_DigestVerifyInit, (EVP_MD_CTX *a, EVP_PKEY_CTX **b, const EVP_MD *c, ENGINE *d, EVP_PKEY *e), (a, b, c, d, e)) \
+    F(int, EVP_DigestVerify, (EVP_MD_CTX *a, const unsigned char *b, size_t c, const unsigned char *d, size_t e), (a, b, c, d, e)) \
     /* Ciphers */ \
     F(const EVP_CIPHER *, EVP_aes_128_ecb, (void), ()) \
     F(const EVP_CIPHER *, EVP_aes_128_gcm, (void), ()) \

@@ -60,7 +60,7 @@ extension sec_identity_t {
     /// Returns the identity for the TLS engine.
     ///
     /// - Throws: `.tls` with `errSSLBadCert` if certificate and key are malformed or do not match.
-    func engineIdentity() throws(NWError) -> TLSIdentity {
+    package func engineIdentity() throws(NWError) -> TLSIdentity {
         do throws(TLSFailure) {
             switch identity.privateKey.material {
             case .engine(let material):

@@ -145,7 +145,7 @@ final class JournalWriter: Sendable {
             try medium.append(batch.flatMap(\.frame))
             try medium.synchronize()
         } catch {
-            // Otherwise a record that the program was told has failed could be read at the next start.
+            // Otherwise the next start could read a record that was reported as failed.
             do throws(SystemError) { try medium.truncate(to: start) } catch {
                 upkeep.withLock { $0.mustCompact = true }
             }

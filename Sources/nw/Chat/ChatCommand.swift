@@ -10,6 +10,7 @@ struct ChatCommand: Subcommand {
         usage: """
             nw chat [<options>] HOST PORT
             nw chat -l [<options>] [HOST] PORT
+            nw chat --peers TYPE [--name <name>]
             """,
         discussion: """
             Each line of standard input is sent with CR LF at its end, and each received line is printed. A line has \
@@ -21,6 +22,10 @@ struct ChatCommand: Subcommand {
             `sockets` are BSD sockets without TLS, `streams` is a pair of Foundation streams, `session` is a stream \
             task of URLSession, which only connects.
 
+            With --peers, all programs on the local network with the same TYPE form one group: each line goes to \
+            all of them, and each received line begins with the name of its sender. Connections are encrypted. \
+            Everyone on the local network can join.
+
             Examples:
               nw chat -l 9000                              wait for a peer
               nw chat 192.0.2.7 9000                       connect to it
@@ -28,6 +33,7 @@ struct ChatCommand: Subcommand {
               nw chat --transport sockets 192.0.2.7 9000   over BSD sockets
               nw chat -l --tls --cert host.pem --key host.key 9001
               nw chat --tls --ca root.pem host.example 9001
+              nw chat --peers abc-chat --name Ann          chat with all who do this
             """)
 
     @Flag(name: .short, help: "Accept a connection instead of making one.")
@@ -48,10 +54,23 @@ struct ChatCommand: Subcommand {
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
-    @Argument(help: "HOST PORT; with -l, PORT or the local address and PORT.")
+    @Option(help: ArgumentHelp("Chat with all peers of this service type.", valueName: "type"))
+    var peers: String?
+
+    @Option(help: "Display name for --peers. (default: the host's name)")
+    var name: String?
+
+    @Argument(help: "HOST PORT; with -l, PORT or the local address and PORT; nothing with --peers.")
     var address: [String] = []
 
     func validate() throws {
+        if let peers {
+            guard !listen, !security.isOn, !v4Only, !v6Only, transport == .network, address.isEmpty else {
+                throw ValidationError("--peers cannot be combined with an address, -l, --tls, --transport, -4 and -6.")
+            }
+            return try PeerNames.check(service: peers, name: name)
+        }
+        if name != nil { throw ValidationError("--name requires --peers.") }
         if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
         if security.isOn, transport == .sockets {
             throw ValidationError("--transport sockets does not support TLS: use network or streams.")
@@ -73,6 +92,7 @@ struct ChatCommand: Subcommand {
 
     func run() async throws {
         try await reporting("chat") {
+            if let peers { return try await PeerChat(service: peers, name: name ?? PeerNames.host).run() }
             let (host, port) = try place()
             let transport = listen ? try await accept(at: host, port) : try await connect(to: host ?? "", port)
             if verbose {

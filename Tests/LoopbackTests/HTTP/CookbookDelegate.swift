@@ -1,4 +1,5 @@
 import CausewaySystem
+import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 import Testing

@@ -1,0 +1,225 @@
+internal import CausewayPeerProtocols
+internal import CausewayTestKit
+
+extension Exercise {
+    /// Splits bytes into frames of CWP/1, and decodes their bodies. Checks that the result does not depend on how the input is split, and
+    /// that a decoded value is encoded to an equal value.
+    ///
+    /// - Returns: The number of frames.
+    @discardableResult
+    public static func peerFrames(_ bytes: [UInt8]) -> Int {
+        var random = SplitMix64(seed: UInt64(bytes.first ?? 0))
+        let input = Array(bytes.dropFirst())
+        let whole = frames(input, { .max })
+        let pieces = frames(input, { random.integer(in: 1...20) })
+        precondition(whole == pieces)
+        for frame in whole { checkBody(frame) }
+        return whole.count
+    }
+
+    private static func frames(_ bytes: [UInt8], _ nextCount: () -> Int) -> [PeerFrame] {
+        var reader = PeerFrameReader()
+        var found: [PeerFrame] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(nextCount())
+            rest = rest.dropFirst(piece.count)
+            reader.append(piece)
+            do {
+                while let frame = try reader.next() { found.append(frame) }
+            } catch {
+                return found
+            }
+        }
+        return found
+    }
+
+    private static func checkBody(_ frame: PeerFrame) {
+        var written: [UInt8] = []
+        frame.serialize(into: &written)
+        var reader = PeerFrameReader()
+        reader.append(written)
+        precondition((try? reader.next()) == frame)
+        if let hello = try? Hello(frame.payload) { precondition((try? Hello(hello.frame.payload)) == hello) }
+        if let entries = try? RosterEntry.roster(frame.payload) {
+            precondition((try? RosterEntry.roster(RosterEntry.rosterFrame(entries, epoch: 1).payload)) == entries)
+        }
+        if let data = try? ConnectionData(frame.payload) { precondition((try? ConnectionData(data.bytes)) == data) }
+        _ = try? PeerBodies.context(frame.payload)
+        _ = PeerBodies.reason(frame.payload)
+    }
+
+    /// Decodes the TXT record of a peer. Each line of the text is a pair.
+    @discardableResult
+    public static func peerRecord(_ bytes: [UInt8]) -> Bool {
+        let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { line in
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (key: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        guard let record = PeerAdvertisement(pairs) else { return false }
+        guard let again = PeerAdvertisement(record.pairs) else { preconditionFailure("the record cannot be decoded") }
+        precondition(again.peer.key == record.peer.key && again.instanceName == record.instanceName)
+        return true
+    }
+
+    /// Runs a mesh whose links send arbitrary frames after a correct HELLO. Links and memory must be bounded, and each member's last state
+    /// must be `notConnected`.
+    ///
+    /// - Returns: The number of actions.
+    @discardableResult
+    public static func peerMesh(_ bytes: [UInt8]) -> Int {
+        var subject = PeerMeshSubject()
+        var choices = Choices(bytes)
+        while !choices.isEmpty { subject.step(&choices) }
+        return subject.finish()
+    }
+}
+
+/// A mesh among hostile peers.
+private struct PeerMeshSubject: ~Copyable {
+    private var mesh: PeerMesh
+    private let session: SessionID
+    private var now: Duration = .zero
+    private var links: [LinkID] = []
+    private var peers: [(key: PeerKey, publicKey: [UInt8])] = []
+    private var members: Set<MemberID> = []
+    private var invitations: [InvitationID] = []
+    private var actionCount = 0
+    private let exporter = [UInt8](repeating: 7, count: 32)
+
+    init() {
+        let publicKey: [UInt8] = [4, 1, 2]
+        mesh = PeerMesh(
+            own: PeerInfo(key: PeerKey(id: 1, publicKey: publicKey), name: "own", publicKey: publicKey),
+            random: SplitMix64(seed: 1))
+        session = mesh.openSession()
+        for id in 2..<6 as Range<UInt8> { peers.append((PeerKey(id: UInt64(id), publicKey: [4, id]), [4, id])) }
+    }
+
+    mutating func step(_ choices: inout Exercise.Choices) {
+        let peer = peers[choices.next(below: peers.count)]
+        let member = MemberID(session, peer.key)
+        switch choices.next(below: 12) {
+        case 0: accept(peer, choices.next())
+        case 1: mesh.invite(member, name: "", timeout: .seconds(5), at: now)
+        case 2: now += .milliseconds(Int(choices.next()) * 20)
+        case 3: if let link = pick(&choices) { mesh.linkEnded(link, .failed, at: now) }
+        case 4: _ = mesh.send(choices.take(4), to: member, reliably: true, at: now)
+        case 5:
+            if let channel = mesh.openStream("", to: member, at: now) {
+                _ = mesh.write(channel, choices.take(9), at: now)
+            }
+        case 6: _ = mesh.offer(ResourceOffer(name: "f", size: 5), to: member, at: now)
+        default: if let link = pick(&choices) { frame(link, &choices) }
+        }
+        mesh.advance(to: now)
+        settle()
+    }
+
+    private func pick(_ choices: inout Exercise.Choices) -> LinkID? {
+        links.isEmpty ? nil : links[choices.next(below: links.count)]
+    }
+
+    private mutating func accept(_ peer: (key: PeerKey, publicKey: [UInt8]), _ kind: UInt8) {
+        let facts = LinkFacts(exporter: exporter, fingerprint: peer.key.digestBytes, address: [10, 0, 0, kind & 3])
+        guard let link = mesh.accepted(facts, at: now) else { return }
+        links.append(link)
+        greet(link, peer, isDialler: true, kind)
+        if kind & 8 != 0 { write(PeerBodies.invite([1], timeout: .seconds(9)), link) }
+        if kind & 16 != 0 { write(PeerFrame(.certificate), link) }
+        if kind & 32 != 0 { write(PeerFrame(.certified), link) }
+    }
+
+    private mutating func greet(
+        _ link: LinkID, _ peer: (key: PeerKey, publicKey: [UInt8]), isDialler: Bool, _ kind: UInt8
+    ) {
+        let handle = SessionHandle([UInt8](repeating: 3, count: 16)) ?? .none
+        var hello = Hello(peer: PeerInfo(key: peer.key, name: "", publicKey: peer.publicKey), handle: handle)
+        if kind & 4 != 0, let target = mesh.handle(of: session) {
+            hello.target = Hello.Target(handle: target, received: kind & 64 != 0 ? UInt64(kind & 3) : nil)
+        }
+        hello.proof = Hello.proof(exporter: exporter, isDialler: isDialler, handle: handle, publicKey: peer.publicKey)
+        write(hello.frame, link)
+    }
+
+    private mutating func frame(_ link: LinkID, _ choices: inout Exercise.Choices) {
+        let types = PeerFrameType.allCases
+        let type = types[choices.next(below: types.count)]
+        var flags: PeerFrameFlags = type.isNumbered ? .numbered : []
+        let shape = choices.next()
+        if shape & 1 != 0 { flags.insert(.more) }
+        let channel = UInt16(shape >> 1 & 7)
+        var payload = choices.take(Int(choices.next() & 31))
+        if shape & 64 != 0 {
+            let handle = mesh.handle(of: session)?.bytes ?? []
+            payload =
+                PeerFields().with(1, shape & 128 != 0 ? handle : Array(payload.prefix(8))).with(
+                    2, Array(payload.suffix(8))
+                ).bytes
+        }
+        write(PeerFrame(type, flags: flags, channel: channel, payload: payload), link)
+    }
+
+    private mutating func write(_ frame: PeerFrame, _ link: LinkID) {
+        var bytes: [UInt8] = []
+        frame.serialize(into: &bytes)
+        mesh.received(link, bytes, at: now)
+        settle()
+    }
+
+    private mutating func settle() {
+        while let action = mesh.nextAction() {
+            actionCount += 1
+            switch action {
+            case .dial(let link, let dial): dialed(link, dial)
+            case .output(let link): take(link)
+            case .close(let link): links.removeAll { $0 == link }
+            case .invited(let id, _, _): mesh.answer(id, with: actionCount % 3 == 0 ? nil : session, at: now)
+            case .state(let member, _, let state): note(member, state)
+            case .message(let member, let bytes, _): mesh.consumed(bytes.count, from: member, at: now)
+            case .resourceOffered(let channel, _): mesh.fetch(channel, at: now)
+            case .resourceWanted(let channel, _, let count):
+                mesh.provide(channel, [UInt8](repeating: 1, count: min(5, count)), isLast: true, at: now)
+            case .resourceComplete(let channel, _): mesh.stored(channel, at: now)
+            default: break
+            }
+        }
+        precondition(mesh.linkCount <= 200 && mesh.bufferedByteCount <= 200 * (65 << 10))
+    }
+
+    private mutating func dialed(_ link: LinkID, _ dial: PeerDial) {
+        guard let peer = peers.first(where: { $0.key == dial.peer }), actionCount % 4 != 0 else {
+            return mesh.dialFailed(link, at: now)
+        }
+        links.append(link)
+        mesh.dialSucceeded(link, LinkFacts(exporter: exporter, fingerprint: peer.key.digestBytes), at: now)
+        if dial.purpose != .lane { greet(link, peer, isDialler: false, 0) }
+    }
+
+    private mutating func take(_ link: LinkID) {
+        var reader = PeerFrameReader()
+        while let bytes = mesh.takeOutput(link, atMost: 1000, at: now) { reader.append(bytes) }
+        do {
+            while try reader.next() != nil {}
+        } catch {
+            preconditionFailure("the output is invalid")
+        }
+    }
+
+    private mutating func note(_ member: MemberID, _ state: MemberState) {
+        if case .notConnected = state { members.remove(member) } else { members.insert(member) }
+    }
+
+    mutating func finish() -> Int {
+        mesh.shutDown(at: now)
+        settle()
+        for _ in 0..<4 {
+            now += .seconds(1)
+            mesh.advance(to: now)
+            settle()
+        }
+        precondition(
+            members.isEmpty && mesh.linkCount == 0, "\(members.count) members, \(mesh.linkCount) links are left")
+        return actionCount
+    }
+}

@@ -1,0 +1,19 @@
+import CFuzzerMain
+import CausewayExercises
+import Foundation
+
+/// Parses bytes as frames and TXT records of peers, and lets hostile peers send them to a mesh. Pieces make no difference. Nothing traps.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.peerFrames(bytes)
+    Exercise.peerRecord(bytes)
+    Exercise.peerMesh(bytes)
+    return 0
+}
+
+@main
+enum FuzzPeers {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

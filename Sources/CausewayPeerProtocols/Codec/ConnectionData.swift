@@ -1,0 +1,23 @@
+/// The data that a program passes to another device over its own discovery: enough to dial this session and to prove that the data was received.
+package struct ConnectionData: Equatable, Sendable {
+    package var entry: RosterEntry
+    /// 16 random bytes, valid for one peer id.
+    package var token: [UInt8]
+
+    package init(entry: RosterEntry, token: [UInt8]) { (self.entry, self.token) = (entry, token) }
+
+    package var bytes: [UInt8] {
+        PeerFields().with(0, UInt8(1)).with(1, entry.fields.bytes).with(2, token).bytes
+    }
+
+    package init(_ bytes: [UInt8]) throws(PeerFields.Malformed) {
+        guard bytes.count <= PeerLimits.framePayload else {
+            throw PeerFields.Malformed(message: "\(bytes.count) bytes")
+        }
+        let fields = try PeerFields(bytes)
+        guard fields[0] == [1] else { throw PeerFields.Malformed(message: "version") }
+        entry = try RosterEntry(try fields.require(fields[1], "peer"))
+        token = try fields.require(fields[2], "token")
+        guard token.count == 16 else { throw PeerFields.Malformed(message: "token") }
+    }
+}

@@ -1,0 +1,40 @@
+/// Limits of the protocol. A peer that exceeds one is answered with `BYE(too much)`.
+package enum PeerLimits {
+    /// Payload of a frame on a control link.
+    package static let framePayload = 16 << 10
+    /// Payload of a `PART` on a lane.
+    package static let partPayload = 256 << 10
+    package static let message = 16 << 20
+    package static let unreliableMessage = 64 << 10
+    package static let name = 255
+    package static let context = 64 << 10
+    package static let members = 32
+    package static let streams = 256
+    package static let offers = 64
+    package static let hello = 4 << 10
+    package static let roster = 16 << 10
+    package static let lanes = 2
+    /// Bytes of numbered frames that are not acknowledged.
+    package static let window = 4 << 20
+    package static let streamWindow = 256 << 10
+    package static let resourceWindow = 4 << 20
+}
+
+/// Times of the protocol.
+package enum PeerTimes {
+    package static let greeting = Duration.seconds(5)
+    package static let lobby = Duration.seconds(30)
+    package static let joining = Duration.seconds(10)
+    package static let leaving = Duration.milliseconds(500)
+    package static let pingAfter = Duration.seconds(2)
+    package static let suspectAfter = Duration.seconds(6)
+    package static let lostAfter = Duration.seconds(8)
+    /// How long a broken link is replaced, by what ended it.
+    package static let graceAfterFailure = Duration.seconds(10)
+    package static let graceAfterClose = Duration.seconds(6)
+    package static let acknowledgment = Duration.milliseconds(50)
+    /// Delays before each attempt to replace a link. The last one is repeated.
+    package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
+    /// How long the larger peer waits for the smaller one to dial.
+    package static let largerDials = Duration.seconds(3)
+}

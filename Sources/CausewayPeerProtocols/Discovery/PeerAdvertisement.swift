@@ -1,0 +1,114 @@
+/// The TXT record of an advertised peer.
+package struct PeerAdvertisement: Equatable, Sendable {
+    package var peer: PeerInfo
+    /// The program's pairs. Keys that begin with `_` are the protocol's.
+    package var info: [String: String]
+
+    package init(peer: PeerInfo, info: [String: String]) { (self.peer, self.info) = (peer, info) }
+
+    /// The pairs of the record: `_cw` version, `_id` and `_k` in Base64 for URLs (RFC 4648 §5), `_n` name, then the program's.
+    package var pairs: [(key: String, value: String)] {
+        var pairs = [
+            ("_cw", "1.0"), ("_id", Base64URL.encode(peer.key.id.bigEndianBytes)),
+            ("_k", Base64URL.encode(peer.key.digestBytes)),
+        ]
+        // A string of a TXT record has at most 255 bytes, `_n=` included.
+        pairs.append(("_n", Self.prefix(of: peer.name, byteCount: 252)))
+        for (key, value) in info.sorted(by: { $0.key < $1.key }) where Self.isAllowed(key, value) {
+            pairs.append((key, value))
+        }
+        return pairs.map { (key: $0.0, value: $0.1) }
+    }
+
+    /// Decodes a record. Returns `nil` if it is not one of this protocol, or of a later major version.
+    package init?(_ pairs: some Sequence<(key: String, value: String)>) {
+        var found: [String: String] = [:]
+        var info: [String: String] = [:]
+        for (key, value) in pairs {
+            // The first of several equal keys counts (RFC 6763 §6.4).
+            if key.hasPrefix("_") {
+                if found[key.lowercased()] == nil { found[key.lowercased()] = value }
+            } else if info[key] == nil {
+                info[key] = value
+            }
+        }
+        guard let version = found["_cw"], version.utf8.elementsEqual("1".utf8) || version.hasPrefix("1.") else {
+            return nil
+        }
+        guard let id = found["_id"].flatMap(Base64URL.decode), id.count == 8 else { return nil }
+        guard let digest = found["_k"].flatMap(Base64URL.decode), digest.count == 16 else { return nil }
+        let key = PeerKey(
+            id: id.bigEndianInteger, high: digest[0..<8].bigEndianInteger, low: digest[8..<16].bigEndianInteger)
+        let name = Self.prefix(of: found["_n"] ?? "", byteCount: PeerLimits.name)
+        self.init(peer: PeerInfo(key: key, name: name), info: info)
+    }
+
+    /// The instance name: the first 16 digits of the key's digest in Base32 (RFC 4648 §6), in lower case.
+    package var instanceName: String {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
+        return String((0..<16).map { alphabet[Int(truncatingIfNeeded: bits(at: $0 * 5))] })
+    }
+
+    private func bits(at offset: Int) -> UInt64 {
+        let (high, low) = (peer.key.high, peer.key.low)
+        let shifted =
+            offset < 64
+            ? high << UInt64(offset) | (offset == 0 ? 0 : low >> UInt64(64 - offset)) : low << UInt64(offset - 64)
+        return shifted >> 59
+    }
+
+    /// Whether a pair fits a string of a TXT record (RFC 6763 §6).
+    private static func isAllowed(_ key: String, _ value: String) -> Bool {
+        !key.isEmpty && !key.hasPrefix("_")
+            && key.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") }
+            && key.utf8.count + value.utf8.count + 1 <= 255
+    }
+
+    private static func prefix(of text: String, byteCount: Int) -> String {
+        guard text.utf8.count > byteCount else { return text }
+        var short = ""
+        for character in text {
+            guard short.utf8.count + character.utf8.count <= byteCount else { break }
+            short.append(character)
+        }
+        return short
+    }
+}
+
+/// Base64 with `-` and `_`, without padding (RFC 4648 §5).
+enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var digits: [UInt8] = []
+        var (bits, count) = (UInt32(0), UInt32(0))
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                digits.append(alphabet[Int(bits >> count & 63)])
+            }
+            bits &= (1 << count) - 1
+        }
+        if count > 0 { digits.append(alphabet[Int(bits << (6 - count) & 63)]) }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Decodes text of at most 64 digits. Returns `nil` for other characters and for bits after the last byte.
+    static func decode(_ text: String) -> [UInt8]? {
+        guard text.utf8.count <= 64 else { return nil }
+        var bytes: [UInt8] = []
+        var (bits, count) = (UInt32(0), UInt32(0))
+        for digit in text.utf8 {
+            guard let value = alphabet.firstIndex(of: digit) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            bits &= (1 << count) - 1
+        }
+        return count < 6 && bits == 0 ? bytes : nil
+    }
+}

@@ -1,0 +1,65 @@
+/// A session's name on the wire: 16 random bytes. Only peers that are invited or are members learn it. A session that ends gets a new one.
+package struct SessionHandle: Hashable, Sendable {
+    package static let byteCount = 16
+    /// The handle of a side that has not chosen a session yet.
+    package static let none = SessionHandle(high: 0, low: 0)
+
+    let high: UInt64
+    let low: UInt64
+
+    init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// Creates a handle. Returns `nil` unless there are 16 bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.init(high: bytes.prefix(8).bigEndianInteger, low: bytes.dropFirst(8).bigEndianInteger)
+    }
+
+    package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+}
+
+/// A session of this process.
+package struct SessionID: Hashable, Sendable {
+    package let rawValue: Int
+    package init(_ rawValue: Int) { self.rawValue = rawValue }
+}
+
+/// A TLS connection of this process, from the dial or accept to its end. A number is not used again.
+package struct LinkID: Hashable, Comparable, Sendable {
+    package let rawValue: Int
+    package init(_ rawValue: Int) { self.rawValue = rawValue }
+    package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// An invitation that arrived and waits for the program's answer.
+package struct InvitationID: Hashable, Sendable {
+    package let rawValue: Int
+    package init(_ rawValue: Int) { self.rawValue = rawValue }
+}
+
+/// A member of a session: the address of calls and events.
+package struct MemberID: Hashable, Sendable {
+    package let session: SessionID
+    package let peer: PeerKey
+    package init(_ session: SessionID, _ peer: PeerKey) { (self.session, self.peer) = (session, peer) }
+}
+
+/// A stream or resource of a member. The number is unique per member and kind: the smaller peer opens odd ones, the larger even ones.
+package struct ChannelID: Hashable, Sendable {
+    package let member: MemberID
+    package let number: UInt16
+    package init(_ member: MemberID, _ number: UInt16) { (self.member, self.number) = (member, number) }
+}
+
+/// Where a peer can be dialled.
+package struct PeerEndpoint: Hashable, Sendable {
+    /// 4 or 16 bytes. The scope of a link-local address is not part of it: each host knows its own interfaces.
+    package var address: [UInt8]
+    package var port: UInt16
+
+    /// Creates an endpoint. Returns `nil` if the address is not IPv4 or IPv6, or the port is 0.
+    package init?(address: [UInt8], port: UInt16) {
+        guard address.count == 4 || address.count == 16, port != 0 else { return nil }
+        (self.address, self.port) = (address, port)
+    }
+}

@@ -1,0 +1,79 @@
+/// Invitations that arrived and are not answered. Bounded per peer, per address and in all.
+struct InvitationMachine: Sendable {
+    struct Pending: Equatable, Sendable {
+        let link: LinkID
+        let peer: PeerInfo
+        let context: [UInt8]?
+        /// The service type with which the inviter found this peer; empty if unknown.
+        var service = ""
+        /// The address for the limit; `nil` for peers on this host.
+        let address: [UInt8]?
+        /// Whether it waits for the answer to this side's own invitation.
+        var isParked: Bool
+    }
+
+    enum Decision: Equatable, Sendable {
+        case ask(InvitationID)
+        case park
+        case refuse(PeerReason)
+    }
+
+    private var pending: [InvitationID: Pending] = [:]
+    private var last = 0
+
+    var count: Int { pending.count }
+
+    /// Decides about an invitation.
+    ///
+    /// If both sides invite each other, the invitation of the smaller peer is answered, and the other shares its answer.
+    /// - Parameter isParked: Whether this side is the smaller one and has an invitation to the peer on its way.
+    mutating func arrived(_ invitation: Pending, limit: Int, limitPerAddress: Int) -> Decision {
+        guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else {
+            return .refuse(.duplicate)
+        }
+        let sameAddress = invitation.address.map { address in pending.values.count { $0.address == address } } ?? 0
+        guard pending.count < limit, sameAddress < limitPerAddress else { return .refuse(.tooMuch) }
+        last += 1
+        let id = InvitationID(last)
+        pending[id] = invitation
+        return invitation.isParked ? .park : .ask(id)
+    }
+
+    /// The service type of an invitation.
+    func service(of id: InvitationID) -> String { pending[id]?.service ?? "" }
+
+    /// Removes an invitation that the program answers.
+    mutating func answered(_ id: InvitationID) -> Pending? {
+        guard let invitation = pending[id], !invitation.isParked else { return nil }
+        return pending.removeValue(forKey: id)
+    }
+
+    /// Removes the invitation of a link that ended.
+    mutating func removed(_ link: LinkID) -> (id: InvitationID, invitation: Pending)? {
+        guard let (id, invitation) = pending.first(where: { $0.value.link == link }) else { return nil }
+        pending[id] = nil
+        return (id, invitation)
+    }
+
+    /// The invitation that waits for the program's answer to a peer.
+    func asked(from peer: PeerKey) -> InvitationID? {
+        pending.first { $0.value.peer.key == peer && !$0.value.isParked }?.key
+    }
+
+    /// Removes the parked invitation of a peer, to give it the answer of this side's invitation.
+    mutating func takeParked(from peer: PeerKey) -> Pending? {
+        guard let id = parked(from: peer) else { return nil }
+        return pending.removeValue(forKey: id)
+    }
+
+    /// Puts the parked invitation of a peer to the program, because this side's own one failed.
+    mutating func unpark(from peer: PeerKey) -> (id: InvitationID, invitation: Pending)? {
+        guard let id = parked(from: peer) else { return nil }
+        pending[id]?.isParked = false
+        return pending[id].map { (id, $0) }
+    }
+
+    private func parked(from peer: PeerKey) -> InvitationID? {
+        pending.first { $0.value.peer.key == peer && $0.value.isParked }?.key
+    }
+}

@@ -1,0 +1,183 @@
+internal import DequeModule
+
+/// Messages, streams and resources of one member, independent of the links that carry them.
+struct MemberTraffic: Sendable {
+    /// Channels that share a control link.
+    enum Channel: Hashable, Sendable {
+        case messages
+        case stream(UInt16)
+        /// Bytes of a resource while no lane can be opened.
+        case part(UInt16)
+    }
+
+    let member: MemberID
+    var queue = ReliableQueue()
+    /// Numbered frames without content of the program.
+    var control: Deque<PeerFrame> = []
+    var outbox = MessageOutbox()
+    var unreliable = MessageOutbox()
+    var streams: StreamTable
+    var resources: ResourceTransfer
+    var assembler = MessageAssembler(limit: PeerLimits.message)
+    var unreliableAssembler = MessageAssembler(limit: PeerLimits.unreliableMessage)
+    private var scheduler = LaneScheduler<Channel>()
+    private var lanes = LaneScheduler<UInt16>()
+    /// Whether a send was refused because the queue was over its limit.
+    private var wasFull = false
+
+    init(member: MemberID, isOdd: Bool) {
+        self.member = member
+        streams = StreamTable(isOdd: isOdd)
+        resources = ResourceTransfer(isOdd: isOdd)
+    }
+
+    // Sending
+
+    mutating func send(_ message: [UInt8], reliably: Bool, limit: Int) -> SendResult {
+        guard message.count <= PeerLimits.message else { return .tooLarge }
+        // Larger unreliable messages travel reliably.
+        if !reliably, message.count <= PeerLimits.unreliableMessage {
+            guard unreliable.byteCount + message.count <= PeerLimits.unreliableMessage else { return .dropped }
+            unreliable.append(message)
+            return .queued
+        }
+        guard outbox.byteCount == 0 || outbox.byteCount + message.count <= limit else {
+            wasFull = true
+            return .full
+        }
+        outbox.append(message)
+        scheduler.activate(.messages)
+        return .queued
+    }
+
+    mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
+
+    /// Makes a resource send: on a lane, or without one on the control link.
+    mutating func activatePart(_ number: UInt16, onLane: Bool) {
+        if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
+    }
+
+    /// The next frame for the control link.
+    mutating func nextFrame(at now: Duration, _ actions: inout Deque<PeerAction>) -> PeerFrame? {
+        if let frame = queue.acknowledgment(at: now) { return frame }
+        if let frame = queue.nextReplay() { return frame }
+        if let frame = control.popFirst() { return queue.record(frame) }
+        if let fragment = unreliable.next() {
+            return PeerFrame(.data, flags: fragment.isLast ? [] : .more, payload: fragment.bytes)
+        }
+        switch nextChannel() {
+        case .messages: return nextMessageFrame(&actions)
+        case .stream(let number): return nextStreamFrame(number, &actions)
+        case .part(let number): return nextPart(number, atMost: PeerLimits.framePayload - 8, &actions)
+        case nil: return nil
+        }
+    }
+
+    /// Whether ``nextFrame(at:_:)`` has a frame now.
+    mutating func hasFrame(at now: Duration) -> Bool {
+        (queue.deadline.map { $0 <= now } ?? false) || queue.isReplaying || !control.isEmpty || !unreliable.isEmpty
+            || nextChannel(isPeek: true) != nil
+    }
+
+    private mutating func nextChannel(isPeek: Bool = false) -> Channel? {
+        var taken = LaneScheduler<Channel>()
+        swap(&taken, &scheduler)
+        defer { swap(&taken, &scheduler) }
+        if isPeek { return taken.peek { size(of: $0) } }
+        return taken.next { size(of: $0) }
+    }
+
+    private func size(of channel: Channel) -> Int? {
+        switch channel {
+        case .messages:
+            guard queue.hasRoom, let size = outbox.nextSize, size <= queue.messageRoom else { return nil }
+            return size
+        case .stream(let number): return queue.hasRoom ? streams.outgoing[number]?.nextSize : nil
+        case .part(let number): return resources.sends[number]?.nextSize(atMost: PeerLimits.framePayload - 8)
+        }
+    }
+
+    private mutating func nextMessageFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
+        guard let fragment = outbox.next() else { return nil }
+        queue.sentMessageBytes(fragment.bytes.count)
+        if wasFull, outbox.byteCount < PeerLimits.window {
+            wasFull = false
+            actions.append(.space(member))
+        }
+        return queue.record(PeerFrame(.data, flags: fragment.isLast ? [] : .more, payload: fragment.bytes))
+    }
+
+    private mutating func nextStreamFrame(_ number: UInt16, _ actions: inout Deque<PeerAction>) -> PeerFrame? {
+        guard let bytes = streams.next(number) else { return nil }
+        if let space = streams.spaceToReport(number) { actions.append(.streamSpace(channel(number), space)) }
+        endStreamIfDrained(number, &actions)
+        return queue.record(PeerFrame(.streamData, channel: number, payload: bytes))
+    }
+
+    /// Sends the end of a stream after its last byte.
+    mutating func endStreamIfDrained(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
+        guard streams.takeEnd(number) else { return }
+        control.append(PeerFrame(.streamEnd, channel: number))
+        actions.append(.streamEnded(channel(number)))
+    }
+
+    /// The next frame for a lane.
+    mutating func nextLaneFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
+        var taken = LaneScheduler<UInt16>()
+        swap(&taken, &lanes)
+        let number = taken.next { resources.sends[$0]?.nextSize(atMost: PeerLimits.partPayload) }
+        swap(&taken, &lanes)
+        return number.flatMap { nextPart($0, atMost: PeerLimits.partPayload, &actions) }
+    }
+
+    /// Whether ``nextLaneFrame(_:)`` has a frame now.
+    mutating func hasLaneFrame() -> Bool {
+        var taken = LaneScheduler<UInt16>()
+        swap(&taken, &lanes)
+        defer { swap(&taken, &lanes) }
+        return taken.peek { resources.sends[$0]?.nextSize(atMost: PeerLimits.partPayload) } != nil
+    }
+
+    private mutating func nextPart(_ number: UInt16, atMost maximum: Int, _ actions: inout Deque<PeerAction>)
+        -> PeerFrame?
+    {
+        let frame = resources.nextPart(number, atMost: maximum)
+        advanceResource(number, &actions)
+        return frame
+    }
+
+    /// Asks for the next block, or sends `DONE` when all is sent.
+    mutating func advanceResource(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
+        if let read = resources.nextRead(number) {
+            actions.append(.resourceWanted(channel(number), offset: read.offset, count: read.count))
+        }
+        if let done = resources.takeDone(number) { control.append(done) }
+    }
+
+    func channel(_ number: UInt16) -> ChannelID { ChannelID(member, number) }
+
+    // Ends
+
+    /// A new link carries the member. Returns whether the peer's count is possible.
+    mutating func resume(from count: UInt64) -> Bool {
+        guard queue.resume(from: count) else { return false }
+        unreliable.dropPartial()
+        unreliableAssembler.reset()
+        control.append(contentsOf: resources.refetchAll())
+        reactivate()
+        return true
+    }
+
+    /// Makes every channel a candidate again, after an event that may have given it room.
+    mutating func reactivate() {
+        if !outbox.isEmpty { scheduler.activate(.messages) }
+        for (number, stream) in streams.outgoing where stream.nextSize != nil { scheduler.activate(.stream(number)) }
+    }
+
+    /// Ends all streams and resources of a lost member.
+    mutating func fail(_ reason: PeerReason, _ actions: inout Deque<PeerAction>) {
+        for number in resources.removeAll() { actions.append(.resourceFailed(channel(number), reason)) }
+        for number in streams.removeAll() { actions.append(.streamFailed(channel(number), reason)) }
+        (outbox, unreliable, control) = (MessageOutbox(), MessageOutbox(), [])
+    }
+}

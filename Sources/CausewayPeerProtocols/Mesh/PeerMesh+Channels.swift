@@ -1,0 +1,141 @@
+internal import DequeModule
+
+extension PeerMesh {
+    /// Changes a member's traffic, then announces what it has to send.
+    private mutating func withTraffic<Result>(
+        _ member: MemberID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
+    ) -> Result? {
+        guard self[member]?.phase.isConnected == true else { return nil }
+        // Taken out and put back, so that its buffers are not copied.
+        guard var traffic = sessions[member.session]?.members[member.peer]?.traffic.take() else { return nil }
+        let result = body(&traffic, &actions)
+        sessions[member.session]?.members[member.peer]?.traffic = traffic
+        announce(member, at: now)
+        return result
+    }
+
+    // Messages
+
+    /// Queues a message for a member. Reliable messages of one member arrive once and in order, also over a replaced link.
+    package mutating func send(_ message: [UInt8], to member: MemberID, reliably: Bool, at now: Duration) -> SendResult
+    {
+        let limit = configuration.queueLimit
+        return withTraffic(member, at: now) { traffic, _ in traffic.send(message, reliably: reliably, limit: limit) }
+            ?? .notConnected
+    }
+
+    /// The program has taken reliable messages. Without this call a peer sends at most 4 MiB.
+    package mutating func consumed(_ byteCount: Int, from member: MemberID, at now: Duration) {
+        _ = withTraffic(member, at: now) { traffic, _ in traffic.queue.consumed(byteCount, at: now) }
+    }
+
+    /// Bytes of messages that wait to be sent to a member.
+    package func queuedByteCount(_ member: MemberID) -> Int { self[member]?.traffic?.outbox.byteCount ?? 0 }
+
+    // Streams
+
+    /// Opens a stream to a member. Returns `nil` if the member is not connected, the name has more than 255 bytes, or 256 are open.
+    package mutating func openStream(_ name: String, to member: MemberID, at now: Duration) -> ChannelID? {
+        guard name.utf8.count <= PeerLimits.name else { return nil }
+        let number: UInt16?? = withTraffic(member, at: now) { traffic, _ in
+            guard let number = traffic.streams.open() else { return nil }
+            var fields = PeerFields()
+            fields.append(1, name)
+            traffic.control.append(PeerFrame(.streamOpen, channel: number, fields: fields))
+            return number
+        }
+        return number.flatMap { $0 }.map { ChannelID(member, $0) }
+    }
+
+    /// Queues bytes of a stream. Returns the number of bytes accepted; if it is less than all, ``PeerAction/streamSpace(_:_:)`` follows.
+    package mutating func write(_ channel: ChannelID, _ bytes: [UInt8], at now: Duration) -> Int {
+        withTraffic(channel.member, at: now) { traffic, _ in
+            let count = traffic.streams.write(channel.number, bytes)
+            traffic.activate(.stream(channel.number))
+            return count
+        } ?? 0
+    }
+
+    /// Ends a stream after its queued bytes. ``PeerAction/streamEnded(_:)`` follows when they are sent.
+    package mutating func endStream(_ channel: ChannelID, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, events in
+            traffic.streams.end(channel.number)
+            traffic.endStreamIfDrained(channel.number, &events)
+        }
+    }
+
+    /// Ends a stream of either direction at once. No event follows on this side.
+    package mutating func resetStream(_ channel: ChannelID, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            guard traffic.streams.remove(channel.number) else { return }
+            traffic.control.append(PeerBodies.reason(.streamReset, .left, channel: channel.number))
+        }
+    }
+
+    /// The program has taken bytes of a stream. Without this call a peer sends at most 256 KiB.
+    package mutating func consumedStream(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            guard let limit = traffic.streams.consumed(channel.number, byteCount) else { return }
+            traffic.control.append(
+                PeerFrame(.streamWindow, channel: channel.number, fields: PeerFields().with(1, limit)))
+        }
+    }
+
+    // Resources
+
+    /// Offers a file to a member. Returns `nil` if the member is not connected or 64 are open.
+    package mutating func offer(_ offer: ResourceOffer, to member: MemberID, at now: Duration) -> ChannelID? {
+        var named = offer
+        named.name = ResourceOffer.safeName(offer.name)
+        let number: UInt16?? = withTraffic(member, at: now) { traffic, _ in
+            guard let (number, frame) = traffic.resources.offer(named) else { return nil }
+            traffic.control.append(frame)
+            return number
+        }
+        return number.flatMap { $0 }.map { ChannelID(member, $0) }
+    }
+
+    /// The answer to ``PeerAction/resourceWanted(_:offset:count:)``.
+    ///
+    /// - Parameters:
+    ///   - isLast: Whether the file ends after these bytes.
+    ///   - digest: SHA-256 of the whole file, if the driver has it; used with `isLast`.
+    package mutating func provide(
+        _ channel: ChannelID, _ bytes: [UInt8], isLast: Bool, digest: [UInt8]? = nil, at now: Duration
+    ) {
+        _ = withTraffic(channel.member, at: now) { traffic, events in
+            traffic.resources.provide(channel.number, bytes, isLast: isLast, digest: digest)
+            traffic.advanceResource(channel.number, &events)
+        }
+        activateParts(of: channel.member, channel.number, at: now)
+    }
+
+    /// Accepts an offer, from the first byte that is missing.
+    package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
+        }
+    }
+
+    /// Bytes of a resource were written to the file. Without this call a peer sends at most 4 MiB.
+    package mutating func consumedResource(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            if let frame = traffic.resources.consumed(channel.number, byteCount) { traffic.control.append(frame) }
+        }
+    }
+
+    /// The complete file is stored. The receiver's last call; no event follows on this side.
+    package mutating func stored(_ channel: ChannelID, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            if let frame = traffic.resources.stored(channel.number) { traffic.control.append(frame) }
+        }
+    }
+
+    /// Ends a resource on either side. No event follows on this side; the peer gets ``PeerAction/resourceFailed(_:_:)``.
+    package mutating func cancelResource(_ channel: ChannelID, _ reason: PeerReason = .left, at now: Duration) {
+        _ = withTraffic(channel.member, at: now) { traffic, _ in
+            guard traffic.resources.remove(channel.number) else { return }
+            traffic.control.append(PeerBodies.reason(.cancel, reason, channel: channel.number))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+extension PeerMesh {
+    /// The session that a dial is for.
+    func target(of link: Link, _ member: MemberID) -> Hello.Target? {
+        guard link.purpose != .invitation, let found = self[member], let handle = found.handle else { return nil }
+        var target = Hello.Target(handle: handle)
+        if link.purpose == .resumption { target.received = found.traffic?.queue.received }
+        if case .expected(let expectation) = found.phase { target.token = expectation.token }
+        return target
+    }
+
+    mutating func sendHello(_ id: LinkID, target: Hello.Target?, isAnonymous: Bool = false, at now: Duration) {
+        guard let link = links[id], let facts = link.facts else { return }
+        let handle = isAnonymous ? nil : link.member.flatMap { sessions[$0.session]?.handle }
+        var hello = Hello(peer: own, handle: handle ?? .none, target: target)
+        hello.peer.agent = configuration.agent
+        hello.port = configuration.port
+        hello.addresses = configuration.addresses
+        hello.proof = Hello.proof(
+            exporter: facts.exporter, isDialler: link.isDialler, handle: hello.handle, publicKey: own.publicKey)
+        send(hello.frame, on: id, at: now)
+    }
+
+    mutating func handleHello(_ hello: Hello, on id: LinkID, _ link: Link, at now: Duration) throws(PeerReason) {
+        guard let facts = link.facts else { throw .protocolViolation }
+        guard hello.isCompatible else { throw .versionMismatch }
+        let proof = Hello.proof(
+            exporter: facts.exporter, isDialler: !link.isDialler, handle: hello.handle, publicKey: hello.peer.publicKey)
+        let key = hello.peer.key
+        guard key.matches(fingerprint: facts.fingerprint), PeerDigest.areEqual(proof, hello.proof) else {
+            throw .protocolViolation
+        }
+        guard key.id != own.key.id else { throw .duplicate }
+        if let known = pins[key.id], known != key { throw .identityChanged }
+        // A peer has one control link, and a few that are being made.
+        let others = links.values.count { $0.hello?.peer.key == key && $0.phase != .joined }
+        guard others < 2 * max(2, sessions.count) else { throw .tooMuch }
+        links[id]?.hello = hello
+        if link.isDialler {
+            try greetedByAccepter(hello, on: id, link, at: now)
+        } else {
+            try greetedByDialler(hello, on: id, at: now)
+        }
+    }
+
+    private mutating func greetedByAccepter(_ hello: Hello, on id: LinkID, _ link: Link, at now: Duration)
+        throws(PeerReason)
+    {
+        guard let member = link.member, var found = self[member] else { throw .left }
+        guard hello.peer.key == member.peer else { throw .identityChanged }
+        found.info = hello.peer
+        found.endpoints = hello.endpoints(observed: link.facts?.address ?? [])
+        self[member] = found
+        switch (link.purpose, found.phase) {
+        case (.invitation, .inviting(let invitation)):
+            links[id]?.machine.enter(.lobby, at: now, within: max(.zero, invitation.deadline - now) + .seconds(1))
+            send(
+                PeerBodies.invite(invitation.context, timeout: invitation.deadline - now, service: invitation.service),
+                on: id, at: now)
+        case (.introduction, .expected), (.introduction, .joining):
+            guard hello.handle == found.handle else { throw .left }
+            startJoining(id, member, at: now)
+        case (.resumption, .joined), (.resumption, .suspended):
+            guard let received = hello.target?.received, hello.handle == found.handle else { throw .lost }
+            try resume(id, member, from: received, at: now)
+        default: throw .duplicate
+        }
+    }
+
+    /// Answers the dialler's HELLO, and finds what it is for.
+    private mutating func greetedByDialler(_ hello: Hello, on id: LinkID, at now: Duration) throws(PeerReason) {
+        guard let target = hello.target else {
+            links[id]?.machine.enter(.lobby, at: now)
+            return sendHello(id, target: nil, at: now)
+        }
+        guard let session = sessions.first(where: { $0.value.handle == target.handle })?.key else { throw .left }
+        let member = MemberID(session, hello.peer.key)
+        let found = self[member]
+        links[id]?.member = member
+        if let received = target.received {
+            guard let found, found.phase.isConnected, found.handle == hello.handle else { throw .timedOut }
+            let answer = Hello.Target(handle: hello.handle, received: found.traffic?.queue.received)
+            sendHello(id, target: answer, at: now)
+            return try resume(id, member, from: received, at: now)
+        }
+        guard found?.phase.isConnected != true || found?.handle != hello.handle else { throw .duplicate }
+        if let token = target.token, sessions[session]?.tokens[hello.peer.key.id] != token { throw .notVerified }
+        sendHello(id, target: Hello.Target(handle: hello.handle), at: now)
+        guard isExpected(hello, session) else {
+            // The introduction, or the program's call, may still arrive.
+            links[id]?.member = nil
+            links[id]?.machine.enter(.lobby, at: now, within: target.token == nil ? PeerTimes.joining : PeerTimes.lobby)
+            return
+        }
+        joinIntroduced(id, hello, session, at: now)
+    }
+
+    func isExpected(_ hello: Hello, _ session: SessionID) -> Bool {
+        guard let found = sessions[session] else { return false }
+        return found.roster.expects(hello.peer.key, hello.handle)
+    }
+
+    /// A peer that a member announced, or that the program connects to, dialled this side.
+    mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
+        let member = MemberID(session, hello.peer.key)
+        guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }
+        var found = self[member] ?? Member(hello.peer, .joining)
+        if found.phase.isConnected {
+            // The peer has begun a new session; the old one is gone.
+            fail(member, .lost, at: now)
+            found = Member(hello.peer, .joining)
+        }
+        found.info = hello.peer
+        found.handle = hello.handle
+        found.endpoints = hello.endpoints(observed: links[id]?.facts?.address ?? [])
+        self[member] = found
+        links[id]?.member = member
+        startJoining(id, member, at: now)
+    }
+}

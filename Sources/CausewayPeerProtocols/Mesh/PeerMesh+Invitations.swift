@@ -1,0 +1,201 @@
+extension PeerMesh {
+    /// Invites a peer. Its state, or ``MemberState/notConnected(_:)``, follows. No effect if it is a member, or is invited already.
+    ///
+    /// - Parameters:
+    ///   - endpoints: Known addresses of the peer. The driver adds what discovery knows.
+    ///   - context: At most 64 KiB; more ends in ``PeerReason/tooMuch``.
+    ///   - service: The service type with which the peer was found, for ``service(of:)`` at the peer.
+    ///   - timeout: Covers everything from the dial to the answer. 30 s unless it is positive.
+    package mutating func invite(
+        _ member: MemberID, name: String, endpoints: [PeerEndpoint] = [], context: [UInt8]? = nil, service: String = "",
+        timeout: Duration = .zero,
+        at now: Duration
+    ) {
+        guard sessions[member.session] != nil, member.peer.id != own.key.id else { return }
+        if let found = self[member], !found.phase.isExpected { return }
+        let info = PeerInfo(key: member.peer, name: name)
+        let deadline = now + (timeout > .zero ? timeout : PeerTimes.lobby)
+        let isAsked = invitations.asked(from: member.peer) != nil
+        var invited = Member(
+            info,
+            .inviting(Member.Invitation(context: context, service: service, deadline: deadline, isParked: isAsked)))
+        invited.endpoints = endpoints
+        if let found = self[member], found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
+        abandonDials(of: member)
+        self[member] = invited
+        guard context?.count ?? 0 <= PeerLimits.context else { return fail(member, .tooMuch, at: now) }
+        guard sessions[member.session]?.hasRoom(for: member.peer) == true else { return fail(member, .full, at: now) }
+        if !isAsked { dial(member, .invitation, at: now) }
+    }
+
+    /// The service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
+    package func service(of id: InvitationID) -> String { invitations.service(of: id) }
+
+    /// Ends an invitation or a connection attempt of this side.
+    package mutating func cancelConnect(_ member: MemberID, at now: Duration) {
+        guard let found = self[member], !found.phase.isConnected else { return }
+        fail(member, .timedOut, at: now)
+    }
+
+    /// The program's answer to ``PeerAction/invited(_:_:context:)``. Later answers have no effect.
+    ///
+    /// - Parameter session: The session to join with; `nil` declines.
+    package mutating func answer(_ id: InvitationID, with session: SessionID?, at now: Duration) {
+        guard let pending = invitations.answered(id), let handle = links[pending.link]?.hello?.handle else { return }
+        let key = pending.peer.key
+        guard let session, let ownHandle = sessions[session]?.handle else {
+            return decline(pending, .declined, at: now)
+        }
+        let member = MemberID(session, key)
+        if let found = self[member], found.phase.isConnected {
+            guard found.handle != handle else { return leave(pending.link, .duplicate, at: now) }
+            // The peer has begun a new session; the old one is gone.
+            fail(member, .lost, at: now)
+        }
+        guard sessions[session]?.hasRoom(for: key) == true else { return decline(pending, .full, at: now) }
+        abandonInvitation(of: member, at: now)
+        var joining =
+            self[member]
+            ?? Member(pending.peer, .expected(Member.Expectation(deadline: now, dialTime: nil, token: nil)))
+        joining.info = pending.peer
+        joining.handle = handle
+        joining.endpoints =
+            links[pending.link]?.hello?.endpoints(observed: links[pending.link]?.facts?.address ?? []) ?? []
+        self[member] = joining
+        send(PeerBodies.accept(ownHandle), on: pending.link, at: now)
+        startJoining(pending.link, member, at: now)
+        for other in ownInvitations(to: key) { fail(other, .duplicate, at: now) }
+    }
+
+    private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
+        send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
+        leave(pending.link, reason, at: now)
+        // Both invited: the answer counts for both.
+        for other in ownInvitations(to: pending.peer.key) { fail(other, reason, at: now) }
+    }
+
+    private func ownInvitations(to peer: PeerKey) -> [MemberID] {
+        sessions.keys.filter { sessions[$0]?.members[peer]?.phase.isInviting == true }
+            .map { MemberID($0, peer) }
+            .sorted { $0.session.rawValue < $1.session.rawValue }
+    }
+
+    /// The peer's invitation was accepted in place of this side's own.
+    private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
+        guard self[member]?.phase.isInviting == true else { return }
+        for (id, link) in links where link.member == member {
+            links[id]?.member = nil
+            if link.phase == .dialing { close(id) } else { leave(id, .duplicate, at: now) }
+        }
+    }
+
+    private mutating func abandonDials(of member: MemberID) {
+        for (id, link) in links where link.member == member && link.phase == .dialing { close(id) }
+    }
+
+    // Frames
+
+    mutating func handleInvite(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+        guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
+            throw PeerReason.protocolViolation
+        }
+        let key = hello.peer.key
+        let context = try PeerBodies.context(payload)
+        let service = try PeerFields(payload).text(3) ?? ""
+        links[id]?.machine.enter(.lobby, at: now, within: try PeerBodies.timeout(payload))
+        let isMember = sessions.values.contains {
+            $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
+        }
+        guard !isMember else { throw PeerReason.duplicate }
+        let mine = ownInvitations(to: key)
+        let isParked = !mine.isEmpty && own.key < key
+        let pending = InvitationMachine.Pending(
+            link: id, peer: hello.peer, context: context, service: service,
+            address: link.facts?.isLocal == true ? nil : link.facts?.address,
+            isParked: isParked)
+        switch invitations.arrived(
+            pending, limit: configuration.invitationLimit, limitPerAddress: configuration.invitationLimitPerAddress)
+        {
+        case .ask(let invitation):
+            for member in mine { park(member) }
+            actions.append(.invited(invitation, hello.peer, context: context))
+        case .park: break
+        case .refuse(let reason):
+            send(PeerBodies.reason(.decline, reason), on: id, at: now)
+            leave(id, reason, at: now)
+        }
+    }
+
+    private mutating func park(_ member: MemberID) {
+        guard case .inviting(var invitation) = self[member]?.phase else { return }
+        invitation.isParked = true
+        self[member]?.phase = .inviting(invitation)
+    }
+
+    mutating func handleAccept(_ handle: SessionHandle, on id: LinkID, _ link: Link, at now: Duration) throws {
+        guard link.phase == .lobby, link.purpose == .invitation, let member = link.member, let found = self[member],
+            found.phase.isInviting, handle != .none
+        else { throw PeerReason.protocolViolation }
+        guard sessions[member.session]?.hasRoom(for: member.peer) == true else { throw PeerReason.full }
+        self[member]?.handle = handle
+        startJoining(id, member, at: now)
+        if let parked = invitations.takeParked(from: member.peer) { leave(parked.link, .duplicate, at: now) }
+    }
+
+    mutating func handleDecline(_ reason: PeerReason, on id: LinkID, _ link: Link, at now: Duration) {
+        guard link.phase == .lobby, link.isDialler else { return end(id, .protocolViolation, at: now) }
+        close(id)
+        guard let member = link.member, self[member]?.phase.isInviting == true else { return }
+        fail(member, reason, at: now)
+    }
+
+    mutating func handleWithdraw(on id: LinkID, _ link: Link, at now: Duration) {
+        // BYE follows, but the question ends now.
+        guard !link.isDialler, let (invitation, pending) = invitations.removed(id) else { return }
+        if !pending.isParked { actions.append(.invitationEnded(invitation, .timedOut)) }
+        restartOwnInvitations(to: pending.peer.key, at: now)
+    }
+
+    // Both invite
+
+    /// This side's dial failed, but the peer's invitation is here: the program answers that one.
+    mutating func parkBehindPeer(_ member: MemberID, _ invitation: Member.Invitation) -> Bool {
+        guard let (id, pending) = invitations.unpark(from: member.peer) else { return false }
+        park(member)
+        actions.append(.invited(id, pending.peer, context: pending.context))
+        return true
+    }
+
+    /// The peer's invitation ended without an answer: this side's own ones go on.
+    mutating func restartOwnInvitations(to peer: PeerKey, at now: Duration) {
+        for member in ownInvitations(to: peer) {
+            guard case .inviting(var invitation) = self[member]?.phase, invitation.isParked else { continue }
+            invitation.isParked = false
+            self[member]?.phase = .inviting(invitation)
+            if !links.values.contains(where: { $0.member == member }) { dial(member, .invitation, at: now) }
+        }
+    }
+
+    /// This side's invitation failed. The peer's parked one shares a refusal, or is put to the program.
+    mutating func shareFailure(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
+        guard ownInvitations(to: member.peer).isEmpty else { return }
+        switch reason {
+        case .declined, .full, .duplicate:
+            guard let parked = invitations.takeParked(from: member.peer) else { return }
+            send(PeerBodies.reason(.decline, reason), on: parked.link, at: now)
+            leave(parked.link, reason, at: now)
+        default:
+            guard let (id, pending) = invitations.unpark(from: member.peer) else { return }
+            actions.append(.invited(id, pending.peer, context: pending.context))
+        }
+    }
+
+    mutating func dial(_ member: MemberID, _ purpose: PeerDial.Purpose, at now: Duration) {
+        guard let found = self[member] else { return }
+        let id = newLinkID()
+        links[id] = Link(dial: purpose, member: member, at: now)
+        if purpose == .resumption { self[member]?.repair.dial = id }
+        if purpose == .lane { self[member]?.lanes.dialing = id }
+        actions.append(.dial(id, PeerDial(peer: member.peer, endpoints: found.endpoints, purpose: purpose)))
+    }
+}

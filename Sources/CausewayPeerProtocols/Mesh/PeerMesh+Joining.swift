@@ -1,0 +1,120 @@
+extension PeerMesh {
+    /// A link becomes a candidate of its member: both sides show certificates, and say whether they accept the other.
+    ///
+    /// If several links connect the same two sessions, the smaller peer chooses one, and only there sends `CERTIFIED`.
+    mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
+        guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
+        let isSmaller = own.key < member.peer
+        if isSmaller, let chosen = found.link, chosen != id, links[chosen]?.machine.isLeaving == false {
+            links[id]?.member = nil
+            return end(id, .duplicate, at: now)
+        }
+        links[id]?.member = member
+        links[id]?.machine.enter(.joining, at: now)
+        if isSmaller { self[member]?.link = id }
+        if !found.consent.isAnnounced {
+            self[member]?.consent.isAnnounced = true
+            actions.append(.state(member, found.info, .connecting))
+        }
+        self[member]?.phase = .joining
+        if sessions[member.session]?.options.hasCertificate == true {
+            actions.append(.sign(id, member, certificateMessage(id, isOwn: true)))
+        } else {
+            show([], [], on: id, at: now)
+        }
+        if links[id]?.consent.claim != nil { judgeClaim(on: id, member, at: now) }
+    }
+
+    /// The certificate chain of a session with its own certificate, and the signature that ``PeerAction/sign(_:_:_:)`` asked for.
+    package mutating func certify(_ id: LinkID, chain: [[UInt8]], proof: [UInt8], at now: Duration) {
+        guard links[id]?.phase == .joining, links[id]?.consent.hasShown == false else { return }
+        show(chain, proof, on: id, at: now)
+    }
+
+    private mutating func show(_ chain: [[UInt8]], _ proof: [UInt8], on id: LinkID, at now: Duration) {
+        let frame = PeerBodies.certificate(chain, proof)
+        guard frame.payload.count <= PeerLimits.framePayload else { return end(id, .tooMuch, at: now) }
+        links[id]?.consent.hasShown = true
+        send(frame, on: id, at: now)
+        if let member = links[id]?.member { approveIfJudged(id, member, at: now) }
+    }
+
+    /// The bytes that a certificate's key signs: the role and the secret of the session, so that a proof is of no use elsewhere.
+    private func certificateMessage(_ id: LinkID, isOwn: Bool) -> [UInt8] {
+        guard let link = links[id], let facts = link.facts else { return [] }
+        let role: UInt8 = link.isDialler == isOwn ? 1 : 2
+        return Array("cw-peers/1 certificate".utf8) + [role] + facts.exporter
+    }
+
+    private func candidates(_ member: MemberID) -> [LinkID] {
+        links.filter { $0.value.member == member && $0.value.phase == .joining }.keys.sorted()
+    }
+
+    mutating func handleCertificate(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+        guard link.consent.claim == nil else { throw PeerReason.protocolViolation }
+        let fields = try PeerFields(payload)
+        let message = certificateMessage(id, isOwn: false)
+        links[id]?.consent.claim = CertificateClaim(chain: fields.all(1), proof: fields[2] ?? [], message: message)
+        // A dialler may be ahead of the introduction.
+        guard link.phase == .joining, let member = link.member else { return }
+        judgeClaim(on: id, member, at: now)
+    }
+
+    private mutating func judgeClaim(on id: LinkID, _ member: MemberID, at now: Duration) {
+        guard sessions[member.session]?.options.judges == true, self[member]?.consent.judgement == nil else {
+            return approveIfJudged(id, member, at: now)
+        }
+        guard let claim = links[id]?.consent.claim, self[member]?.consent.isJudging == false else { return }
+        self[member]?.consent.isJudging = true
+        actions.append(.judge(member, claim))
+    }
+
+    /// The program's answer to ``PeerAction/judge(_:_:)``.
+    package mutating func judge(_ member: MemberID, accepts: Bool, at now: Duration) {
+        guard case .joining = self[member]?.phase, self[member]?.consent.judgement == nil else { return }
+        guard accepts else { return fail(member, .notVerified, at: now) }
+        self[member]?.consent.judgement = true
+        for id in candidates(member) { approveIfJudged(id, member, at: now) }
+    }
+
+    private mutating func approveIfJudged(_ id: LinkID, _ member: MemberID, at now: Duration) {
+        guard let link = links[id], link.phase == .joining, link.consent.claim != nil, link.consent.hasShown,
+            !link.consent.hasApproved
+        else { return }
+        guard sessions[member.session]?.options.judges != true || self[member]?.consent.judgement == true else {
+            return
+        }
+        links[id]?.consent.hasApproved = true
+        send(PeerFrame(.certified), on: id, at: now)
+        joinIfComplete(id, member, at: now)
+    }
+
+    mutating func handleCertified(on id: LinkID, at now: Duration) {
+        guard links[id]?.phase == .joining, let member = links[id]?.member else { return }
+        links[id]?.consent.isApproved = true
+        joinIfComplete(id, member, at: now)
+    }
+
+    private mutating func joinIfComplete(_ id: LinkID, _ member: MemberID, at now: Duration) {
+        guard let link = links[id], link.consent.isApproved, link.consent.hasApproved, let facts = link.facts,
+            var found = self[member], !found.phase.isConnected
+        else { return }
+        found.phase = .joined
+        found.link = id
+        found.exporter = facts.exporter
+        found.repair.isDialler = link.isDialler
+        found.handle = found.handle ?? link.hello?.handle
+        found.traffic = MemberTraffic(member: member, isOdd: own.key < member.peer)
+        self[member] = found
+        links[id]?.machine.enter(.joined, at: now)
+        for other in links.keys.sorted() where other != id && links[other]?.member == member {
+            links[other]?.member = nil
+            if links[other]?.phase == .dialing { close(other) } else { leave(other, .duplicate, at: now) }
+        }
+        pins[member.peer.id] = member.peer
+        actions.append(.pinned(member.peer))
+        actions.append(.state(member, found.info, .connected))
+        tellMembers(about: member, at: now)
+        announce(member, at: now)
+    }
+}

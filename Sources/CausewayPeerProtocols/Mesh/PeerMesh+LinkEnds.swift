@@ -1,0 +1,144 @@
+/// How a link ended, for its member.
+enum LinkFate: Sendable {
+    case closedByPeer
+    case failed
+    /// One side said goodbye, or broke a rule.
+    case ended
+}
+
+extension PeerMesh {
+    subscript(member: MemberID) -> Member? {
+        get { sessions[member.session]?.members[member.peer] }
+        set { sessions[member.session]?.members[member.peer] = newValue }
+    }
+
+    /// Draws the conclusions from the end of a link, which is removed or leaving.
+    mutating func linkGone(_ id: LinkID, _ link: Link, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
+        if let (invitation, pending) = invitations.removed(id) {
+            if !pending.isParked { actions.append(.invitationEnded(invitation, reason)) }
+            restartOwnInvitations(to: pending.peer.key, at: now)
+        }
+        guard let member = link.member, let found = self[member] else { return }
+        switch link.phase {
+        case .lane: laneEnded(id, member, at: now)
+        case .joined:
+            guard found.link == id else { return }
+            breakMember(member, fate, reason, at: now)
+        case .joining:
+            // The larger peer may have another candidate.
+            let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
+            guard found.link == id || !hasOther, !found.phase.isConnected else { return }
+            // The smaller peer chose a link that this side has not seen yet.
+            guard reason != .duplicate else { return awaitChosenLink(member, at: now) }
+            fail(member, reason, at: now)
+        case .greeting, .lobby: if link.isDialler { attemptEnded(id, link, member, found, reason, at: now) }
+        case .dialing, .leaving: break
+        }
+    }
+
+    /// A link that this side dialled ended before it was joined.
+    private mutating func attemptEnded(
+        _ id: LinkID, _ link: Link, _ member: MemberID, _ found: Member, _ reason: PeerReason, at now: Duration
+    ) {
+        switch (link.purpose, found.phase) {
+        case (.invitation, .inviting(let invitation)):
+            // The answer to the peer's invitation counts for this one too.
+            if !invitation.isParked { fail(member, reason == .lost ? .unreachable : reason, at: now) }
+        case (.introduction, .expected): retryExpected(member, reason, at: now)
+        case (.resumption, .joined), (.resumption, .suspended):
+            guard found.repair.dial == id else { return }
+            // A peer that answers with BYE has no such member any more.
+            if reason == .lost { self[member]?.repair.schedule(at: now) } else { fail(member, .lost, at: now) }
+        default: break
+        }
+    }
+
+    /// A dial ended without a connection.
+    mutating func dialEnded(_ purpose: PeerDial.Purpose?, _ member: MemberID, _ id: LinkID, at now: Duration) {
+        guard let found = self[member] else { return }
+        switch (purpose, found.phase) {
+        case (.invitation, .inviting(let invitation)):
+            if !invitation.isParked, !parkBehindPeer(member, invitation) { fail(member, .unreachable, at: now) }
+        case (.introduction, .expected): retryExpected(member, .unreachable, at: now)
+        case (.resumption, .joined), (.resumption, .suspended):
+            if found.repair.dial == id { self[member]?.repair.schedule(at: now) }
+        case (.lane, .joined), (.lane, .suspended): laneEnded(id, member, at: now)
+        default: break
+        }
+    }
+
+    private mutating func awaitChosenLink(_ member: MemberID, at now: Duration) {
+        guard let handle = self[member]?.handle else { return fail(member, .lost, at: now) }
+        self[member]?.link = nil
+        self[member]?.phase = .expected(
+            Member.Expectation(deadline: now + PeerTimes.joining, dialTime: nil, token: nil))
+        sessions[member.session]?.roster.expect(member.peer, handle)
+        joinHeldLinks(of: member, at: now)
+    }
+
+    private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
+        guard case .expected(var expectation) = self[member]?.phase else { return }
+        // The smaller peer chose another link, which is on its way.
+        guard reason != .duplicate else { return }
+        guard reason == .lost || reason == .unreachable || reason == .timedOut, now < expectation.deadline else {
+            return fail(member, reason, at: now)
+        }
+        expectation.dialTime = now + .seconds(1)
+        self[member]?.phase = .expected(expectation)
+    }
+
+    /// A joined member's control link ended.
+    private mutating func breakMember(_ member: MemberID, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
+        self[member]?.link = nil
+        let grace: Duration
+        switch fate {
+        case .ended: return fail(member, reason, at: now)
+        case .closedByPeer: grace = PeerTimes.graceAfterClose
+        case .failed: grace = PeerTimes.graceAfterFailure
+        }
+        closeLanes(member, at: now)
+        guard let found = self[member] else { return }
+        self[member]?.phase = .suspended(until: now + grace)
+        actions.append(.state(member, found.info, .suspended))
+        if found.repair.isDialler, found.repair.dial == nil {
+            self[member]?.repair.schedule(at: now)
+            redialIfDue(member, at: now)
+        }
+    }
+
+    /// Ends a member: resources, streams, then its state. Nothing of it follows.
+    mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
+        guard var found = self[member] else { return }
+        self[member] = nil
+        let rest = found.traffic
+        found.traffic?.fail(reason, &actions)
+        if let verification = found.verification, verification.isActive {
+            actions.append(.verification(member, .failed))
+        }
+        actions.append(.state(member, found.info, .notConnected(reason)))
+        sessions[member.session]?.roster.forget(member.peer)
+        if let handle = found.handle, reason == .left { sessions[member.session]?.roster.left(member.peer, handle) }
+        endLinks(of: member, found, reason, farewell ? rest : nil, at: now)
+        if found.phase.isConnected { tellGone(member, found, reason, at: now) }
+        if found.phase.isInviting { shareFailure(member, reason, at: now) }
+    }
+
+    private mutating func endLinks(
+        of member: MemberID, _ found: Member, _ reason: PeerReason, _ rest: MemberTraffic?, at now: Duration
+    ) {
+        for (id, link) in links where link.member == member {
+            guard link.phase != .dialing else {
+                close(id)
+                continue
+            }
+            if link.phase == .lane {
+                close(id)
+                continue
+            }
+            if link.phase == .lobby, link.isDialler, link.purpose == .invitation {
+                links[id]?.output.append(PeerFrame(.withdraw))
+            }
+            leave(id, reason.rawValue < 0x80 ? reason : .timedOut, farewell: id == found.link ? rest : nil, at: now)
+        }
+    }
+}

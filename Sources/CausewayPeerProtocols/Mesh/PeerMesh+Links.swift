@@ -1,0 +1,172 @@
+internal import DequeModule
+
+extension PeerMesh {
+    /// A connection was accepted, and TLS is established. Returns `nil` if it must be closed because of a limit.
+    package mutating func accepted(_ facts: LinkFacts, at now: Duration) -> LinkID? {
+        var (count, sameAddress) = (0, 0)
+        for link in links.values where link.isStranger {
+            count += 1
+            if link.facts?.isLocal == false, link.facts?.address == facts.address { sameAddress += 1 }
+        }
+        guard facts.isLocal || sameAddress < configuration.lobbyLimitPerAddress else { return nil }
+        if count >= configuration.lobbyLimit {
+            guard let victim = crowdedGreeting() else { return nil }
+            close(victim)
+        }
+        let id = newLinkID()
+        links[id] = Link(accepted: facts, at: now)
+        return id
+    }
+
+    /// The oldest link without HELLO, of the address with the maximum number of them.
+    private func crowdedGreeting() -> LinkID? {
+        var counts: [[UInt8]: (count: Int, oldest: LinkID)] = [:]
+        for (id, link) in links where link.phase == .greeting && !link.isDialler {
+            let known = counts[link.facts?.address ?? []]
+            counts[link.facts?.address ?? []] = ((known?.count ?? 0) + 1, min(known?.oldest ?? id, id))
+        }
+        return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest
+    }
+
+    /// A dial succeeded, and TLS is established.
+    package mutating func dialSucceeded(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
+        guard let link = links[id], link.phase == .dialing, let member = link.member else { return }
+        guard member.peer.matches(fingerprint: facts.fingerprint) else {
+            // Another peer has the address now.
+            return dialFailed(id, at: now)
+        }
+        links[id]?.facts = facts
+        links[id]?.machine.enter(.greeting, at: now)
+        guard link.purpose != .lane else { return openLane(id, facts, at: now) }
+        sendHello(id, target: target(of: link, member), at: now)
+    }
+
+    /// A dial failed or was refused.
+    package mutating func dialFailed(_ id: LinkID, at now: Duration) {
+        guard let link = links[id], link.phase == .dialing || link.facts == nil else { return }
+        close(id)
+        if let member = link.member { dialEnded(link.purpose, member, id, at: now) }
+    }
+
+    /// Bytes arrived.
+    package mutating func received(_ id: LinkID, _ bytes: some Collection<UInt8>, at now: Duration) {
+        guard links[id] != nil else { return }
+        links[id]?.reader.append(bytes)
+        links[id]?.machine.heard(at: now)
+        while true {
+            do {
+                if let link = links[id], link.phase == .greeting, !link.machine.mayBegin(with: link.reader.nextType) {
+                    end(id, .protocolViolation, at: now)
+                }
+                guard let frame = try links[id]?.reader.next() else { break }
+                handle(frame, on: id, at: now)
+            } catch {
+                end(id, error == .tooLarge ? .tooMuch : .protocolViolation, at: now)
+                break
+            }
+        }
+        announce(id, at: now)
+    }
+
+    /// The connection ended without a call of ``PeerAction/close(_:)``.
+    package mutating func linkEnded(_ id: LinkID, _ how: LinkEnd, at now: Duration) {
+        guard let link = links[id] else { return }
+        guard link.phase != .dialing else { return dialFailed(id, at: now) }
+        close(id)
+        linkGone(id, link, how == .failed ? .failed : .closedByPeer, .lost, at: now)
+    }
+
+    /// The next bytes of a link; `nil` if there are none until ``PeerAction/output(_:)``.
+    ///
+    /// - Parameter limit: About how many bytes: at least one frame is returned, of at most 256 KiB.
+    package mutating func takeOutput(_ id: LinkID, atMost limit: Int, at now: Duration) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < limit, let frame = nextFrame(id, at: now) { frame.serialize(into: &bytes) }
+        guard bytes.isEmpty else { return bytes }
+        links[id]?.output.isAnnounced = false
+        return nil
+    }
+
+    private mutating func nextFrame(_ id: LinkID, at now: Duration) -> PeerFrame? {
+        guard let link = links[id] else { return nil }
+        if let frame = links[id]?.output.nextUrgent() { return frame }
+        switch link.phase {
+        case .joined:
+            guard let member = link.member, self[member]?.link == id else { return nil }
+            return sessions[member.session]?.members[member.peer]?.traffic?.nextFrame(at: now, &actions)
+        case .lane:
+            guard let member = link.member else { return nil }
+            let frame = sessions[member.session]?.members[member.peer]?.traffic?.nextLaneFrame(&actions)
+            // The last part is followed by DONE on the control link.
+            if frame != nil { announce(member, at: now) }
+            return frame
+        case .leaving:
+            var ignored: Deque<PeerAction> = []
+            if let frame = links[id]?.output.farewell?.nextFrame(at: now, &ignored) { return frame }
+            links[id]?.output.farewell = nil
+            return links[id]?.output.nextLast()
+        case .dialing, .greeting, .lobby, .joining: return nil
+        }
+    }
+
+    // Internal
+
+    mutating func newLinkID() -> LinkID {
+        lastLink += 1
+        return LinkID(lastLink)
+    }
+
+    mutating func send(_ frame: PeerFrame, on id: LinkID, at now: Duration) {
+        links[id]?.output.append(frame)
+        announce(id, at: now)
+    }
+
+    /// Tells the driver about output, once until it is taken.
+    mutating func announce(_ id: LinkID, at now: Duration) {
+        guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
+        links[id]?.output.isAnnounced = true
+        actions.append(.output(id))
+    }
+
+    private mutating func hasOutput(_ id: LinkID, _ link: Link, at now: Duration) -> Bool {
+        if !link.output.isEmpty { return true }
+        guard let member = link.member else { return false }
+        switch link.phase {
+        case .joined:
+            guard self[member]?.link == id else { return false }
+            return sessions[member.session]?.members[member.peer]?.traffic?.hasFrame(at: now) ?? false
+        case .lane: return sessions[member.session]?.members[member.peer]?.traffic?.hasLaneFrame() ?? false
+        case .dialing, .greeting, .lobby, .joining, .leaving: return false
+        }
+    }
+
+    /// Announces what a member may have to send on its links.
+    mutating func announce(_ member: MemberID, at now: Duration) {
+        guard let found = self[member] else { return }
+        if let link = found.link { announce(link, at: now) }
+        for lane in found.lanes.ready { announce(lane, at: now) }
+    }
+
+    /// Forgets a link and closes its connection.
+    mutating func close(_ id: LinkID) {
+        guard links.removeValue(forKey: id) != nil else { return }
+        actions.append(.close(id))
+    }
+
+    /// Sends BYE, and closes as soon as the peer did or half a second has passed.
+    mutating func leave(_ id: LinkID, _ reason: PeerReason, farewell: MemberTraffic? = nil, at now: Duration) {
+        guard let link = links[id], !link.machine.isLeaving else { return }
+        guard link.facts != nil else { return close(id) }
+        links[id]?.machine.enter(.leaving(reason), at: now)
+        links[id]?.output.farewell = farewell
+        links[id]?.output.end(with: PeerBodies.reason(.bye, reason))
+        announce(id, at: now)
+    }
+
+    /// Ends a link with a reason, and draws the conclusions for its member.
+    mutating func end(_ id: LinkID, _ reason: PeerReason, at now: Duration) {
+        guard let link = links[id], !link.machine.isLeaving else { return }
+        leave(id, reason, at: now)
+        linkGone(id, link, .ended, reason, at: now)
+    }
+}

@@ -1,0 +1,68 @@
+extension PeerMesh {
+    /// A new link takes over a member. Both sides send again what the other has not received.
+    mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
+        guard let found = self[member] else { throw .left }
+        if let old = found.link, old != id {
+            links[old]?.member = nil
+            close(old)
+        }
+        guard sessions[member.session]?.members[member.peer]?.traffic?.resume(from: received) == true else {
+            fail(member, .protocolViolation, at: now)
+            throw .protocolViolation
+        }
+        if let dial = found.repair.dial, dial != id { close(dial) }
+        links[id]?.member = member
+        links[id]?.machine.enter(.joined, at: now)
+        self[member]?.link = id
+        self[member]?.repair.reset()
+        closeLanes(member, at: now)
+        if found.phase.isSuspended {
+            self[member]?.phase = .joined
+            actions.append(.state(member, found.info, .resumed))
+        }
+        restartParts(of: member, at: now)
+        announce(member, at: now)
+    }
+
+    /// Dials a replacement if its time has come.
+    mutating func redialIfDue(_ member: MemberID, at now: Duration) {
+        guard let found = self[member], let time = found.repair.nextDial, time <= now, found.repair.dial == nil else {
+            return
+        }
+        self[member]?.repair.nextDial = nil
+        dial(member, .resumption, at: now)
+    }
+
+    /// The network changed: broken links are dialled again now, silent ones are tested.
+    package mutating func networkChanged(at now: Duration) {
+        for member in allMembers() {
+            guard let found = self[member], found.phase.isConnected else { continue }
+            if let link = found.link { links[link]?.machine.probe(at: now) }
+            let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard } ?? .zero
+            guard found.repair.isDialler, found.phase.isSuspended || now - lastHeard >= .seconds(1) else { continue }
+            if let dial = found.repair.dial, links[dial]?.phase == .dialing { close(dial) }
+            self[member]?.repair.reset()
+            self[member]?.repair.schedule(at: now)
+            redialIfDue(member, at: now)
+        }
+        advance(to: now)
+    }
+
+    func allMembers() -> [MemberID] {
+        sessions.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { session in
+            (sessions[session]?.members.keys.sorted() ?? []).map { MemberID(session, $0) }
+        }
+    }
+
+    mutating func keepaliveAlarm(_ alarm: Keepalive.Alarm, on id: LinkID, at now: Duration) {
+        guard let member = links[id]?.member else { return close(id) }
+        switch alarm {
+        case .ping: send(PeerFrame(.ping), on: id, at: now)
+        case .suspect:
+            guard let found = self[member], found.repair.isDialler, found.repair.dial == nil else { return }
+            self[member]?.repair.schedule(at: now)
+            redialIfDue(member, at: now)
+        case .lost: fail(member, .lost, at: now)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+extension PeerMesh {
+    /// A member joined: it learns all others, and the others learn it. Repeated announcements complete the mesh in any order of joins.
+    mutating func tellMembers(about member: MemberID, at now: Duration) {
+        guard let session = sessions[member.session] else { return }
+        let others = session.members.filter { $0.key != member.peer && $0.value.phase.isConnected }
+        guard !others.isEmpty, let epoch = sessions[member.session]?.roster.nextEpoch() else { return }
+        let entries = others.sorted { $0.key < $1.key }.compactMap { Self.entry($0.value) }
+        enqueue(RosterEntry.rosterFrame(entries, epoch: epoch), to: member, at: now)
+        guard let joined = self[member].flatMap(Self.entry) else { return }
+        for other in others.keys.sorted() {
+            enqueue(PeerFrame(.introduce, fields: joined.fields), to: MemberID(member.session, other), at: now)
+        }
+    }
+
+    private static func entry(_ member: Member) -> RosterEntry? {
+        member.handle.map {
+            RosterEntry(key: member.info.key, name: member.info.name, handle: $0, endpoints: member.endpoints)
+        }
+    }
+
+    mutating func tellGone(_ member: MemberID, _ found: Member, _ reason: PeerReason, at now: Duration) {
+        guard let handle = found.handle, let session = sessions[member.session], !session.isLeaving else { return }
+        let fields = PeerFields().with(1, member.peer.id).with(2, member.peer.digestBytes).with(3, handle.bytes)
+            .with(4, reason.rawValue)
+        for other in session.members.keys.sorted() where session.members[other]?.phase.isConnected == true {
+            enqueue(PeerFrame(.gone, fields: fields), to: MemberID(member.session, other), at: now)
+        }
+    }
+
+    /// Queues a numbered frame of a joined member.
+    mutating func enqueue(_ frame: PeerFrame, to member: MemberID, at now: Duration) {
+        guard self[member]?.traffic != nil else { return }
+        sessions[member.session]?.members[member.peer]?.traffic?.control.append(frame)
+        announce(member, at: now)
+    }
+
+    mutating func handleRoster(_ frame: PeerFrame, from member: MemberID, at now: Duration) throws {
+        switch frame.type {
+        case .roster:
+            for entry in try RosterEntry.roster(frame.payload) { learn(entry, member.session, at: now) }
+        case .introduce: learn(try RosterEntry(frame.payload), member.session, at: now)
+        default: try handleGone(try PeerFields(frame.payload), member.session, at: now)
+        }
+    }
+
+    /// Another member lost a peer. That ends only an attempt to connect to it: a link of this side is its own evidence.
+    private mutating func handleGone(_ fields: PeerFields, _ session: SessionID, at now: Duration) throws {
+        let id: UInt64 = try fields.require(try fields.integer(1), "peer id")
+        guard fields[4]?.last == PeerReason.left.rawValue, let digest = fields[2], digest.count == 16 else { return }
+        let key = PeerKey(id: id, high: digest[0..<8].bigEndianInteger, low: digest[8..<16].bigEndianInteger)
+        let member = MemberID(session, key)
+        guard let found = self[member], found.phase.isExpected, found.handle?.bytes == fields[3],
+            !links.values.contains(where: { $0.member == member && $0.phase != .dialing })
+        else { return }
+        fail(member, .left, at: now)
+    }
+
+    /// A member announced another one: connects to it, unless that is done or the peer's task.
+    mutating func learn(_ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration) {
+        let member = MemberID(session, entry.key)
+        if let known = pins[entry.key.id], known != entry.key { return }
+        if let found = self[member] {
+            // A link of this side is better evidence than the word of another member. An invitation goes on beside it.
+            if found.phase.isInviting { sessions[session]?.roster.expect(entry.key, entry.handle) }
+            return
+        }
+        guard sessions[session]?.hasRoom(for: entry.key) == true,
+            let decision = sessions[session]?.roster.learned(entry, isListening: configuration.port != 0, at: now)
+        else { return }
+        let dialTime: Duration?
+        switch decision {
+        case .ignore: return
+        case .dial: dialTime = now
+        case .wait(let time): dialTime = time
+        }
+        var expected = Member(
+            PeerInfo(key: entry.key, name: entry.name),
+            .expected(Member.Expectation(deadline: now + PeerTimes.joining, dialTime: dialTime, token: token)))
+        expected.handle = entry.handle
+        expected.endpoints = entry.endpoints
+        self[member] = expected
+        joinHeldLinks(of: member, at: now)
+        dialIfDue(member, at: now)
+    }
+
+    /// The peer may have dialled before it was announced.
+    mutating func joinHeldLinks(of member: MemberID, at now: Duration) {
+        guard let handle = sessions[member.session]?.handle, let expected = self[member]?.handle else { return }
+        for id in links.keys.sorted() {
+            guard let link = links[id], link.phase == .lobby, !link.isDialler, let hello = link.hello,
+                hello.peer.key == member.peer, hello.handle == expected, hello.target?.handle == handle
+            else { continue }
+            joinIntroduced(id, hello, member.session, at: now)
+        }
+    }
+
+    /// Dials an expected member if its time has come.
+    mutating func dialIfDue(_ member: MemberID, at now: Duration) {
+        guard case .expected(var expectation) = self[member]?.phase, let time = expectation.dialTime, time <= now else {
+            return
+        }
+        expectation.dialTime = nil
+        self[member]?.phase = .expected(expectation)
+        dial(member, .introduction, at: now)
+    }
+
+    // Custom discovery
+
+    /// Data with which another device connects to a session: pass it over any channel, and call ``connect(_:to:data:timeout:at:)`` with
+    /// the other device's.
+    package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8] {
+        guard let found = sessions[session] else { return [] }
+        let endpoints = configuration.addresses.compactMap { PeerEndpoint(address: $0, port: configuration.port) }
+        let token = found.tokens[peerID] ?? randomBytes(16)
+        if found.tokens.count < 4 * PeerLimits.members || found.tokens[peerID] != nil {
+            sessions[session]?.tokens[peerID] = token
+        }
+        let entry = RosterEntry(key: own.key, name: own.name, handle: found.handle, endpoints: endpoints)
+        return ConnectionData(entry: entry, token: token).bytes
+    }
+
+    /// Connects to the peer that made the data. Both peers must do so.
+    ///
+    /// - Returns: The member; `nil` if the data is malformed or of another peer.
+    package mutating func connect(
+        _ session: SessionID, to peerID: UInt64, data: [UInt8], timeout: Duration = .zero, at now: Duration
+    ) -> MemberID? {
+        guard let data = try? ConnectionData(data), data.entry.key.id == peerID, sessions[session] != nil else {
+            return nil
+        }
+        let member = MemberID(session, data.entry.key)
+        learn(data.entry, session, token: data.token, at: now)
+        guard case .expected(let expectation) = self[member]?.phase else { return member }
+        let deadline = now + (timeout > .zero ? timeout : PeerTimes.lobby)
+        self[member]?.phase = .expected(
+            Member.Expectation(deadline: deadline, dialTime: expectation.dialTime, token: data.token))
+        return member
+    }
+
+    mutating func randomBytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+}

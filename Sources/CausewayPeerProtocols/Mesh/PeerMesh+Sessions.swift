@@ -1,0 +1,56 @@
+extension PeerMesh {
+    /// Creates a session without members. It costs nothing until it is used.
+    package mutating func openSession(_ options: SessionOptions = SessionOptions()) -> SessionID {
+        lastSession += 1
+        let id = SessionID(lastSession)
+        var bounded = options
+        bounded.limit = min(max(2, options.limit), PeerLimits.members)
+        sessions[id] = Session(handle: newHandle(), options: bounded, roster: RosterMachine(own: own.key))
+        return id
+    }
+
+    /// Leaves: each member gets what is queued within half a second, and a goodbye. The session may be used again, under a new handle.
+    package mutating func leave(_ session: SessionID, at now: Duration) { leave(session, .left, at: now) }
+
+    private mutating func leave(_ session: SessionID, _ reason: PeerReason, at now: Duration) {
+        guard let found = sessions[session] else { return }
+        // The members learn from this side's own goodbyes that it left; it tells no member about another.
+        sessions[session]?.isLeaving = true
+        for peer in found.members.keys.sorted() { fail(MemberID(session, peer), reason, farewell: true, at: now) }
+        sessions[session] = Session(handle: newHandle(), options: found.options, roster: RosterMachine(own: own.key))
+    }
+
+    /// Leaves and forgets a session.
+    package mutating func closeSession(_ session: SessionID, at now: Duration) {
+        leave(session, at: now)
+        sessions[session] = nil
+    }
+
+    /// Leaves all sessions and declines all invitations, because the process ends.
+    package mutating func shutDown(at now: Duration) {
+        for session in sessions.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            leave(session, .shuttingDown, at: now)
+            sessions[session] = nil
+        }
+        for id in links.keys.sorted() { end(id, .shuttingDown, at: now) }
+    }
+
+    /// The members that a program may send to, without this peer.
+    package func connectedPeers(_ session: SessionID) -> [PeerInfo] {
+        (sessions[session]?.members.values.filter(\.phase.isConnected).map(\.info) ?? []).sorted { $0.key < $1.key }
+    }
+
+    /// The session's name on the wire, for tests and diagnosis.
+    package func handle(of session: SessionID) -> SessionHandle? { sessions[session]?.handle }
+
+    /// The number of links, for tests of limits.
+    package var linkCount: Int { links.count }
+
+    /// Bytes of incomplete frames of all links, for tests of limits.
+    package var bufferedByteCount: Int { links.values.reduce(0) { $0 + $1.reader.bufferedByteCount } }
+
+    private mutating func newHandle() -> SessionHandle {
+        SessionHandle(
+            high: UInt64.random(in: 1 ... .max, using: &random), low: .random(in: .min ... .max, using: &random))
+    }
+}

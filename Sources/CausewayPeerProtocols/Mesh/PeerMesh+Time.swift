@@ -1,0 +1,84 @@
+extension PeerMesh {
+    /// When ``advance(to:)`` must be called next; `nil` if no time is awaited.
+    package var nextDeadline: Duration? {
+        var earliest: Duration?
+        func note(_ time: Duration?) {
+            guard let time else { return }
+            earliest = min(earliest ?? time, time)
+        }
+        for link in links.values { note(link.machine.deadline) }
+        for session in sessions.values {
+            for member in session.members.values { note(Self.deadline(of: member)) }
+        }
+        return earliest
+    }
+
+    private static func deadline(of member: Member) -> Duration? {
+        switch member.phase {
+        case .inviting(let invitation): invitation.deadline
+        case .expected(let expectation): min(expectation.deadline, expectation.dialTime ?? expectation.deadline)
+        case .joining: nil
+        case .joined:
+            [member.link == nil ? nil : member.traffic?.queue.deadline, member.repair.nextDial].compactMap { $0 }.min()
+        case .suspended(let end): min(end, member.repair.nextDial ?? end)
+        }
+    }
+
+    /// Handles all deadlines up to now. Calls that are early, late or repeated are harmless.
+    package mutating func advance(to now: Duration) {
+        for id in links.keys.sorted() {
+            while let alarm = links[id]?.machine.advance(to: now) {
+                switch alarm {
+                case .keepalive(let alarm): keepaliveAlarm(alarm, on: id, at: now)
+                case .expired: phaseExpired(id, at: now)
+                }
+            }
+        }
+        for member in allMembers() { advance(member, to: now) }
+    }
+
+    private mutating func advance(_ member: MemberID, to now: Duration) {
+        guard let found = self[member] else { return }
+        switch found.phase {
+        case .inviting(let invitation): if invitation.deadline <= now { fail(member, .timedOut, at: now) }
+        case .expected(let expectation):
+            guard expectation.deadline > now else { return fail(member, .unreachable, at: now) }
+            dialIfDue(member, at: now)
+        case .joining: break
+        case .joined:
+            redialIfDue(member, at: now)
+            // An acknowledgment may be due. A link that is announced already sends it with its next output.
+            if let deadline = found.traffic?.queue.deadline, deadline <= now {
+                acknowledge(member, at: now)
+            }
+        case .suspended(let end):
+            guard end > now else { return fail(member, .lost, at: now) }
+            redialIfDue(member, at: now)
+        }
+    }
+
+    /// Moves a due acknowledgment to the link's urgent frames, so that its deadline passes.
+    private mutating func acknowledge(_ member: MemberID, at now: Duration) {
+        guard let link = self[member]?.link,
+            let frame = sessions[member.session]?.members[member.peer]?.traffic?.queue.acknowledgment(at: now)
+        else { return }
+        send(frame, on: link, at: now)
+    }
+
+    private mutating func phaseExpired(_ id: LinkID, at now: Duration) {
+        guard let link = links[id] else { return }
+        switch link.phase {
+        case .leaving(let reason):
+            // What could not be flushed is dropped; the goodbye gets as long again.
+            guard links[id]?.output.farewell != nil else { return close(id) }
+            links[id]?.output.farewell = nil
+            links[id]?.machine.enter(.leaving(reason), at: now)
+            announce(id, at: now)
+        case .lobby where !link.isDialler:
+            send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
+            end(id, .timedOut, at: now)
+        case .dialing: dialFailed(id, at: now)
+        case .greeting, .lobby, .joining, .joined, .lane: end(id, .timedOut, at: now)
+        }
+    }
+}

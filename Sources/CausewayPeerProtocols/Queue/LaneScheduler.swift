@@ -1,0 +1,48 @@
+internal import DequeModule
+
+/// Shares a link between its channels by deficit round robin: each channel sends about the same number of bytes per round.
+struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
+    /// Bytes that a channel may send per round.
+    static var quantum: Int { 16 << 10 }
+
+    private var order: Deque<Channel> = []
+    private var deficits: [Channel: Int] = [:]
+
+    /// Adds a channel that has something to send.
+    mutating func activate(_ channel: Channel) {
+        guard deficits[channel] == nil else { return }
+        deficits[channel] = 0
+        order.append(channel)
+    }
+
+    /// Chooses the channel that sends next.
+    ///
+    /// - Parameter size: The size of the next frame of a channel; `nil` if it has none, which removes the channel.
+    mutating func next(size: (Channel) -> Int?) -> Channel? {
+        while let channel = order.first {
+            guard let needed = size(channel) else {
+                order.removeFirst()
+                deficits[channel] = nil
+                continue
+            }
+            let deficit = deficits[channel] ?? 0
+            if deficit >= needed {
+                deficits[channel] = deficit - needed
+                return channel
+            }
+            deficits[channel] = deficit + Self.quantum
+            order.append(order.removeFirst())
+        }
+        return nil
+    }
+
+    /// A channel that has something to send; channels without content are removed.
+    mutating func peek(size: (Channel) -> Int?) -> Channel? {
+        while let channel = order.first {
+            if size(channel) != nil { return channel }
+            order.removeFirst()
+            deficits[channel] = nil
+        }
+        return nil
+    }
+}

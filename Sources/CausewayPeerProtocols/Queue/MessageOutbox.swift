@@ -1,0 +1,71 @@
+internal import DequeModule
+
+/// Messages of the program that wait to be sent, and their split into fragments.
+struct MessageOutbox: Sendable {
+    private var messages: Deque<[UInt8]> = []
+    private var offset = 0
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { messages.isEmpty }
+
+    mutating func append(_ message: [UInt8]) {
+        messages.append(message)
+        byteCount += message.count
+    }
+
+    /// The size of the next fragment's content.
+    var nextSize: Int? { messages.first.map { min($0.count - offset, PeerLimits.framePayload) } }
+
+    /// Removes the next fragment.
+    mutating func next() -> (bytes: [UInt8], isLast: Bool)? {
+        guard let message = messages.first, let size = nextSize else { return nil }
+        let end = offset + size
+        let bytes = size == message.count ? message : Array(message[offset..<end])
+        byteCount -= size
+        guard end == message.count else {
+            offset = end
+            return (bytes, false)
+        }
+        messages.removeFirst()
+        offset = 0
+        return (bytes, true)
+    }
+
+    /// Forgets a message that was sent in part. The rest of it would have no beginning for the peer.
+    mutating func dropPartial() {
+        guard offset > 0, let message = messages.popFirst() else { return }
+        byteCount -= message.count - offset
+        offset = 0
+    }
+}
+
+/// Joins fragments to messages.
+struct MessageAssembler: Sendable {
+    private var partial: [UInt8] = []
+    let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    var byteCount: Int { partial.count }
+
+    enum Result: Equatable, Sendable {
+        case incomplete
+        case message([UInt8])
+        case tooLarge
+    }
+
+    mutating func append(_ fragment: [UInt8], isLast: Bool) -> Result {
+        guard partial.count + fragment.count <= limit else { return .tooLarge }
+        guard isLast else {
+            partial += fragment
+            return .incomplete
+        }
+        guard !partial.isEmpty else { return .message(fragment) }
+        var message: [UInt8] = []
+        swap(&message, &partial)
+        message += fragment
+        return .message(message)
+    }
+
+    mutating func reset() { partial = [] }
+}

@@ -1,0 +1,149 @@
+/// The resources of one member, in both directions.
+struct ResourceTransfer: Sendable {
+    enum Event: Equatable, Sendable {
+        case offered(UInt16, ResourceOffer)
+        case bytes(UInt16, UInt64, [UInt8])
+        case complete(UInt16, digest: [UInt8]?)
+        case delivered(UInt16)
+        case failed(UInt16, PeerReason)
+        /// A frame for the peer.
+        case reply(PeerFrame)
+        case violation(PeerReason)
+    }
+
+    private(set) var sends: [UInt16: ResourceSend] = [:]
+    private var receives: [UInt16: ResourceReceive] = [:]
+    private let isOdd: Bool
+    private var next: UInt16
+
+    init(isOdd: Bool) {
+        self.isOdd = isOdd
+        next = isOdd ? 1 : 2
+    }
+
+    private func isOwn(_ number: UInt16) -> Bool { (number % 2 == 1) == isOdd && number != 0 }
+
+    /// Offers a resource. Returns `nil` if 64 are open.
+    mutating func offer(_ offer: ResourceOffer) -> (number: UInt16, frame: PeerFrame)? {
+        guard sends.count < PeerLimits.offers else { return nil }
+        while sends[next] != nil || next == 0 { next &+= 2 }
+        defer { next &+= 2 }
+        sends[next] = ResourceSend()
+        var fields = PeerFields()
+        fields.append(1, offer.name)
+        if let size = offer.size { fields.append(2, size) }
+        return (next, PeerFrame(.offer, channel: next, fields: fields))
+    }
+
+    mutating func nextRead(_ number: UInt16) -> (offset: UInt64, count: Int)? { sends[number]?.nextRead() }
+
+    mutating func provide(_ number: UInt16, _ bytes: [UInt8], isLast: Bool, digest: [UInt8]?) {
+        sends[number]?.provide(bytes, isLast: isLast, digest: digest)
+    }
+
+    /// The next `PART` of a resource.
+    mutating func nextPart(_ number: UInt16, atMost maximum: Int) -> PeerFrame? {
+        guard let part = sends[number]?.next(atMost: maximum) else { return nil }
+        return PeerFrame(.part, channel: number, payload: part.offset.bigEndianBytes + part.bytes)
+    }
+
+    mutating func takeDone(_ number: UInt16) -> PeerFrame? {
+        sends[number]?.takeDone().map { PeerFrame(.done, channel: number, fields: $0) }
+    }
+
+    mutating func fetch(_ number: UInt16, from offset: UInt64) -> PeerFrame? {
+        receives[number]?.fetch(from: offset).asGet(number)
+    }
+
+    mutating func consumed(_ number: UInt16, _ count: Int) -> PeerFrame? {
+        receives[number]?.consumed(count)?.asGet(number)
+    }
+
+    /// The program stored the resource.
+    mutating func stored(_ number: UInt16) -> PeerFrame? {
+        guard receives[number]?.state == .complete else { return nil }
+        receives[number] = nil
+        return PeerFrame(.done, channel: number)
+    }
+
+    /// `GET` for each resource that was on its way when a lane or link broke.
+    mutating func refetchAll() -> [PeerFrame] {
+        receives.keys.sorted().compactMap { receives[$0]?.refetch()?.asGet($0) }
+    }
+
+    mutating func remove(_ number: UInt16) -> Bool {
+        sends.removeValue(forKey: number) != nil || receives.removeValue(forKey: number) != nil
+    }
+
+    mutating func removeAll() -> [UInt16] {
+        defer { (sends, receives) = ([:], [:]) }
+        return (Array(sends.keys) + Array(receives.keys)).sorted()
+    }
+
+    mutating func received(_ frame: PeerFrame) throws(PeerFields.Malformed) -> [Event] {
+        let number = frame.channel
+        switch frame.type {
+        case .offer: return [try offered(frame)]
+        case .get:
+            let fields = try PeerFields(frame.payload)
+            sends[number]?.requested(
+                from: try fields.integer(1), limit: try fields.require(try fields.integer(2), "limit"))
+            return []
+        case .part:
+            guard frame.payload.count > 8 else {
+                throw PeerFields.Malformed(message: "PART of \(frame.payload.count) bytes")
+            }
+            return part(number, frame.payload.prefix(8).bigEndianInteger, Array(frame.payload.dropFirst(8)))
+        case .done: return try done(frame)
+        case .cancel: return remove(number) ? [.failed(number, PeerBodies.reason(frame.payload))] : []
+        default: return []
+        }
+    }
+
+    private mutating func offered(_ frame: PeerFrame) throws(PeerFields.Malformed) -> Event {
+        let fields = try PeerFields(frame.payload)
+        guard frame.channel != 0, !isOwn(frame.channel), receives[frame.channel] == nil else {
+            return .violation(.protocolViolation)
+        }
+        guard receives.count < PeerLimits.offers else { return .violation(.tooMuch) }
+        let offer = ResourceOffer(
+            name: ResourceOffer.safeName(try fields.text(1) ?? ""), size: try fields.integer(2))
+        receives[frame.channel] = ResourceReceive(offer)
+        return .offered(frame.channel, offer)
+    }
+
+    private mutating func part(_ number: UInt16, _ offset: UInt64, _ bytes: [UInt8]) -> [Event] {
+        switch receives[number]?.arrived(offset, bytes) {
+        case .bytes(let offset, let bytes): return [.bytes(number, offset, bytes)] + completion(number)
+        case .gap: return (receives[number]?.refetch()?.asGet(number)).map { [.reply($0)] } ?? []
+        case .tooMuch: return [.violation(.tooMuch)]
+        case .ignored, nil: return []
+        }
+    }
+
+    private mutating func done(_ frame: PeerFrame) throws(PeerFields.Malformed) -> [Event] {
+        let number = frame.channel
+        if isOwn(number) {
+            guard let send = sends[number] else { return [] }
+            guard send.wasComplete else { return [.violation(.protocolViolation)] }
+            sends[number] = nil
+            return [.delivered(number)]
+        }
+        let fields = try PeerFields(frame.payload)
+        receives[number]?.doneArrived(
+            size: try fields.require(try fields.integer(1), "size"), digest: fields[2])
+        return completion(number)
+    }
+
+    private mutating func completion(_ number: UInt16) -> [Event] {
+        switch receives[number]?.takeCompletion() {
+        case .complete(let digest): [.complete(number, digest: digest)]
+        case .tooMuch: [.violation(.tooMuch)]
+        case .incomplete, nil: []
+        }
+    }
+}
+
+extension PeerFields {
+    fileprivate func asGet(_ number: UInt16) -> PeerFrame { PeerFrame(.get, channel: number, fields: self) }
+}

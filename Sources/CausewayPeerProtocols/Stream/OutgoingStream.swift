@@ -1,0 +1,81 @@
+internal import DequeModule
+
+/// The sending side of a stream.
+struct OutgoingStream: Sendable {
+    /// Bytes of the program that wait, at most ``PeerLimits/streamWindow``.
+    private var buffer: Deque<[UInt8]> = []
+    private var buffered = 0
+    private var sent: UInt64 = 0
+    private var limit = UInt64(PeerLimits.streamWindow)
+    private(set) var isEnding = false
+    private var wantsSpace = false
+
+    var space: Int { isEnding ? 0 : max(0, PeerLimits.streamWindow - buffered) }
+
+    /// Takes bytes of the program. Returns the number of bytes accepted.
+    mutating func write(_ bytes: [UInt8]) -> Int {
+        let count = min(space, bytes.count)
+        if count < bytes.count { wantsSpace = true }
+        guard count > 0 else { return 0 }
+        buffer.append(count == bytes.count ? bytes : Array(bytes.prefix(count)))
+        buffered += count
+        return count
+    }
+
+    mutating func end() { isEnding = true }
+
+    /// Whether the end can be sent.
+    var isDrained: Bool { isEnding && buffered == 0 }
+
+    /// The size of the next frame's content.
+    var nextSize: Int? {
+        let room = limit > sent ? Int(clamping: limit - sent) : 0
+        let size = min(buffered, room, PeerLimits.framePayload)
+        return size > 0 ? size : nil
+    }
+
+    mutating func next() -> [UInt8]? {
+        guard let size = nextSize else { return nil }
+        var bytes: [UInt8] = []
+        while bytes.count < size, let first = buffer.popFirst() {
+            let missing = size - bytes.count
+            if first.count > missing { buffer.prepend(Array(first.dropFirst(missing))) }
+            bytes += first.prefix(missing)
+        }
+        buffered -= bytes.count
+        sent += UInt64(bytes.count)
+        return bytes
+    }
+
+    /// The peer raised the limit. Limits never fall.
+    mutating func limitArrived(_ value: UInt64) { limit = max(limit, value) }
+
+    /// The number of bytes to announce to a program whose write was cut.
+    mutating func spaceToReport() -> Int? {
+        guard wantsSpace, space >= PeerLimits.streamWindow / 2 else { return nil }
+        wantsSpace = false
+        return space
+    }
+}
+
+/// The receiving side of a stream.
+struct IncomingStream: Sendable {
+    private var received: UInt64 = 0
+    private var consumedCount: UInt64 = 0
+    private var granted = UInt64(PeerLimits.streamWindow)
+
+    /// Returns whether the peer keeps to its window.
+    mutating func arrived(_ count: Int) -> Bool {
+        received += UInt64(count)
+        return received <= granted
+    }
+
+    /// The program took bytes. Returns a new limit if the peer should learn it.
+    mutating func consumed(_ count: Int) -> UInt64? {
+        consumedCount = min(received, consumedCount + UInt64(max(0, count)))
+        let available = consumedCount + UInt64(PeerLimits.streamWindow)
+        guard available >= granted + UInt64(PeerLimits.streamWindow) / 4 else { return nil }
+        granted = available
+        return available
+    }
+}

@@ -1,0 +1,141 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// The files that a group sends and receives. Disks are read and written on one serial queue, never under the lock of the node.
+///
+/// Events go to the queue of the group in the order of the machine. A transfer ends once: the first of success, failure and cancellation.
+final class FileTransfers: Sendable {
+    private struct State {
+        var outgoing: [ChannelID: OutgoingFile] = [:]
+        var incoming: [ChannelID: IncomingFile] = [:]
+    }
+
+    let queue = DispatchQueue(label: "causeway.peers.files")
+    private let state = Mutex(State())
+    private let owner = Mutex<Owner>(Owner())
+
+    private struct Owner: Sendable {
+        weak var port: GroupPort?
+    }
+
+    /// The way to the program.
+    var port: GroupPort? {
+        get { owner.withLock { $0.port } }
+        set { owner.withLock { $0.port = newValue } }
+    }
+
+    // MARK: Sending
+
+    func add(_ file: OutgoingFile, _ channel: ChannelID) { state.withLock { $0.outgoing[channel] = file } }
+
+    func wanted(_ channel: ChannelID, _ offset: UInt64, _ count: Int, _ node: PeerNode) {
+        guard let file = state.withLock({ $0.outgoing[channel] }) else { return }
+        queue.async { [self] in
+            do throws(PeerFailure) {
+                let block = try file.read(offset, count)
+                node.apply { core, now in
+                    core.mesh.provide(channel, block.bytes, isLast: block.isLast, at: now)
+                }
+            } catch {
+                node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
+                finish(channel, error)
+            }
+        }
+    }
+
+    func delivered(_ channel: ChannelID) { finish(channel, nil) }
+
+    /// Ends an outgoing transfer, unless it has ended.
+    private func finish(_ channel: ChannelID, _ failure: PeerFailure?) {
+        guard let file = state.withLock({ $0.outgoing.removeValue(forKey: channel) }) else { return }
+        if failure == nil { file.progress.completedUnitCount = file.progress.totalUnitCount }
+        port?.queue.async { file.completion(failure) }
+        queue.async { file.close() }
+    }
+
+    // MARK: Receiving
+
+    func offered(_ channel: ChannelID, _ offer: ResourceOffer, _ node: PeerNode) {
+        guard let port else { return }
+        let file = IncomingFile(offer)
+        file.progress.cancellationHandler = { [weak self] in self?.cancel(channel, node) }
+        state.withLock { $0.incoming[channel] = file }
+        let peer = port.peer(channel.member)
+        port.post { .fileStarted(peer, name: file.name, file.progress) }
+        work(channel, node) { file throws(PeerFailure) in
+            try file.create()
+            node.apply { core, now in core.mesh.fetch(channel, from: 0, at: now) }
+        }
+    }
+
+    func received(_ channel: ChannelID, _ offset: UInt64, _ bytes: [UInt8], _ node: PeerNode) {
+        work(channel, node) { file throws(PeerFailure) in
+            try file.write(bytes, at: offset)
+            node.apply { core, now in core.mesh.consumedResource(channel, bytes.count, at: now) }
+        }
+    }
+
+    func completed(_ channel: ChannelID, _ digest: [UInt8]?, _ node: PeerNode) {
+        work(channel, node) { [self] file throws(PeerFailure) in
+            let stored = try file.finish(digest)
+            guard end(channel) != nil else { return }
+            node.apply { core, now in core.mesh.stored(channel, at: now) }
+            report(channel, file.name, stored)
+        }
+    }
+
+    /// Does work with a file that is still being received. A failure ends the transfer on both sides.
+    private func work(
+        _ channel: ChannelID, _ node: PeerNode, _ body: @escaping @Sendable (IncomingFile) throws(PeerFailure) -> Void
+    ) {
+        queue.async { [self] in
+            guard let file = state.withLock({ $0.incoming[channel] }) else { return }
+            do throws(PeerFailure) {
+                try body(file)
+            } catch {
+                guard end(channel) != nil else { return }
+                file.discard()
+                node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
+                report(channel, file.name, error)
+            }
+        }
+    }
+
+    private func end(_ channel: ChannelID) -> IncomingFile? {
+        state.withLock { $0.incoming.removeValue(forKey: channel) }
+    }
+
+    private func report(_ channel: ChannelID, _ name: String, _ stored: URL) {
+        guard let port else { return }
+        let peer = port.peer(channel.member)
+        let file = ReceivedFile(stored)
+        port.post { .fileFinished(peer, name: name, .success(file)) }
+    }
+
+    private func report(_ channel: ChannelID, _ name: String, _ failure: PeerFailure) {
+        guard let port else { return }
+        let peer = port.peer(channel.member)
+        port.post { .fileFinished(peer, name: name, .failure(failure)) }
+    }
+
+    // MARK: End
+
+    /// The program cancels. The machine tells only the other side.
+    func cancel(_ channel: ChannelID, _ node: PeerNode) {
+        node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
+        failed(channel, PeerFailure(.cancelled))
+    }
+
+    /// The machine ended a transfer: it was cancelled, or the peer was lost.
+    func failed(_ channel: ChannelID, _ failure: PeerFailure) {
+        let outgoing = state.withLock { $0.outgoing[channel] }
+        if let file = outgoing {
+            return finish(channel, file.progress.isCancelled ? PeerFailure(.cancelled) : failure)
+        }
+        guard let file = end(channel) else { return }
+        report(channel, file.name, file.progress.isCancelled ? PeerFailure(.cancelled) : failure)
+        queue.async { file.discard() }
+    }
+}

@@ -1,0 +1,64 @@
+internal import CausewayPeerProtocols
+package import Foundation
+
+/// An event of a group.
+package enum GroupEvent: Sendable {
+    case connecting(PeerIdentity)
+    case connected(PeerIdentity)
+    case notConnected(PeerIdentity, PeerFailure)
+    case suspended(PeerIdentity)
+    case resumed(PeerIdentity)
+    /// The certificates of a peer in DER, its own first; empty if it has none. The question must be answered.
+    case certificate(PeerIdentity, [Data], CertificateQuestion)
+    case message(PeerIdentity, Data, PeerReceipt)
+    case stream(PeerIdentity, name: String, PeerInputStream)
+    case fileStarted(PeerIdentity, name: String, Progress)
+    case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>)
+    case verification(PeerIdentity, PeerVerification)
+
+    /// Whether the event still comes after the program left the group.
+    var isLast: Bool {
+        if case .notConnected = self { true } else { false }
+    }
+}
+
+/// Progress of comparing codes with a peer.
+package enum PeerVerification: Sendable {
+    /// Six digits and four words that both users must see.
+    case compare(digits: String, words: [String])
+    case verified
+    case failed
+}
+
+/// A file that was received. It is removed with the value.
+package final class ReceivedFile: Sendable {
+    package let url: URL
+
+    init(_ url: URL) {
+        self.url = url
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+}
+
+/// The question whether a certificate is accepted. The first answer counts.
+package final class CertificateQuestion: Sendable {
+    private let reply: @Sendable (Bool) -> Void
+
+    init(_ reply: @escaping @Sendable (Bool) -> Void) {
+        self.reply = reply
+    }
+
+    package func answer(_ isAccepted: Bool) { reply(isAccepted) }
+}
+
+/// Holds the bytes of one message in the account of the receiver until it is released.
+package final class PeerReceipt: Sendable {
+    private let release: @Sendable () -> Void
+
+    init(_ release: @escaping @Sendable () -> Void) {
+        self.release = release
+    }
+
+    deinit { release() }
+}

@@ -1,0 +1,174 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// The way from a node to the program of a group: one serial queue, on which all events run in the order of the machine.
+///
+/// The node calls it under its lock. Objects whose end calls the node (receipts, questions, streams) are made on the queue of the group, so
+/// that none of them ends under the lock.
+final class GroupPort: Sendable {
+    private struct Members {
+        /// As reported to the program: changes on the queue of the group, before the handler runs.
+        var connected: [PeerIdentity] = []
+        /// Events of an earlier life of the group are dropped.
+        var life = 0
+        var names: [MemberID: PeerIdentity] = [:]
+        var expected: [UInt64: MemberID] = [:]
+        var streams: [ChannelID: StreamState] = [:]
+        var waiters: [MemberID: [UInt64: CheckedContinuation<Bool, any Error>]] = [:]
+    }
+
+    let queue: DispatchQueue
+    let settings: PeerGroup.Settings
+    let files: FileTransfers
+    private let handler: @Sendable (GroupEvent) -> Void
+    private let members = Mutex(Members())
+
+    init(
+        _ settings: PeerGroup.Settings, _ queue: DispatchQueue, _ handler: @escaping @Sendable (GroupEvent) -> Void
+    ) {
+        self.settings = settings
+        self.queue = queue
+        self.handler = handler
+        files = FileTransfers()
+        files.port = self
+    }
+
+    var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
+
+    /// From now on, only the ends of members are reported.
+    func endLife() { members.withLock { $0.life += 1 } }
+
+    // MARK: Members
+
+    /// Calls the handler on the queue of the group.
+    func post(_ make: @escaping @Sendable () -> GroupEvent?) {
+        let life = members.withLock { $0.life }
+        queue.async { [self] in
+            guard let event = make() else { return }
+            guard event.isLast || life == members.withLock({ $0.life }) else { return }
+            note(event)
+            handler(event)
+        }
+    }
+
+    private func note(_ event: GroupEvent) {
+        members.withLock { members in
+            switch event {
+            case .connected(let peer): if !members.connected.contains(peer) { members.connected.append(peer) }
+            case .notConnected(let peer, _): members.connected.removeAll { $0 == peer }
+            default: break
+            }
+        }
+    }
+
+    func changed(_ peer: PeerIdentity, _ member: MemberID, _ state: MemberState) {
+        members.withLock { $0.names[member] = peer }
+        switch state {
+        case .connecting: post { .connecting(peer) }
+        case .connected: post { .connected(peer) }
+        case .suspended: post { .suspended(peer) }
+        case .resumed: post { .resumed(peer) }
+        case .notConnected(let reason):
+            members.withLock { $0.names[member] = nil }
+            hasSpace(member)
+            post { .notConnected(peer, PeerFailure(reason)) }
+        }
+    }
+
+    func peer(_ member: MemberID) -> PeerIdentity {
+        members.withLock { $0.names[member] }
+            ?? PeerIdentity(PeerInfo(key: member.peer, name: ""))
+    }
+
+    func received(_ bytes: [UInt8], _ member: MemberID, _ node: PeerNode) {
+        let (peer, count) = (peer(member), bytes.count)
+        post {
+            .message(peer, Data(bytes), PeerReceipt { node.apply { $0.mesh.consumed(count, from: member, at: $1) } })
+        }
+    }
+
+    // MARK: Custom discovery
+
+    /// Notes a peer that the program connects by its number only. At most 64.
+    func expect(_ member: MemberID) {
+        members.withLock { if $0.expected.count < 64 { $0.expected[member.peer.id] = member } }
+    }
+
+    func expected(_ id: UInt64) -> MemberID? { members.withLock { $0.expected.removeValue(forKey: id) } }
+
+    // MARK: Trust
+
+    func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
+        let settings = settings
+        // Not under the lock of the node: the machine waits for the answer anyway.
+        node.queue.async {
+            let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
+            let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []
+            node.apply { $0.mesh.certify(link, chain: chain, proof: proof, at: $1) }
+        }
+    }
+
+    func judge(_ member: MemberID, _ claim: CertificateClaim, _ node: PeerNode) {
+        let peer = peer(member)
+        let isProven =
+            claim.chain.first.map {
+                PeerKeyPair.verify(claim.message, signature: claim.proof, certificate: $0)
+            } ?? true
+        guard isProven else {
+            return node.queue.async { node.apply { $0.mesh.judge(member, accepts: false, at: $1) } }
+        }
+        post {
+            let question = CertificateQuestion { answer in
+                node.apply { $0.mesh.judge(member, accepts: answer, at: $1) }
+            }
+            return .certificate(peer, claim.chain.map { Data($0) }, question)
+        }
+    }
+
+    func verification(_ member: MemberID, _ event: VerificationEvent) {
+        let peer = peer(member)
+        post {
+            switch event {
+            case .compare(let code): .verification(peer, .compare(digits: code.digits, words: code.words))
+            case .verified: .verification(peer, .verified)
+            case .failed: .verification(peer, .failed)
+            }
+        }
+    }
+
+    // MARK: Room for messages
+
+    func wait(_ number: UInt64, for member: MemberID, _ continuation: CheckedContinuation<Bool, any Error>) {
+        members.withLock { $0.waiters[member, default: [:]][number] = continuation }
+    }
+
+    func stopWaiting(_ number: UInt64, for member: MemberID) {
+        members.withLock { $0.waiters[member]?.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+    }
+
+    func hasSpace(_ member: MemberID) {
+        let waiters = members.withLock { $0.waiters.removeValue(forKey: member) } ?? [:]
+        for waiter in waiters.values { waiter.resume(returning: false) }
+    }
+
+    // MARK: Streams
+
+    func streamOpened(_ channel: ChannelID, _ name: String, _ node: PeerNode) {
+        let peer = peer(channel.member)
+        let state = StreamState(channel, queue)
+        members.withLock { $0.streams[channel] = state }
+        post { .stream(peer, name: name, PeerInputStream(state, node)) }
+    }
+
+    func add(_ state: StreamState) { members.withLock { $0.streams[state.channel] = state } }
+    func streamReceived(_ channel: ChannelID, _ bytes: [UInt8]) { stream(channel)?.received(bytes) }
+    func streamSpace(_ channel: ChannelID, _ count: Int) { stream(channel)?.hasSpace(count) }
+    func forget(_ channel: ChannelID) { members.withLock { _ = $0.streams.removeValue(forKey: channel) } }
+    private func stream(_ channel: ChannelID) -> StreamState? { members.withLock { $0.streams[channel] } }
+
+    func streamEnded(_ channel: ChannelID, _ failure: PeerFailure?) {
+        members.withLock { $0.streams.removeValue(forKey: channel) }?.ended(failure)
+    }
+}

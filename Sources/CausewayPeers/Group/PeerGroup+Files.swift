@@ -1,0 +1,37 @@
+internal import CausewayPeerProtocols
+package import Foundation
+
+extension PeerGroup {
+    /// Sends a file. The completion runs once, on the queue of the group: with `nil` when the receiver has stored the whole file.
+    ///
+    /// `progressed` runs when bytes were read for the peer, on a queue for files. The result counts bytes; its `cancel()` ends the transfer on both sides. It is made on the caller's thread, so it joins the caller's
+    /// tree of `Progress` objects.
+    package func sendFile(
+        at url: URL, name: String, to peer: PeerIdentity,
+        progressed: @escaping @Sendable (_ sent: Int64, _ total: Int64) -> Void = { _, _ in },
+        completion: @escaping @Sendable (PeerFailure?) -> Void
+    ) -> Progress {
+        let values = try? FileManager.default.attributesOfItem(atPath: url.path)
+        let isFile = url.isFileURL && values?[.type] as? FileAttributeType == .typeRegular
+        let size = (values?[.size] as? NSNumber)?.uint64Value ?? 0
+        let progress = Progress(totalUnitCount: Int64(clamping: size))
+        guard isFile else {
+            port.queue.async { completion(PeerFailure(.invalid, "\(url.path) is no file that can be read")) }
+            return progress
+        }
+        let file = OutgoingFile(url, size, progress, progressed, completion)
+        let (node, member, files) = (node, member(peer), port.files)
+        let channel = node.apply { core, now -> ChannelID? in
+            let offer = ResourceOffer(name: ResourceOffer.safeName(name), size: size)
+            guard let channel = core.mesh.offer(offer, to: member, at: now) else { return nil }
+            files.add(file, channel)
+            return channel
+        }
+        guard let channel else {
+            port.queue.async { completion(PeerFailure(.notConnected)) }
+            return progress
+        }
+        progress.cancellationHandler = { [weak files] in files?.cancel(channel, node) }
+        return progress
+    }
+}

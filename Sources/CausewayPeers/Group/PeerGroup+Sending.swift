@@ -1,0 +1,96 @@
+internal import CausewayPeerProtocols
+package import Foundation
+internal import Synchronization
+
+extension PeerGroup {
+    /// Queues a message for peers. Never suspends.
+    ///
+    /// - Throws: `notConnected` if one of the peers is not connected: then it goes to none. `congested` if a queue is full, `invalid` for
+    ///   messages of more than 16 MiB.
+    package func send(_ message: Data, to peers: [PeerIdentity], _ mode: Mode) throws(PeerFailure) {
+        let members = peers.map(member)
+        let bytes = [UInt8](message)
+        let results = node.apply { core, now -> [SendResult] in
+            guard members.allSatisfy({ core.mesh.isConnected($0) }) else { return [.notConnected] }
+            return members.map { core.mesh.send(bytes, to: $0, reliably: mode == .reliable, at: now) }
+        }
+        for result in results {
+            if let failure = PeerFailure(result) { throw failure }
+        }
+    }
+
+    /// Queues a reliable message for peers, and suspends while the queue of one of them is full.
+    ///
+    /// Cancellation: the peers that were served before get the message, the others do not.
+    package func send(_ message: Data, to peers: [PeerIdentity]) async throws {
+        let bytes = [UInt8](message)
+        for peer in peers {
+            while try await !sendOrWait(bytes, to: peer) {}
+        }
+    }
+
+    private static let waiterNumbers = Atomic<UInt64>(0)
+
+    /// Queues a reliable message. If the queue is full, waits until it has room or the peer is gone, and returns `false`.
+    func sendOrWait(_ bytes: [UInt8], to peer: PeerIdentity) async throws -> Bool {
+        try Task.checkCancellation()
+        let member = member(peer)
+        let number = Self.waiterNumbers.add(1, ordering: .relaxed).newValue
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Bool, any Error>) in
+                // The wait begins under the lock of the refusal, so that the notice of room cannot come in between.
+                let result = node.apply { core, now in
+                    let result = core.mesh.send(bytes, to: member, reliably: true, at: now)
+                    if result == .full { port.wait(number, for: member, continuation) }
+                    return result
+                }
+                guard result == .full else {
+                    if let failure = PeerFailure(result) { return continuation.resume(throwing: failure) }
+                    return continuation.resume(returning: true)
+                }
+                if Task.isCancelled { port.stopWaiting(number, for: member) }
+            }
+        } onCancel: {
+            port.stopWaiting(number, for: member)
+        }
+    }
+
+    /// Opens a stream of bytes to a peer.
+    ///
+    /// - Throws: `notConnected`; `excess` if the peer has 256 streams.
+    package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
+        let member = member(peer)
+        let state = node.apply { core, now -> StreamState? in
+            guard let channel = core.mesh.openStream(name, to: member, at: now) else { return nil }
+            let state = StreamState(channel, port.queue)
+            port.add(state)
+            return state
+        }
+        guard let state else { throw PeerFailure(.notConnected) }
+        return PeerOutputStream(state, node)
+    }
+
+    /// Compares codes with a peer.
+    package func verify(_ peer: PeerIdentity) {
+        let member = member(peer)
+        node.apply { core, now in core.mesh.verify(member, at: now) }
+    }
+
+    /// Answers ``PeerVerification/compare(digits:words:)``.
+    package func confirm(_ peer: PeerIdentity, matches: Bool) {
+        let member = member(peer)
+        node.apply { core, now in core.mesh.confirm(member, matches: matches, at: now) }
+    }
+}
+
+extension PeerFailure {
+    /// `nil` for a message that is on its way, and for an unreliable one that was dropped.
+    fileprivate init?(_ result: SendResult) {
+        switch result {
+        case .queued, .dropped: return nil
+        case .full: self.init(.congested)
+        case .notConnected: self.init(Code.notConnected)
+        case .tooLarge: self.init(.invalid, "the message has more than 16 MiB")
+        }
+    }
+}

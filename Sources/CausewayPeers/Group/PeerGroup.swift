@@ -1,0 +1,120 @@
+internal import CausewayPeerProtocols
+package import Dispatch
+package import Foundation
+package import Security
+
+/// One mesh of peers, as seen by one of its members.
+///
+/// All members may be used from any thread, and none blocks. Released, the group leaves its mesh.
+package final class PeerGroup: Sendable {
+    /// The properties of a group, which never change.
+    package struct Settings: Sendable {
+        /// Maximum number of members, with the local one.
+        package var limit = 8
+        /// Whether the program judges certificates: each peer causes ``GroupEvent/certificate(_:_:_:)``.
+        package var judgesCertificates = false
+        /// The identity to show to peers, and its issuers. `nil`: none, only the key of the local peer.
+        package var identity: SecIdentity?
+        package var issuers: [SecCertificate] = []
+
+        package init() {}
+    }
+
+    package enum Mode: Sendable { case reliable, unreliable }
+
+    package let node: PeerNode
+    let session: SessionID
+    let port: GroupPort
+
+    package init(
+        _ node: PeerNode, _ settings: Settings = Settings(), queue: DispatchQueue? = nil,
+        _ handler: @escaping @Sendable (GroupEvent) -> Void
+    ) {
+        let port = GroupPort(settings, queue ?? DispatchQueue(label: "causeway.peers.group"), handler)
+        var options = SessionOptions()
+        options.limit = settings.limit
+        options.judges = settings.judgesCertificates
+        options.hasCertificate = settings.identity != nil
+        session = node.apply { core, _ in
+            core.listen(node)
+            let session = core.mesh.openSession(options)
+            core.groups[session] = port
+            return session
+        }
+        self.node = node
+        self.port = port
+    }
+
+    deinit {
+        let session = session
+        port.endLife()
+        node.apply { core, now in core.mesh.closeSession(session, at: now) }
+        // The events of the end were posted by the first call.
+        node.apply { core, _ in
+            if let port = core.groups.removeValue(forKey: session) { core.retired.append(port) }
+        }
+    }
+
+    /// The connected peers, as the events so far told.
+    package var connectedPeers: [PeerIdentity] { port.connectedPeers }
+
+    func member(_ peer: PeerIdentity) -> MemberID { MemberID(session, peer.key) }
+
+    // MARK: Joining and leaving
+
+    /// Invites a peer that a browser found. The result comes as events.
+    package func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration) {
+        let member = member(peer)
+        node.apply { core, _ in
+            core.whenListening(node) { core, _ in
+                core.mesh.invite(
+                    member, name: peer.name, endpoints: [], context: context.map { [UInt8]($0) },
+                    service: service, timeout: timeout, at: PeerNode.now)
+            }
+        }
+    }
+
+    /// Leaves the group. Peers are notified; the group may be used again.
+    package func leave() {
+        port.endLife()
+        node.apply { core, now in core.mesh.leave(session, at: now) }
+    }
+
+    /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the queue of the group.
+    package func connectionData(
+        for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
+    ) {
+        let (session, queue) = (session, port.queue)
+        node.apply { core, _ in
+            core.whenListening(node) { core, _ in
+                let port = core.service.port
+                guard port != 0 else {
+                    return queue.async { completion(.failure(PeerFailure(.network, "cannot open a listener"))) }
+                }
+                let data = core.mesh.connectionData(session, for: peer)
+                queue.async { completion(.success(Data(data))) }
+            }
+        }
+    }
+
+    /// Connects to a peer with the bytes that it made for the local peer.
+    package func connect(to peer: UInt64, with data: Data) {
+        let (session, port) = (session, port)
+        node.apply { core, _ in
+            core.whenListening(node) { core, _ in
+                guard let member = core.mesh.connect(session, to: peer, data: [UInt8](data), at: PeerNode.now) else {
+                    let identity = PeerIdentity(id: peer, fingerprint: [], name: "")
+                    return port.post {
+                        .notConnected(identity, PeerFailure(.invalid, "the connection data is not that of the peer"))
+                    }
+                }
+                port.expect(member)
+            }
+        }
+    }
+
+    package func cancelConnect(to peer: UInt64) {
+        guard let member = port.expected(peer) else { return }
+        node.apply { core, now in core.mesh.cancelConnect(member, at: now) }
+    }
+}

@@ -1,0 +1,85 @@
+internal import CausewayPeerProtocols
+package import Foundation
+
+/// The sending end of a stream. It is reset if it is released before it was closed.
+package final class PeerOutputStream: Sendable {
+    private let state: StreamState
+    private let node: PeerNode
+
+    init(_ state: StreamState, _ node: PeerNode) {
+        self.state = state
+        self.node = node
+    }
+
+    deinit {
+        state.detach()
+        if !state.hasEnded { reset() }
+    }
+
+    /// Accepts as many bytes as the window allows. Returns their count; 0 if the window is full.
+    package func write(_ data: Data) throws(PeerFailure) -> Int {
+        if let failure = state.failure { throw failure }
+        let channel = state.channel
+        return node.apply { core, now in core.mesh.write(channel, [UInt8](data), at: now) }
+    }
+
+    /// Number of bytes that ``write(_:)`` would accept.
+    package var space: Int {
+        let channel = state.channel
+        return node.apply { core, _ in core.mesh.streamSpace(channel) }
+    }
+
+    /// Sets the handler that runs on the queue of the group when space is available again, and when the stream failed.
+    package func onChange(_ handler: @escaping @Sendable (PeerFailure?) -> Void) { state.onChange(handler) }
+
+    /// Ends the stream after the bytes that were accepted.
+    package func close() {
+        let channel = state.channel
+        node.apply { core, now in core.mesh.endStream(channel, at: now) }
+        state.close()
+    }
+
+    /// Ends the stream at once. The receiver gets an error.
+    package func reset() {
+        let channel = state.channel
+        node.apply { core, now in core.mesh.resetStream(channel, at: now) }
+    }
+}
+
+/// The receiving end of a stream. It is reset if it is released before its end.
+package final class PeerInputStream: Sendable {
+    /// An event of a stream; `ended` and `failed` are the last.
+    package enum Event: Sendable {
+        case data(Data)
+        case ended
+        case failed(PeerFailure)
+    }
+
+    private let state: StreamState
+    private let node: PeerNode
+
+    init(_ state: StreamState, _ node: PeerNode) {
+        self.state = state
+        self.node = node
+    }
+
+    deinit {
+        state.detach()
+        if !state.hasEnded { reset() }
+    }
+
+    /// Starts to deliver events on the queue of the group, those that waited first.
+    package func start(_ handler: @escaping @Sendable (Event) -> Void) { state.start(handler) }
+
+    /// Returns bytes to the window of the sender (256 KiB).
+    package func consumed(_ byteCount: Int) {
+        let channel = state.channel
+        node.apply { core, now in core.mesh.consumedStream(channel, byteCount, at: now) }
+    }
+
+    /// Ends the stream at once. The sender gets an error.
+    package func reset() {
+        let channel = state.channel
+        node.apply { core, now in core.mesh.resetStream(channel, at: now) }
+    }
+}

@@ -1,0 +1,89 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// One end of a stream: what arrived before the program asked for it, and its handler. Events run on the queue of the group, in order.
+final class StreamState: Sendable {
+    private struct State {
+        var handler: (@Sendable (PeerInputStream.Event) -> Void)?
+        var changed: (@Sendable (PeerFailure?) -> Void)?
+        /// Events before the handler was set. The window of the stream bounds them.
+        var early: [PeerInputStream.Event] = []
+        var failure: PeerFailure?
+        var hasEnded = false
+    }
+
+    let channel: ChannelID
+    private let queue: DispatchQueue
+    private let state = Mutex(State())
+
+    init(_ channel: ChannelID, _ queue: DispatchQueue) {
+        self.channel = channel
+        self.queue = queue
+    }
+
+    var failure: PeerFailure? { state.withLock { $0.failure } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    // MARK: Receiving
+
+    func start(_ handler: @escaping @Sendable (PeerInputStream.Event) -> Void) {
+        queue.async { [self] in
+            let early = state.withLock { state in
+                state.handler = handler
+                defer { state.early = [] }
+                return state.early
+            }
+            early.forEach(handler)
+        }
+    }
+
+    func received(_ bytes: [UInt8]) { post(.data(Data(bytes))) }
+
+    private func post(_ event: PeerInputStream.Event) {
+        queue.async { [self] in
+            let handler = state.withLock { state in
+                if state.handler == nil { state.early.append(event) }
+                return state.handler
+            }
+            handler?(event)
+        }
+    }
+
+    // MARK: Sending
+
+    func onChange(_ handler: @escaping @Sendable (PeerFailure?) -> Void) {
+        state.withLock { $0.changed = handler }
+        if let failure { queue.async { handler(failure) } }
+    }
+
+    func hasSpace(_ count: Int) {
+        queue.async { [self] in state.withLock { $0.changed }?(nil) }
+    }
+
+    // MARK: End
+
+    func ended(_ failure: PeerFailure?) {
+        state.withLock { state in
+            state.hasEnded = true
+            state.failure = failure
+        }
+        post(failure.map { .failed($0) } ?? .ended)
+        guard let failure else { return }
+        queue.async { [self] in state.withLock { $0.changed }?(failure) }
+    }
+
+    /// The program closed the sending end: its release means nothing more.
+    func close() { state.withLock { $0.hasEnded = true } }
+
+    /// Releases the handlers.
+    func detach() {
+        let old = state.withLock { state in
+            let old = (state.handler, state.changed)
+            (state.handler, state.changed, state.early) = (nil, nil, [])
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}

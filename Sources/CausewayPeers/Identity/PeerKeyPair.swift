@@ -1,0 +1,101 @@
+internal import Causeway
+internal import CausewayTLS
+internal import Foundation
+internal import Security
+
+/// The private key of a local peer and its certificate. The only file that needs OpenSSL; on Apple systems, the Security framework has the
+/// counterparts.
+struct PeerKeyPair: Sendable {
+    private let material: TLSIdentity
+
+    /// How long a certificate is valid. Peers pin the key, and do not look at the dates.
+    private static let lifetime: Int64 = 3_650 * 86_400
+
+    /// Makes a key on the curve P-256 and a certificate that it signs itself.
+    init() throws(PeerFailure) {
+        let now = Int64(Date().timeIntervalSince1970)
+        let template = CertificateTemplate(
+            subject: "peer", notBefore: now - 86_400, notAfter: now + Self.lifetime)
+        do {
+            material = try template.issue()
+        } catch {
+            throw PeerFailure(.unsupported, "cannot make a key: \(error.message)")
+        }
+    }
+
+    /// Reads a key and its certificate in PEM.
+    init(pem: [UInt8]) throws(PeerFailure) {
+        do {
+            material = try TLSIdentity(certificates: pem, key: pem)
+        } catch {
+            throw PeerFailure(.file, "cannot read the key: \(error.message)")
+        }
+    }
+
+    var identity: SecIdentity { SecIdentity(material) }
+    var publicKey: [UInt8] { material.certificates[0].subjectPublicKeyInfo }
+    /// The certificate in DER.
+    var certificate: [UInt8] { material.certificates[0].der }
+
+    /// Key and certificate in PEM. A secret.
+    var pem: String {
+        Self.block("PRIVATE KEY", material.privateKeyDER, isTraditional: true)
+            + Self.block("CERTIFICATE", material.certificates[0].der, isTraditional: false)
+    }
+
+    private static func block(_ label: String, _ der: [UInt8], isTraditional: Bool) -> String {
+        // OpenSSL encodes an EC key as SEC 1 (RFC 5915), whose label is "EC PRIVATE KEY".
+        let label = isTraditional ? "EC \(label)" : label
+        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"
+    }
+
+    /// Signs with ECDSA and SHA-256. Empty if OpenSSL fails.
+    func sign(_ bytes: [UInt8]) -> [UInt8] { (try? material.sign(bytes)) ?? [] }
+
+    /// Whether the key of a certificate made the signature.
+    static func verify(_ bytes: [UInt8], signature: [UInt8], certificate der: [UInt8]) -> Bool {
+        (try? Certificate(der: der))?.hasSigned(bytes, signature: signature) ?? false
+    }
+
+    /// The public key of a certificate (SubjectPublicKeyInfo, RFC 5280 §4.1.2.7); `nil` if it is malformed.
+    static func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
+        (try? Certificate(der: der))?.subjectPublicKeyInfo
+    }
+
+    /// The SHA-256 digest.
+    static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        guard let digest = LibrarySHA256() else { return [] }
+        bytes.withUnsafeBytes { digest.update($0) }
+        return digest.finish()
+    }
+}
+
+extension PeerKeyPair {
+    /// The SHA-256 digest of a file.
+    static func digest(of file: URL) throws -> [UInt8] {
+        guard let digest = LibrarySHA256() else { return [] }
+        let handle = try FileHandle(forReadingFrom: file)
+        defer { try? handle.close() }
+        while let block = try handle.read(upToCount: 1 << 20), !block.isEmpty {
+            block.withUnsafeBytes { digest.update($0) }
+        }
+        return digest.finish()
+    }
+}
+
+/// The certificates that a group shows, and the proof that it has the key.
+enum CertificateProof {
+    /// The certificate of an identity and its issuers in DER.
+    static func chain(_ identity: SecIdentity, _ issuers: [SecCertificate]) -> [[UInt8]] {
+        var own: SecCertificate?
+        guard SecIdentityCopyCertificate(identity, &own) == errSecSuccess, let own else { return [] }
+        return ([own] + issuers.filter { $0 != own }).map { [UInt8](SecCertificateCopyData($0) as Data) }
+    }
+
+    /// Signs with the key of an identity. Empty if that fails: peers then do not accept the certificates.
+    static func sign(_ message: [UInt8], with identity: SecIdentity) -> [UInt8] {
+        guard let material = try? sec_identity_t(identity).engineIdentity() else { return [] }
+        return (try? material.sign(message)) ?? []
+    }
+}

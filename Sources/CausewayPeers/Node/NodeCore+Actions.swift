@@ -1,0 +1,59 @@
+internal import CausewayPeerProtocols
+internal import Foundation
+internal import Network
+
+extension NodeCore {
+    /// Performs the machine's actions in order.
+    mutating func perform(_ node: PeerNode) {
+        while let action = mesh.nextAction() {
+            switch action {
+            case .dial(let id, let dial): start(dial, id, node)
+            case .output(let id): flush(id, at: PeerNode.now)
+            case .close(let id): close(id, node)
+            case .invited(let id, let info, let context): invited(id, info, context, node)
+            case .invitationEnded(let id, _): service.advertisements.forEach { $0.withdraw(id) }
+            case .pinned(let key): mesh.pin(key)
+            default: deliver(action, node)
+            }
+        }
+    }
+
+    /// Gives an event to the group that it belongs to.
+    private mutating func deliver(_ action: PeerAction, _ node: PeerNode) {
+        switch action {
+        case .sign(let link, let member, let message): groups[member.session]?.sign(link, message, node)
+        case .judge(let member, let claim): groups[member.session]?.judge(member, claim, node)
+        case .verification(let member, let event): groups[member.session]?.verification(member, event)
+        case .state(let member, let info, let state): groups[member.session]?.changed(PeerIdentity(info), member, state)
+        case .message(let member, let bytes, _): groups[member.session]?.received(bytes, member, node)
+        case .space(let member): groups[member.session]?.hasSpace(member)
+        case .streamOpened(let channel, let name): port(channel)?.streamOpened(channel, name, node)
+        case .streamBytes(let channel, let bytes): port(channel)?.streamReceived(channel, bytes)
+        case .streamEnded(let channel): port(channel)?.streamEnded(channel, nil)
+        case .streamFailed(let channel, let reason): port(channel)?.streamEnded(channel, PeerFailure(reason))
+        case .streamSpace(let channel, let count): port(channel)?.streamSpace(channel, count)
+        case .resourceOffered(let channel, let offer): port(channel)?.files.offered(channel, offer, node)
+        case .resourceWanted(let channel, let offset, let count):
+            port(channel)?.files.wanted(channel, offset, count, node)
+        case .resourceBytes(let channel, let offset, let bytes):
+            port(channel)?.files.received(channel, offset, bytes, node)
+        case .resourceComplete(let channel, let digest): port(channel)?.files.completed(channel, digest, node)
+        case .resourceDelivered(let channel): port(channel)?.files.delivered(channel)
+        case .resourceFailed(let channel, let reason):
+            port(channel)?.files.failed(channel, PeerFailure(ofTransfer: reason))
+        case .dial, .output, .close, .invited, .invitationEnded, .pinned: break
+        }
+    }
+
+    private func port(_ channel: ChannelID) -> GroupPort? { groups[channel.member.session] }
+
+    private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ node: PeerNode) {
+        // The inviter may not know the type, for example if it has the address from the program.
+        let type = mesh.service(of: id).lowercased()
+        let advertisement = service.advertisements.last { type.isEmpty || $0.service == type }
+        guard let advertisement else {
+            return mesh.answer(id, with: nil, at: PeerNode.now)
+        }
+        advertisement.invited(id, PeerIdentity(info), context.map { Data($0) }, node)
+    }
+}

@@ -1,0 +1,110 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Foundation
+internal import Network
+
+/// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
+struct PeerRace: Sendable {
+    let dial: PeerDial
+    var candidates: [NWEndpoint]
+    var running: [PeerLink] = []
+    /// Delays before each further round over all candidates.
+    var pauses: [DispatchTimeInterval] = []
+}
+
+extension NodeCore {
+    /// How long a candidate is alone before the next one starts.
+    private static let spacing = DispatchTimeInterval.milliseconds(400)
+
+    mutating func start(_ dial: PeerDial, _ id: LinkID, _ node: PeerNode) {
+        // The machine repeats the other dials. A peer that was just found may need a moment until it can be reached, for example while its
+        // link comes up.
+        let pauses = dial.purpose == .invitation ? Self.pauses : []
+        dials[id] = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
+        next(id, node)
+    }
+
+    private static let pauses: [DispatchTimeInterval] = [.milliseconds(200), .milliseconds(600)]
+
+    private func candidates(_ dial: PeerDial) -> [NWEndpoint] {
+        let interfaces = service.monitor?.currentPath.availableInterfaces ?? []
+        let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
+        let found = places.endpoints(of: dial.peer)
+        // Discovery is newer than the addresses of an introduction or of a broken link only for an invitation.
+        return dial.purpose == .invitation ? found + given : given + found
+    }
+
+    /// Starts the next candidate. Without one, and without a running one, the dial failed.
+    private mutating func next(_ id: LinkID, _ node: PeerNode) {
+        guard var race = dials[id] else { return }
+        guard !race.candidates.isEmpty else {
+            guard race.running.isEmpty else { return }
+            if !race.pauses.isEmpty { return again(id, node) }
+            dials[id] = nil
+            // Not at once: the machine would dial again, and so on, within one call.
+            return node.queue.async {
+                node.apply { core, now in core.mesh.dialFailed(id, at: now) }
+            }
+        }
+        let digest = race.dial.peer.digestBytes
+        let parameters = PeerTransport.parameters(node.local, queue: node.queue) { key in
+            PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
+        }
+        let connection = NWConnection(to: race.candidates.removeFirst(), using: parameters)
+        let link = link(connection, node, waits: false)
+        race.running.append(link)
+        dials[id] = race
+        link.start()
+        guard !race.candidates.isEmpty else { return }
+        node.queue.asyncAfter(deadline: .now() + Self.spacing) {
+            node.apply { core, _ in core.next(id, node) }
+        }
+    }
+
+    /// Begins another round after a pause, unless the dial was cancelled meanwhile.
+    private mutating func again(_ id: LinkID, _ node: PeerNode) {
+        guard let pause = dials[id]?.pauses.removeFirst() else { return }
+        node.queue.asyncAfter(deadline: .now() + pause) {
+            node.apply { core, _ in
+                guard let race = core.dials[id], race.candidates.isEmpty, race.running.isEmpty else { return }
+                let candidates = core.candidates(race.dial)
+                core.dials[id]?.candidates = candidates
+                core.next(id, node)
+            }
+        }
+    }
+
+    /// A dialled link has a TLS session: it wins its race.
+    mutating func dialled(_ link: PeerLink, _ session: PeerTransport.Session, _ now: Duration) {
+        guard let (id, race) = dials.first(where: { $0.value.running.contains { $0 === link } }) else {
+            return link.close(abruptly: true)
+        }
+        dials[id] = nil
+        for other in race.running where other !== link { other.close(abruptly: true) }
+        lines[id] = Line(link: link)
+        numbers[ObjectIdentifier(link)] = id
+        mesh.dialSucceeded(id, Self.facts(link, session), at: now)
+    }
+
+    /// Whether the closed link was a candidate. The next one starts.
+    mutating func raceLost(_ link: PeerLink, _ node: PeerNode, _ now: Duration) -> Bool {
+        guard let id = dials.first(where: { $0.value.running.contains { $0 === link } })?.key else { return false }
+        dials[id]?.running.removeAll { $0 === link }
+        next(id, node)
+        return true
+    }
+}
+
+extension NWEndpoint {
+    /// The endpoints for an address. A link-local address exists on each interface (RFC 4007 §6).
+    fileprivate static func candidates(_ endpoint: PeerEndpoint, _ interfaces: [NWInterface]) -> [NWEndpoint] {
+        guard let port = NWEndpoint.Port(rawValue: endpoint.port) else { return [] }
+        let bytes = Data(endpoint.address)
+        if let address = IPv4Address(bytes) { return [.hostPort(host: .ipv4(address), port: port)] }
+        guard let address = IPv6Address(bytes) else { return [] }
+        guard address.isLinkLocal else { return [.hostPort(host: .ipv6(address), port: port)] }
+        return interfaces.compactMap { interface in
+            IPv6Address(bytes, interface).map { .hostPort(host: .ipv6($0), port: port) }
+        }
+    }
+}

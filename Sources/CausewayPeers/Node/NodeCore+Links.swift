@@ -1,0 +1,137 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Foundation
+internal import Network
+
+extension NodeCore {
+    /// Largest piece that is written at once, and the number of bytes that may wait for the transport.
+    private static let pieceSize = 65_536
+    private static let pendingLimit = 262_144
+    /// How many accepted connections may be in the TLS handshake.
+    private static let handshakeLimit = 64
+    private static let handshakeTime = DispatchTimeInterval.seconds(5)
+    /// Seconds for the last bytes of a link that was closed.
+    private static let closingTime = DispatchTimeInterval.seconds(2)
+
+    // MARK: Writing
+
+    mutating func flush(_ id: LinkID, at now: Duration) {
+        guard var line = lines[id] else { return }
+        while line.pendingByteCount < Self.pendingLimit,
+            let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: now)
+        {
+            line.pendingByteCount += bytes.count
+            line.link.write(bytes)
+        }
+        lines[id] = line
+    }
+
+    mutating func close(_ id: LinkID, _ node: PeerNode) {
+        if let race = dials.removeValue(forKey: id) {
+            race.running.forEach { $0.close(abruptly: true) }
+            return retired.append(race)
+        }
+        guard let line = lines.removeValue(forKey: id) else { return }
+        while let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: PeerNode.now) { line.link.write(bytes) }
+        numbers[ObjectIdentifier(line.link)] = nil
+        line.link.close(abruptly: false)
+        node.queue.asyncAfter(deadline: .now() + Self.closingTime) { line.link.close(abruptly: true) }
+        retired.append(line)
+    }
+
+    // MARK: Accepted connections
+
+    /// A link keeps the node until it is closed, so that the last bytes of a group that was released are sent.
+    func link(_ connection: NWConnection, _ node: PeerNode, waits: Bool) -> PeerLink {
+        PeerLink(connection, queue: node.queue, waits: waits) { link, event in
+            node.apply { core, now in core.handle(event, of: link, node, now) }
+        }
+    }
+
+    mutating func accept(_ connection: NWConnection, _ node: PeerNode) {
+        let link = link(connection, node, waits: true)
+        // A flood of connections without a handshake must not keep peers out: the oldest gives way.
+        if handshakes.count >= Self.handshakeLimit { handshakes.removeFirst().close(abruptly: true) }
+        handshakes.append(link)
+        link.start()
+        node.queue.asyncAfter(deadline: .now() + Self.handshakeTime) { [weak node, weak link] in
+            node?.apply { core, _ in
+                if let link, core.endHandshake(link) { link.close(abruptly: true) }
+            }
+        }
+    }
+
+    /// Returns whether the connection was in the handshake.
+    private mutating func endHandshake(_ link: PeerLink) -> Bool {
+        guard let index = handshakes.firstIndex(where: { $0 === link }) else { return false }
+        retired.append(handshakes.remove(at: index))
+        return true
+    }
+
+    private mutating func opened(_ link: PeerLink, _ session: PeerTransport.Session, _ now: Duration) {
+        guard endHandshake(link) else { return dialled(link, session, now) }
+        guard let id = mesh.accepted(Self.facts(link, session), at: now) else { return link.close(abruptly: true) }
+        lines[id] = Line(link: link)
+        numbers[ObjectIdentifier(link)] = id
+    }
+
+    static func facts(_ link: PeerLink, _ session: PeerTransport.Session) -> LinkFacts {
+        let key = PeerKeyPair.publicKey(ofCertificate: session.certificates[0]) ?? []
+        return LinkFacts(
+            exporter: session.exporter, fingerprint: PeerKeyPair.digest(key),
+            address: link.remote?.peerAddress ?? [], isLocal: link.remote?.isLoopback ?? false)
+    }
+
+    // MARK: Events
+
+    mutating func handle(_ event: PeerLink.Event, of link: PeerLink, _ node: PeerNode, _ now: Duration) {
+        let name = ObjectIdentifier(link)
+        switch event {
+        case .opened(let session): opened(link, session, now)
+        case .received(let bytes):
+            guard let id = numbers[name] else { return }
+            mesh.received(id, bytes, at: now)
+            link.resumeReading()
+        case .sent(let count):
+            guard let id = numbers[name], lines[id] != nil else { return }
+            lines[id]?.pendingByteCount -= count
+            flush(id, at: now)
+        case .ended: ended(link, .closedByPeer, now)
+        case .closed(let isLocalFailure):
+            retired.append(link)
+            if endHandshake(link) { return }
+            if raceLost(link, node, now) { return }
+            ended(link, isLocalFailure ? .failed : .closedByPeer, now)
+        }
+    }
+
+    private mutating func ended(_ link: PeerLink, _ end: LinkEnd, _ now: Duration) {
+        guard let id = numbers.removeValue(forKey: ObjectIdentifier(link)) else { return }
+        lines[id] = nil
+        link.close(abruptly: true)
+        mesh.linkEnded(id, end, at: now)
+    }
+}
+
+extension NWEndpoint {
+    /// The address of a remote peer, 4 or 16 bytes; empty for names.
+    fileprivate var peerAddress: [UInt8] {
+        guard case .hostPort(let host, _) = self else { return [] }
+        switch host {
+        case .ipv4(let address): return [UInt8](address.rawValue)
+        case .ipv6(let address): return [UInt8](address.rawValue)
+        case .name: return []
+        @unknown default: return []
+        }
+    }
+
+    fileprivate var isLoopback: Bool {
+        guard case .hostPort(let host, _) = self else { return false }
+        switch host {
+        case .ipv4(let address): return address.rawValue.first == 127
+        case .ipv6(let address): return address == .loopback
+        case .name: return false
+        @unknown default: return false
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CausewayPeerProtocols
+internal import Foundation
+internal import Network
+
+extension NodeCore {
+    /// Opens the listener of the node, once. It has no service: peers learn its port from links and introductions.
+    mutating func listen(_ node: PeerNode) {
+        guard service.phase == .idle else { return }
+        service.phase = .starting
+        watch(node)
+        let parameters = PeerTransport.parameters(node.local, queue: node.queue) { _ in true }
+        guard let listener = try? NWListener(using: parameters) else { return settle(port: 0, node) }
+        listener.newConnectionHandler = { [weak node] connection in
+            guard let node else { return connection.forceCancel() }
+            node.apply { core, _ in core.accept(connection, node) }
+        }
+        listener.stateUpdateHandler = { [weak node, weak listener] state in
+            guard let node else { return }
+            switch state {
+            case .ready:
+                let port = listener?.port?.rawValue ?? 0
+                node.apply { core, _ in core.settle(port: port, node) }
+            case .failed, .waiting: node.apply { core, _ in core.settle(port: 0, node) }
+            case .setup, .cancelled: break
+            @unknown default: break
+            }
+        }
+        service.listener = listener
+        listener.start(queue: node.queue)
+    }
+
+    /// The listener has a port, or cannot listen: then only the peers that the local one dials are connected.
+    private mutating func settle(port: UInt16, _ node: PeerNode) {
+        service.phase = .settled
+        service.port = port
+        mesh.listens(on: port, addresses: LocalAddresses.current())
+        let waiting = service.waiting
+        service.waiting = []
+        for work in waiting { work(&self, node) }
+    }
+
+    /// Runs work as soon as the port is known.
+    mutating func whenListening(_ node: PeerNode, _ work: @escaping Waiting) {
+        listen(node)
+        if service.phase == .settled { return work(&self, node) }
+        service.waiting.append(work)
+    }
+
+    private mutating func watch(_ node: PeerNode) {
+        let monitor = NWPathMonitor()
+        monitor.pathUpdateHandler = { [weak node] _ in
+            node?.apply { core, now in
+                if core.service.phase == .settled {
+                    core.mesh.listens(on: core.service.port, addresses: LocalAddresses.current())
+                }
+                core.mesh.networkChanged(at: now)
+            }
+        }
+        service.monitor = monitor
+        monitor.start(queue: node.queue)
+    }
+}
+
+/// The addresses of this host, which members pass to peers that connect to it.
+enum LocalAddresses {
+    /// Addresses in network byte order, without those of the loopback interface unless there are no others.
+    static func current() -> [[UInt8]] {
+        let all = Host.current().addresses.compactMap { text -> [UInt8]? in
+            if let address = IPv4Address(text) { return [UInt8](address.rawValue) }
+            return IPv6Address(text).map { [UInt8]($0.rawValue) }
+        }
+        let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
+        // Link-local addresses last: a few addresses have to do for hosts with many interfaces.
+        let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
+        let usable = others.isEmpty ? all : others
+        return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))
+    }
+}

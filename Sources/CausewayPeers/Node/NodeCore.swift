@@ -1,0 +1,91 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+
+/// The state of a node: the machine, and what the driver holds for it. Only ``PeerNode`` touches it, under its lock.
+struct NodeCore: ~Copyable, Sendable {
+    /// A link of the machine.
+    struct Line: Sendable {
+        let link: PeerLink
+        /// Bytes that the transport has not accepted yet.
+        var pendingByteCount = 0
+    }
+
+    /// What the program waits for until the listener has a port or failed.
+    typealias Waiting = @Sendable (inout NodeCore, PeerNode) -> Void
+
+    var mesh: PeerMesh
+    var lines: [LinkID: Line] = [:]
+    var numbers: [ObjectIdentifier: LinkID] = [:]
+    /// Accepted connections without a TLS session, the oldest first. Few, so searches are linear.
+    var handshakes: [PeerLink] = []
+    var dials: [LinkID: PeerRace] = [:]
+    var groups: [SessionID: GroupPort] = [:]
+    var places = PeerPlaces()
+    var service = NodeService()
+    /// Objects to release when the lock is free: their ends may call the node.
+    var retired: [any Sendable] = []
+
+    init(_ mesh: consuming PeerMesh) {
+        self.mesh = mesh
+    }
+}
+
+/// The listener of a node and its advertisements.
+struct NodeService: Sendable {
+    enum Phase: Equatable, Sendable { case idle, starting, settled }
+
+    var phase = Phase.idle
+    var listener: NWListener?
+    var port: UInt16 = 0
+    var waiting: [NodeCore.Waiting] = []
+    var advertisements: [PeerAdvertisement.Port] = []
+    var monitor: NWPathMonitor?
+    var armedFor: Duration?
+}
+
+/// Where peers can be dialled, as far as discovery and the program know. Bounded.
+struct PeerPlaces: Sendable {
+    private static let limit = 1_024
+
+    private var known: [PeerKey: [NWEndpoint]] = [:]
+    private var order: [PeerKey] = []
+
+    mutating func learn(_ endpoint: NWEndpoint, of peer: PeerKey) {
+        if known[peer] == nil {
+            if order.count >= Self.limit { known[order.removeFirst()] = nil }
+            order.append(peer)
+        }
+        // The newest first.
+        known[peer] = Array(([endpoint] + (known[peer] ?? []).filter { $0 != endpoint }).prefix(8))
+    }
+
+    func endpoints(of peer: PeerKey) -> [NWEndpoint] { known[peer] ?? [] }
+}
+
+extension PeerIdentity {
+    init(_ info: PeerInfo) {
+        self.init(id: info.key.id, fingerprint: info.key.digestBytes, name: info.name)
+    }
+
+    /// The peer as the machine names it.
+    var key: PeerKey {
+        func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        return PeerKey(id: id, high: number(fingerprint.prefix(8)), low: number(fingerprint.dropFirst(8).prefix(8)))
+    }
+}
+
+extension PeerFailure {
+    /// The reason why a file or a stream ended: a peer that cancels gives `left`.
+    init(ofTransfer reason: PeerReason) {
+        if reason == .left { self.init(.cancelled) } else { self.init(reason) }
+    }
+
+    init(_ reason: PeerReason) {
+        switch reason {
+        case .unreachable: self.init(.network, "the peer cannot be reached")
+        case .lost: self.init(.network, "the link to the peer was lost")
+        default: self.init(Code(UInt16(reason.rawValue)))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import CausewayPeerProtocols
+package import Dispatch
+package import Foundation
+internal import Network
+internal import Synchronization
+
+/// An event of an advertisement.
+package enum AdvertiserEvent: Sendable {
+    case started(port: UInt16)
+    case failed(PeerFailure)
+    case invited(PeerInvitation)
+}
+
+extension PeerNode {
+    /// Advertises the local peer under a service type such as `abc-chat`. Events run on `queue`.
+    package func advertise(
+        _ service: String, info: [String: String] = [:], queue: DispatchQueue? = nil,
+        _ handler: @escaping @Sendable (AdvertiserEvent) -> Void
+    ) -> PeerAdvertisement {
+        let port = PeerAdvertisement.Port(service, queue ?? DispatchQueue(label: "causeway.peers.advertiser"), handler)
+        let announcement = PeerAnnouncement(local.peer, info)
+        let parameters = PeerTransport.parameters(local, queue: self.queue) { _ in true }
+        let listener = try? NWListener(
+            service: NWListener.Service(
+                name: announcement.instance, type: "_\(service.lowercased())._tcp",
+                txtRecord: announcement.record),
+            using: parameters)
+        apply { core, _ in
+            core.listen(self)
+            core.service.advertisements.append(port)
+        }
+        guard let listener else {
+            port.post(.failed(PeerFailure(.network, "cannot open a listener")))
+            return PeerAdvertisement(self, port, nil)
+        }
+        listener.newConnectionHandler = { [weak self] connection in
+            guard let self else { return connection.forceCancel() }
+            apply { core, _ in core.accept(connection, self) }
+        }
+        listener.stateUpdateHandler = { [weak listener] state in
+            switch state {
+            case .ready: port.post(.started(port: listener?.port?.rawValue ?? 0))
+            case .failed(let error): port.post(.failed(PeerFailure(.network, "\(error)")))
+            case .setup, .waiting, .cancelled: break
+            @unknown default: break
+            }
+        }
+        listener.start(queue: self.queue)
+        return PeerAdvertisement(self, port, listener)
+    }
+}
+
+/// A running advertisement. It ends when it is stopped or released.
+package final class PeerAdvertisement: Sendable {
+    /// The way to the program. It is silent after the end of the advertisement.
+    final class Port: Sendable {
+        /// The service type, in lower case.
+        let service: String
+        private let queue: DispatchQueue
+        private let handler: Mutex<(@Sendable (AdvertiserEvent) -> Void)?>
+        private let withdrawn = Mutex<Set<InvitationID>>([])
+
+        init(_ service: String, _ queue: DispatchQueue, _ handler: @escaping @Sendable (AdvertiserEvent) -> Void) {
+            self.service = service.lowercased()
+            self.queue = queue
+            self.handler = Mutex(handler)
+        }
+
+        func post(_ event: AdvertiserEvent) {
+            queue.async { [self] in handler.withLock { $0 }?(event) }
+        }
+
+        /// Made on the queue of the program: the end of an invitation may call the node.
+        func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
+            queue.async { [self] in
+                guard withdrawn.withLock({ $0.remove(id) }) == nil else { return }
+                handler.withLock { $0 }?(.invited(PeerInvitation(peer, context, id, node)))
+            }
+        }
+
+        /// The inviter gave up before the program was asked.
+        func withdraw(_ id: InvitationID) { withdrawn.withLock { _ = $0.count < 64 ? $0.insert(id).inserted : false } }
+
+        func close() { _ = handler.withLock { $0.take() } }
+    }
+
+    private let node: PeerNode
+    private let port: Port
+    private let listener: NWListener?
+
+    init(_ node: PeerNode, _ port: Port, _ listener: NWListener?) {
+        self.node = node
+        self.port = port
+        self.listener = listener
+    }
+
+    deinit { stop() }
+
+    /// Stops advertising. No event starts after the call returned. Invitations that arrive later are declined.
+    package func stop() {
+        port.close()
+        listener?.cancel()
+        node.apply { core, _ in core.service.advertisements.removeAll { $0 === port } }
+    }
+}
+
+/// An invitation from a peer. The first answer counts; without an answer, the inviter's time runs out.
+package final class PeerInvitation: Sendable {
+    package let peer: PeerIdentity
+    /// The bytes that the inviter sent. They are not trusted.
+    package let context: Data?
+    private let id: InvitationID
+    private let node: PeerNode
+
+    init(_ peer: PeerIdentity, _ context: Data?, _ id: InvitationID, _ node: PeerNode) {
+        self.peer = peer
+        self.context = context
+        self.id = id
+        self.node = node
+    }
+
+    /// Joins the inviter's mesh with a group of the same node. A group of another node declines.
+    package func accept(with group: PeerGroup) {
+        guard group.node === node else { return decline() }
+        node.apply { core, now in core.mesh.answer(id, with: group.session, at: now) }
+    }
+
+    package func decline() {
+        node.apply { core, now in core.mesh.answer(id, with: nil, at: now) }
+    }
+}

@@ -1,0 +1,108 @@
+package import Dispatch
+internal import Network
+internal import Synchronization
+
+/// An event of a browser.
+package enum BrowserEvent: Sendable {
+    case started
+    case failed(PeerFailure)
+    /// A peer appeared, or its TXT record changed. The pairs are those of the program.
+    case found(PeerIdentity, [String: String])
+    case lost(PeerIdentity)
+}
+
+extension PeerNode {
+    /// Browses for peers that advertise a service type such as `abc-chat`. Events run on `queue`.
+    package func browse(
+        _ service: String, queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (BrowserEvent) -> Void
+    ) -> PeerBrowse {
+        let parameters = NWParameters()
+        parameters.includePeerToPeer = true
+        let browser = NWBrowser(
+            for: .bonjourWithTXTRecord(type: "_\(service.lowercased())._tcp", domain: nil), using: parameters)
+        let browse = PeerBrowse(self, browser, queue ?? DispatchQueue(label: "causeway.peers.browser"), handler)
+        browse.start()
+        return browse
+    }
+}
+
+/// A running browser. It ends when it is stopped or released.
+///
+/// A peer is found once, over however many interfaces and instances it is seen, and lost when the last instance is gone. Instances without
+/// the record of a peer are left out, for example those of Apple's framework, and so is the local peer.
+package final class PeerBrowse: Sendable {
+    private struct State {
+        var handler: (@Sendable (BrowserEvent) -> Void)?
+        /// The last report of each peer.
+        var told: [PeerIdentity: PeerAnnouncement] = [:]
+    }
+
+    /// Maximum number of instances: more are ignored.
+    private static let limit = 1_024
+
+    private let node: PeerNode
+    private let browser: NWBrowser
+    private let queue: DispatchQueue
+    private let state: Mutex<State>
+
+    init(
+        _ node: PeerNode, _ browser: NWBrowser, _ queue: DispatchQueue,
+        _ handler: @escaping @Sendable (BrowserEvent) -> Void
+    ) {
+        self.node = node
+        self.browser = browser
+        self.queue = queue
+        state = Mutex(State(handler: handler))
+    }
+
+    deinit { browser.cancel() }
+
+    fileprivate func start() {
+        browser.stateUpdateHandler = { [weak self] new in
+            switch new {
+            case .ready: self?.post(.started)
+            case .failed(let error): self?.post(.failed(PeerFailure(.network, "\(error)")))
+            case .setup, .waiting, .cancelled: break
+            @unknown default: break
+            }
+        }
+        browser.browseResultsChangedHandler = { [weak self] results, _ in self?.update(results) }
+        browser.start(queue: queue)
+    }
+
+    /// Stops browsing. No event starts after the call returned.
+    package func stop() {
+        let handler = state.withLock { $0.handler.take() }
+        browser.cancel()
+        withExtendedLifetime(handler) {}
+    }
+
+    private func post(_ event: BrowserEvent) { state.withLock { $0.handler }?(event) }
+
+    /// Runs on the queue of the program.
+    private func update(_ results: Set<NWBrowser.Result>) {
+        var instances: [NWEndpoint: PeerAnnouncement] = [:]
+        for result in results where instances.count < Self.limit {
+            guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
+                announcement.peer != node.local.peer
+            else { continue }
+            instances[result.endpoint] = announcement
+            node.learn(result.endpoint, of: announcement.peer)
+        }
+        var events: [BrowserEvent] = []
+        state.withLock { state in
+            let current = Dictionary(
+                instances.values.map { ($0.peer, $0) },
+                uniquingKeysWith: { first, second in
+                    // Two instances of one peer: the one that the program knows, so that it does not change back and forth.
+                    state.told[first.peer] == second ? second : first
+                })
+            for (peer, announcement) in current where state.told[peer] != announcement {
+                events.append(.found(peer, announcement.info))
+            }
+            for peer in state.told.keys where current[peer] == nil { events.append(.lost(peer)) }
+            state.told = current
+        }
+        events.forEach(post)
+    }
+}

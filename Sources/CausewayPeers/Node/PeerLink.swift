@@ -1,0 +1,143 @@
+internal import Dispatch
+internal import Foundation
+internal import Network
+internal import Synchronization
+
+/// One TLS connection: reads in blocks, counts what waits to be sent, and reports its end once.
+///
+/// All callbacks run on the queue of the node. `resumeReading()` asks for the next block; without it, the kernel's buffers fill and the
+/// sender has to wait.
+final class PeerLink: Sendable {
+    enum Event: Sendable {
+        /// The handshake is complete.
+        case opened(PeerTransport.Session)
+        case received([UInt8])
+        /// The transport accepted this number of bytes.
+        case sent(Int)
+        /// The other side sent all of its bytes. No `received` follows.
+        case ended
+        /// The link does not exist any more. The last event. With a failure of the local network, the other side may still have its end.
+        case closed(isLocalFailure: Bool)
+    }
+
+    /// The largest block that one read returns, in bytes.
+    private static let blockSize = 65_536
+
+    private struct State {
+        var isReady = false
+        var isReading = false
+        var isClosed = false
+    }
+
+    private let connection: NWConnection
+    private let queue: DispatchQueue
+    /// Whether a connection that cannot be made now waits for a better network. Otherwise it fails.
+    private let waits: Bool
+    private let report: @Sendable (PeerLink, Event) -> Void
+    private let state = Mutex(State())
+
+    init(
+        _ connection: NWConnection, queue: DispatchQueue, waits: Bool = true,
+        _ report: @escaping @Sendable (PeerLink, Event) -> Void
+    ) {
+        self.connection = connection
+        self.queue = queue
+        self.waits = waits
+        self.report = report
+    }
+
+    private func handler(_ event: Event) { report(self, event) }
+
+    /// Where the connection leads: the address and port of the other side, as far as they are known.
+    var remote: NWEndpoint? { connection.currentPath?.remoteEndpoint }
+
+    func start() {
+        connection.stateUpdateHandler = { [self] new in
+            switch new {
+            case .ready: opened()
+            case .failed(let error): finish(error)
+            case .cancelled: finish(nil)
+            case .waiting(let error): if !waits { finish(error) }
+            case .setup, .preparing: break
+            @unknown default: break
+            }
+        }
+        connection.start(queue: queue)
+    }
+
+    private func opened() {
+        let isFirst = state.withLock { state in
+            defer { state.isReady = true }
+            return !state.isReady && !state.isClosed
+        }
+        guard isFirst else { return }
+        guard let session = PeerTransport.session(of: connection) else {
+            // The other side is no peer of this protocol.
+            return finish(nil)
+        }
+        handler(.opened(session))
+        resumeReading()
+    }
+
+    /// Requests the next block, unless a request is under way.
+    func resumeReading() {
+        let mayRead = state.withLock { state in
+            guard state.isReady, !state.isReading, !state.isClosed else { return false }
+            state.isReading = true
+            return true
+        }
+        guard mayRead else { return }
+        connection.receive(minimumIncompleteLength: 1, maximumLength: Self.blockSize) { [self] data, _, isEnd, error in
+            let isOpen = state.withLock { state in
+                state.isReading = false
+                return !state.isClosed
+            }
+            guard isOpen else { return }
+            if let data, !data.isEmpty { handler(.received([UInt8](data))) }
+            if let error { return finish(error) }
+            if isEnd { handler(.ended) }
+        }
+    }
+
+    /// Queues bytes.
+    func write(_ bytes: [UInt8]) {
+        let count = bytes.count
+        connection.send(
+            content: Data(bytes),
+            completion: .contentProcessed { [self] error in
+                guard error == nil, !state.withLock({ $0.isClosed }) else { return }
+                handler(.sent(count))
+            })
+    }
+
+    /// Ends the link. Graceful: after the bytes that were written. No event follows except `closed`.
+    func close(abruptly: Bool) {
+        if abruptly { return connection.forceCancel() }
+        connection.send(
+            content: nil, contentContext: .finalMessage, isComplete: true,
+            completion: .contentProcessed { [connection] _ in connection.cancel() })
+    }
+
+    private func finish(_ error: NWError?) {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        connection.stateUpdateHandler = nil
+        connection.forceCancel()
+        handler(.closed(isLocalFailure: error?.isOfLocalNetwork ?? false))
+    }
+}
+
+extension NWError {
+    /// Whether the local network failed, and not the other side: it is worthwhile to wait longer for a new link then.
+    fileprivate var isOfLocalNetwork: Bool {
+        guard case .posix(let code) = self else { return false }
+        return switch code {
+        case .ETIMEDOUT, .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH, .ECONNABORTED, .ENETRESET, .EADDRNOTAVAIL:
+            true
+        default: false
+        }
+    }
+}

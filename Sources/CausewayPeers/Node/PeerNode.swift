@@ -1,0 +1,100 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+package import Network
+internal import Synchronization
+
+/// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
+///
+/// All members may be used from any thread. Every event and call takes the lock, tells the machine, and performs the machine's actions in
+/// order. No code of the program runs under the lock: events go to the queue of a group, an advertisement or a browser.
+package final class PeerNode: Sendable {
+    package let local: LocalPeer
+    /// Where connections, the listener and timers report.
+    let queue = DispatchQueue(label: "causeway.peers")
+    private let core: Mutex<NodeCore>
+
+    /// - Parameter queueLimit: Bytes of messages that may wait for one peer.
+    package init(_ local: LocalPeer, queueLimit: Int = 64 << 20) {
+        self.local = local
+        var configuration = PeerConfiguration()
+        configuration.queueLimit = queueLimit
+        let own = PeerInfo(key: local.peer.key, name: local.peer.name, publicKey: local.publicKey)
+        core = Mutex(NodeCore(PeerMesh(own: own, configuration: configuration)))
+    }
+
+    deinit {
+        let (listener, monitor) = core.withLock { core in (core.service.listener, core.service.monitor) }
+        listener?.cancel()
+        monitor?.cancel()
+    }
+
+    private static let living = Mutex<[PeerIdentity: Weak]>([:])
+
+    private struct Weak: Sendable {
+        weak let node: PeerNode?
+    }
+
+    /// Returns the node of a local peer: the same one while it is alive.
+    package static func shared(for local: LocalPeer) -> PeerNode {
+        living.withLock { living in
+            if let node = living[local.peer]?.node { return node }
+            living = living.filter { $0.value.node != nil }
+            let node = PeerNode(local)
+            living[local.peer] = Weak(node: node)
+            return node
+        }
+    }
+
+    /// Monotonic time, for the machine.
+    static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+
+    /// Changes the state, then performs what the machine demands, and sets the timer.
+    @discardableResult
+    func apply<Result: Sendable>(_ change: (inout NodeCore, Duration) -> Result) -> Result {
+        let (result, retired) = core.withLock { core in
+            let result = change(&core, Self.now)
+            core.perform(self)
+            arm(&core)
+            let retired = core.retired
+            core.retired = []
+            return (result, retired)
+        }
+        withExtendedLifetime(retired) {}
+        return result
+    }
+
+    /// Late, early and doubled timers are harmless, so timers are only added for earlier deadlines and never cancelled.
+    private func arm(_ core: inout NodeCore) {
+        guard let deadline = core.mesh.nextDeadline else { return }
+        if let armed = core.service.armedFor, armed <= deadline { return }
+        core.service.armedFor = deadline
+        let delay = max(deadline - Self.now, .zero)
+        let nanoseconds = delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: nanoseconds))) { [weak self] in
+            self?.apply { core, now in
+                if core.service.armedFor == deadline { core.service.armedFor = nil }
+                core.mesh.advance(to: now)
+            }
+        }
+    }
+
+    /// The port on which the node listens, as soon as it is known; 0 if it cannot listen. The completion runs on the queue of the node.
+    package func whenListening(_ completion: @escaping @Sendable (UInt16) -> Void) {
+        apply { core, _ in
+            core.whenListening(self) { core, node in
+                let port = core.service.port
+                node.queue.async { completion(port) }
+            }
+        }
+    }
+
+    /// Cuts all connections, as the loss of a network does. For tests.
+    package func cutLinks() {
+        apply { core, _ in core.lines.values.forEach { $0.link.close(abruptly: true) } }
+    }
+
+    /// Makes an address of a peer known, for example of one that no browser found.
+    package func learn(_ endpoint: NWEndpoint, of peer: PeerIdentity) {
+        apply { core, _ in core.places.learn(endpoint, of: peer.key) }
+    }
+}

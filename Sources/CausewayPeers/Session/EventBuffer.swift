@@ -1,0 +1,105 @@
+internal import Foundation
+internal import Synchronization
+
+/// The events that the program has not taken yet.
+///
+/// Messages are bounded by their receipts: at 4 MiB that wait, the sender's window is closed. Discovery is bounded by replacing what was not
+/// taken yet.
+final class EventBuffer: Sendable {
+    struct Entry: Sendable {
+        let event: PeerEvent
+        /// Released when the program takes the event.
+        let receipt: PeerReceipt?
+    }
+
+    fileprivate struct State {
+        /// Taken entries are `nil`: their receipts are released outside of the lock.
+        var entries: [Entry?] = []
+        var first = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var end: Result<Void, PeerFailure>?
+    }
+
+    private static let discoveryLimit = 2_048
+    private let state = Mutex(State())
+
+    func add(_ event: PeerEvent, _ receipt: PeerReceipt? = nil) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.end == nil else { return nil }
+            if event.isDiscovery, state.entries.count - state.first >= Self.discoveryLimit {
+                // The oldest news of discovery is replaced by later ones, or the peer is found again.
+                guard let old = state.entries[state.first...].firstIndex(where: { $0?.event.isDiscovery == true })
+                else {
+                    return nil
+                }
+                state.entries.remove(at: old)
+            }
+            state.entries.append(Entry(event: event, receipt: receipt))
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// No event follows. What waits is still delivered.
+    func finish(_ end: Result<Void, PeerFailure>) {
+        let waiter = state.withLock { state in
+            if state.end == nil { state.end = end }
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// The next event; `nil` at the end and after cancellation.
+    func next() async throws(PeerFailure) -> PeerEvent? {
+        while true {
+            let (entry, end) = state.withLock { state in (state.takeFirst(), state.end) }
+            if let entry { return entry.event }
+            if let end {
+                try end.get()
+                return nil
+            }
+            if Task.isCancelled { return nil }
+            await wait()
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let other = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                    guard state.isEmpty, state.end == nil, !Task.isCancelled else { return continuation }
+                    defer { state.waiter = continuation }
+                    // A second consumer: the first one looks again.
+                    return state.waiter
+                }
+                other?.resume()
+            }
+        } onCancel: {
+            state.withLock { $0.waiter.take() }?.resume()
+        }
+    }
+}
+
+extension EventBuffer.State {
+    fileprivate var isEmpty: Bool { first == entries.count }
+
+    fileprivate mutating func takeFirst() -> EventBuffer.Entry? {
+        guard first < entries.count else { return nil }
+        let entry = entries[first].take()
+        first += 1
+        if first == entries.count || first > 64 {
+            entries.removeFirst(first)
+            first = 0
+        }
+        return entry
+    }
+}
+
+extension PeerEvent {
+    fileprivate var isDiscovery: Bool {
+        switch self {
+        case .found, .updated, .lost: true
+        default: false
+        }
+    }
+}

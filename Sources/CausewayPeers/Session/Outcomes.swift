@@ -1,0 +1,76 @@
+internal import Synchronization
+
+/// Tasks that wait for what becomes of a peer.
+final class Outcomes: Sendable {
+    enum Question: Hashable, Sendable {
+        case membership(PeerIdentity)
+        case code(PeerIdentity)
+        case verification(PeerIdentity)
+    }
+
+    private struct Waiter {
+        let number: UInt64
+        let continuation: CheckedContinuation<PeerCode?, any Error>
+    }
+
+    private struct State {
+        var number: UInt64 = 0
+        var waiters: [Question: [Waiter]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the answer to a question. `begin` runs when the wait is registered.
+    ///
+    /// Cancellation: throws `CancellationError`.
+    @discardableResult
+    func wait(_ question: Question, _ begin: () -> Void = {}) async throws -> PeerCode? {
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock {
+                    $0.waiters[question, default: []].append(Waiter(number: number, continuation: continuation))
+                }
+                if Task.isCancelled { return cancel(question, number) }
+                begin()
+            }
+        } onCancel: {
+            cancel(question, number)
+        }
+    }
+
+    private func cancel(_ question: Question, _ number: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let index = state.waiters[question]?.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.waiters[question]?.remove(at: index)
+        }
+        waiter?.continuation.resume(throwing: CancellationError())
+    }
+
+    /// Answers a question. Returns whether a task waited for it.
+    @discardableResult
+    func answer(_ question: Question, _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
+        let waiters = state.withLock { $0.waiters.removeValue(forKey: question) } ?? []
+        for waiter in waiters { waiter.continuation.resume(with: answer.mapError { $0 }) }
+        return !waiters.isEmpty
+    }
+
+    /// The peer is gone.
+    func lost(_ peer: PeerIdentity, _ failure: PeerFailure) {
+        for question in [Question.membership(peer), .code(peer), .verification(peer)] {
+            answer(question, .failure(failure))
+        }
+    }
+
+    /// The session is gone.
+    func end(_ failure: PeerFailure) {
+        let all = state.withLock { state in
+            defer { state.waiters = [:] }
+            return state.waiters.values.flatMap { $0 }
+        }
+        for waiter in all { waiter.continuation.resume(throwing: failure) }
+    }
+}

@@ -1,0 +1,133 @@
+public import Foundation
+
+extension PeerSession {
+    /// The members that a message is for.
+    public enum Recipients: Sendable {
+        /// All members that are connected when the call begins.
+        case all
+        case peer(PeerIdentity)
+        case peers([PeerIdentity])
+    }
+
+    /// How a message is delivered.
+    public enum Delivery: Hashable, Sendable {
+        /// Once, and in the order in which they were sent. At most 16 MiB.
+        case reliable
+        /// As `reliable`, but a later message with the same key replaces one that still waits for the peer: for states, such as positions,
+        /// of which only the newest matters.
+        case latest(key: String)
+        /// At once or not at all, without order. At most 64 KiB; larger ones are sent as `reliable`.
+        ///
+        /// In this version, datagrams travel on the link of the reliable messages, so they can be late behind a lost packet.
+        case datagram
+    }
+
+    /// Sends a message to members.
+    ///
+    /// Suspends while 4 MiB of messages wait for one of them, except for datagrams, which are dropped then.
+    ///
+    /// - Throws: ``PeerFailure`` with `notConnected` if a named peer is no member or left meanwhile, with `invalid` for more than 16 MiB.
+    ///
+    /// Cancellation: throws `CancellationError`. Some of the peers may get the message.
+    public func send(_ message: Data, to recipients: Recipients = .all, as delivery: Delivery = .reliable) async throws
+    {
+        switch recipients {
+        case .peer(let peer): try await send(message, to: peer, delivery)
+        case .peers(let peers): for peer in peers { try await send(message, to: peer, delivery) }
+        case .all:
+            for peer in peers {
+                do {
+                    try await send(message, to: peer, delivery)
+                } catch let failure as PeerFailure where failure.code == .notConnected {
+                    // It left meanwhile: the message is for those that are here.
+                }
+            }
+        }
+    }
+
+    private func send(_ message: Data, to peer: PeerIdentity, _ delivery: Delivery) async throws {
+        switch delivery {
+        case .reliable: try await group.send(message, to: [peer])
+        case .datagram: try group.send(message, to: [peer], .unreliable)
+        case .latest(let key): try await latest.send(message, key, to: peer, group)
+        }
+    }
+
+    /// Opens a stream of bytes to a member, which gets ``PeerEvent/stream(_:from:)``.
+    ///
+    /// A stream has one direction; for a conversation, the member opens one too.
+    ///
+    /// - Throws: ``PeerFailure`` with `notConnected`.
+    public func open(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerWriter {
+        PeerWriter(name, try group.openStream(name, to: peer))
+    }
+
+    /// Sends a file to a member, which gets ``PeerEvent/receiving(_:from:)`` and then ``PeerEvent/file(_:from:)``.
+    ///
+    /// The transfer begins at once and goes on after a link was replaced. The result is a sequence of its progress; it ends when the
+    /// receiver has stored the whole file, and throws ``PeerFailure`` if the transfer failed, for example with `cancelled` or `file`.
+    ///
+    /// Cancellation: a task that stops to iterate cancels the transfer on both sides.
+    ///
+    /// - Parameters:
+    ///   - file: The URL of a file.
+    ///   - name: The name for the receiver; `nil` for the last component of the path.
+    ///   - peer: A member.
+    public func send(file: URL, named name: String? = nil, to peer: PeerIdentity) -> PeerFileProgress {
+        PeerFileProgress(group, file, name ?? file.lastPathComponent, peer)
+    }
+
+    /// Compares codes with a member, so that both users know that no other host is between them.
+    ///
+    /// - Parameters:
+    ///   - peer: A member.
+    ///   - confirm: Shows the code, and returns whether the other user sees the same. The other side gets ``PeerEvent/compare(_:with:)``.
+    /// - Throws: ``PeerFailure`` with `unverified` if one of the users saw another code; the peer is removed then.
+    ///
+    /// Cancellation: throws `CancellationError`; the peer remains a member without being verified.
+    public func verify(_ peer: PeerIdentity, _ confirm: @Sendable (PeerCode) async throws -> Bool) async throws {
+        guard peers.contains(peer) else { throw PeerFailure(.notConnected) }
+        guard let code = try await outcomes.wait(.code(peer), { group.verify(peer) }) else { return }
+        let matches = try await confirm(code)
+        try await outcomes.wait(.verification(peer)) { code.confirm(matches) }
+    }
+}
+
+/// The progress of a file that is being sent.
+public struct PeerFileProgress: AsyncSequence, Sendable {
+    /// What was sent so far.
+    public struct Part: Hashable, Sendable {
+        /// Bytes that were sent.
+        public let sentByteCount: Int64
+        /// Size of the file in bytes.
+        public let totalByteCount: Int64
+        /// From 0 to 1.
+        public var fraction: Double {
+            totalByteCount > 0 ? Swift.min(1, Double(sentByteCount) / Double(totalByteCount)) : 1
+        }
+    }
+
+    /// What was sent so far.
+    public typealias Element = Part
+    /// Takes parts.
+    public typealias AsyncIterator = AsyncThrowingStream<Part, any Error>.Iterator
+
+    private let parts: AsyncThrowingStream<Part, any Error>
+
+    init(_ group: PeerGroup, _ file: URL, _ name: String, _ peer: PeerIdentity) {
+        // Only the newest part matters.
+        let (parts, continuation) = AsyncThrowingStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
+        let progress = group.sendFile(
+            at: file, name: name, to: peer,
+            progressed: { continuation.yield(Part(sentByteCount: $0, totalByteCount: $1)) },
+            completion: { failure in
+                if let failure { return continuation.finish(throwing: failure) }
+                continuation.finish()
+            })
+        continuation.onTermination = { if case .cancelled = $0 { progress.cancel() } }
+        self.parts = parts
+    }
+
+    /// Returns the iterator. For one consumer.
+    public func makeAsyncIterator() -> AsyncIterator { parts.makeAsyncIterator() }
+}

@@ -1,0 +1,172 @@
+public import Foundation
+internal import Synchronization
+
+/// A session of nearby peers: finds them, invites them, and exchanges messages, streams and files with those that joined.
+///
+/// All traffic is encrypted with TLS 1.3, and both sides prove their keys. A link that breaks is replaced without loss within ten seconds.
+/// Members connect to each other without a server: a session with `n` members has a link for each pair.
+///
+/// ```swift
+/// let session = try PeerSession(as: .persistent(named: "Ann"), service: "abc-chat")
+/// for try await event in session.events {
+///     switch event {
+///     case .found(let peer, _): Task { try await session.invite(peer) }
+///     case .invited(let invite): invite.accept()
+///     case .received(let message, let peer): print(peer.name, String(decoding: message, as: UTF8.self))
+///     default: break
+///     }
+/// }
+/// ```
+///
+/// All members may be used from any task. A session that is released leaves.
+///
+/// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` of MultipeerConnectivity is deprecated.
+public final class PeerSession: Sendable {
+    /// What a session does besides connecting.
+    public struct Options: Sendable {
+        /// Whether other peers find the local one.
+        public var advertises = true
+        /// Whether the session looks for other peers.
+        public var browses = true
+        /// Pairs that are advertised, visible to all hosts of the network: each at most 254 bytes, about 400 bytes in all.
+        public var info: [String: String] = [:]
+
+        /// Advertises and browses, without pairs.
+        public init() {}
+    }
+
+    /// The identity of the local peer in this session.
+    public let me: PeerIdentity
+    package let group: PeerGroup
+    private let service: String
+    let outcomes: Outcomes
+    let latest = LatestValues()
+    private let buffer: EventBuffer
+    private let advertisement: PeerAdvertisement?
+    private let browse: PeerBrowse?
+
+    /// Starts a session.
+    ///
+    /// - Parameters:
+    ///   - profile: The identity of the local peer.
+    ///   - service: The name of the program's service, as in RFC 6335 §5.1: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
+    ///   - limit: Maximum number of members with the local one, 2 to 32.
+    ///   - options: What the session does beyond that.
+    /// - Throws: ``PeerFailure`` with `invalid` for a wrong argument, `file` if the key cannot be read or written, `unsupported` if OpenSSL
+    ///   cannot be used.
+    public convenience init(
+        as profile: PeerProfile, service: String, limit: Int = 8, options: Options = Options()
+    ) throws(PeerFailure) {
+        guard Self.isValid(service) else {
+            throw PeerFailure(.invalid, "'\(service)' is no service name: 1 to 15 of a-z, 0-9 and hyphens")
+        }
+        guard (2...32).contains(limit) else { throw PeerFailure(.invalid, "a session has 2 to 32 members") }
+        self.init(PeerNode(try profile.local(), queueLimit: Self.queueLimit), service, limit, options)
+    }
+
+    /// Bytes of messages that wait for one member before ``send(_:to:as:)`` suspends.
+    static let queueLimit = 4 << 20
+
+    /// Starts a session of a node, for example of one that a test told the addresses of others.
+    package init(_ node: PeerNode, _ service: String, _ limit: Int, _ options: Options) {
+        var settings = PeerGroup.Settings()
+        settings.limit = limit
+        let (buffer, outcomes) = (EventBuffer(), Outcomes())
+        let translator = Translator(buffer, outcomes)
+        let group = PeerGroup(node, settings) { translator.translate($0) }
+        let place = WeakGroup(group: group)
+        translator.group.withLock { $0 = place }
+        advertisement =
+            !options.advertises
+            ? nil
+            : node.advertise(service, info: options.info) { event in
+                switch event {
+                case .invited(let invitation):
+                    buffer.add(
+                        .invited(
+                            PeerInvite(
+                                peer: invitation.peer, context: invitation.context, invitation: invitation,
+                                group: place)))
+                case .failed(let failure): buffer.finish(.failure(failure))
+                case .started: break
+                }
+            }
+        browse = !options.browses ? nil : node.browse(service) { translator.translate($0) }
+        self.group = group
+        self.service = service
+        self.buffer = buffer
+        self.outcomes = outcomes
+        me = node.local.peer
+    }
+
+    deinit {
+        advertisement?.stop()
+        browse?.stop()
+        outcomes.end(PeerFailure(.cancelled))
+        buffer.finish(.success(()))
+    }
+
+    package static func isValid(_ service: String) -> Bool {
+        let bytes = service.utf8
+        let isKnown = bytes.allSatisfy {
+            ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39 || $0 == 0x2D
+        }
+        return (1...15).contains(bytes.count) && isKnown && !service.hasPrefix("-") && !service.hasSuffix("-")
+            && !service.contains("--") && bytes.contains { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
+    }
+
+    /// The members that are connected, without the local peer.
+    public var peers: [PeerIdentity] { group.connectedPeers }
+
+    /// The events of the session, in order. For one consumer: two consumers get different events.
+    ///
+    /// While the program does not take events, at most 4 MiB of messages of each member wait; then the member has to.
+    ///
+    /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised or browsed.
+    /// Cancellation: the sequence ends; no event is lost, and a new iterator goes on.
+    public var events: Events { Events(buffer: buffer) }
+
+    /// The sequence of events.
+    public struct Events: AsyncSequence, Sendable {
+        /// An event.
+        public typealias Element = PeerEvent
+        let buffer: EventBuffer
+
+        /// Returns an iterator. Iterators of one session share its events.
+        public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
+
+        /// Takes events.
+        public struct Iterator: AsyncIteratorProtocol {
+            let buffer: EventBuffer
+
+            /// Waits for the next event. `nil` at the end, and when the task is cancelled.
+            public mutating func next() async throws -> PeerEvent? { try await buffer.next() }
+        }
+    }
+
+    /// Invites a peer that was found, and waits until it joined.
+    ///
+    /// Inviting a member has no effect. If both peers invite each other, one invitation is asked and one link is made.
+    ///
+    /// - Parameters:
+    ///   - peer: A peer that was found.
+    ///   - context: Bytes for the peer's decision, at most 64 KiB.
+    ///   - timeout: How long the peer has for its answer.
+    /// - Throws: ``PeerFailure``, for example with `declined`, `timedOut`, `full` or `identityChanged`.
+    ///
+    /// Cancellation: the wait ends with `CancellationError`; the invitation itself ends with its time.
+    public func invite(
+        _ peer: PeerIdentity, context: Data? = nil, within timeout: Duration = .seconds(30)
+    ) async throws {
+        guard (context?.count ?? 0) <= 65_536 else {
+            throw PeerFailure(.invalid, "the context has more than 64 KiB")
+        }
+        guard !peers.contains(peer) else { return }
+        try await outcomes.wait(.membership(peer)) {
+            group.invite(peer, service: service, context: context, timeout: timeout)
+        }
+    }
+
+    /// Leaves: the members are notified. The session still finds peers, and can invite and be invited again.
+    public func leave() { group.leave() }
+}

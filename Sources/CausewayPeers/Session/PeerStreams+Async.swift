@@ -1,0 +1,115 @@
+public import Foundation
+internal import Synchronization
+
+/// The sending end of a stream of bytes. A writer that is released before ``finish()`` resets the stream.
+public final class PeerWriter: Sendable {
+    private struct State {
+        var waiter: CheckedContinuation<Void, Never>?
+        var hasNews = false
+    }
+
+    /// The name of the stream.
+    public let name: String
+    private let stream: PeerOutputStream
+    private let signal: Signal
+
+    private final class Signal: Sendable {
+        private let state = Mutex(State())
+
+        func raise() {
+            state.withLock { state in
+                state.hasNews = true
+                return state.waiter.take()
+            }?.resume()
+        }
+
+        /// Returns at the next news, or if there was news since the last wait. Ends early if the task is cancelled.
+        func wait() async {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    let mustWait = state.withLock { state in
+                        guard !state.hasNews, !Task.isCancelled else {
+                            state.hasNews = false
+                            return false
+                        }
+                        state.waiter = continuation
+                        return true
+                    }
+                    if !mustWait { continuation.resume() }
+                }
+            } onCancel: {
+                raise()
+            }
+        }
+    }
+
+    init(_ name: String, _ stream: PeerOutputStream) {
+        self.name = name
+        self.stream = stream
+        let signal = Signal()
+        self.signal = signal
+        stream.onChange { _ in signal.raise() }
+    }
+
+    /// Writes bytes, and suspends while the receiver's window of 256 KiB is full. For one task at a time.
+    ///
+    /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone.
+    ///
+    /// Cancellation: throws `CancellationError`. The stream then has a part of the bytes, so it can only be released.
+    public func write(_ data: Data) async throws {
+        var rest = data[...]
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            let count = try stream.write(Data(rest.prefix(65_536)))
+            rest = rest.dropFirst(count)
+            if count == 0 { await signal.wait() }
+        }
+    }
+
+    /// Ends the stream after the bytes that were written.
+    public func finish() { stream.close() }
+}
+
+/// The receiving end of a stream of bytes. A reader that is released before the end resets the stream.
+public final class PeerReader: AsyncSequence, Sendable {
+    /// Some bytes of the stream.
+    public typealias Element = Data
+
+    /// The name that the sender chose.
+    public let name: String
+    private let stream: PeerInputStream
+
+    init(_ name: String, _ stream: PeerInputStream) {
+        self.name = name
+        self.stream = stream
+    }
+
+    /// Returns an iterator. For one consumer: the bytes are given once.
+    public func makeAsyncIterator() -> Iterator {
+        let (parts, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
+        // Bounded by the window of the stream: it opens when the program takes bytes.
+        stream.start { event in
+            switch event {
+            case .data(let data): continuation.yield(data)
+            case .ended: continuation.finish()
+            case .failed(let failure): continuation.finish(throwing: failure)
+            }
+        }
+        return Iterator(parts: parts.makeAsyncIterator(), stream: stream)
+    }
+
+    /// Takes bytes in the order in which they were written.
+    public struct Iterator: AsyncIteratorProtocol {
+        var parts: AsyncThrowingStream<Data, any Error>.Iterator
+        let stream: PeerInputStream
+
+        /// Waits for bytes. `nil` at the end of the stream.
+        ///
+        /// - Throws: ``PeerFailure`` if the sender reset the stream or is gone.
+        public mutating func next() async throws -> Data? {
+            guard let data = try await parts.next() else { return nil }
+            stream.consumed(data.count)
+            return data
+        }
+    }
+}

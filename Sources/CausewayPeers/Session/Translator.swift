@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Synchronization
+
+/// Makes events of a session from those of the engine.
+final class Translator: Sendable {
+    private let buffer: EventBuffer
+    private let outcomes: Outcomes
+    let group = Mutex(WeakGroup(group: nil))
+    private let found = Mutex<Set<PeerIdentity>>([])
+
+    init(_ buffer: EventBuffer, _ outcomes: Outcomes) {
+        self.buffer = buffer
+        self.outcomes = outcomes
+    }
+
+    func translate(_ event: BrowserEvent) {
+        switch event {
+        case .started: break
+        case .failed(let failure): buffer.finish(.failure(failure))
+        case .found(let peer, let info):
+            let isNew = found.withLock { $0.insert(peer).inserted }
+            buffer.add(isNew ? .found(peer, info: info) : .updated(peer, info: info))
+        case .lost(let peer):
+            found.withLock { _ = $0.remove(peer) }
+            buffer.add(.lost(peer))
+        }
+    }
+
+    func translate(_ event: GroupEvent) {
+        switch event {
+        case .connecting: break
+        case .connected(let peer):
+            outcomes.answer(.membership(peer), .success(nil))
+            buffer.add(.joined(peer))
+        case .notConnected(let peer, let failure):
+            outcomes.lost(peer, failure)
+            buffer.add(.left(peer, failure))
+        case .suspended(let peer): buffer.add(.suspended(peer))
+        case .resumed(let peer): buffer.add(.resumed(peer))
+        // Sessions do not judge certificates: see `PeerGroup.Settings`.
+        case .certificate(_, _, let question): question.answer(false)
+        case .message(let peer, let data, let receipt): buffer.add(.received(data, from: peer), receipt)
+        case .stream(let peer, let name, let stream): buffer.add(.stream(PeerReader(name, stream), from: peer))
+        case .fileStarted(let peer, let name, let progress):
+            buffer.add(.receiving(PeerTransfer(name: name, progress: progress), from: peer))
+        case .fileFinished(let peer, let name, .success(let file)):
+            buffer.add(.file(PeerFile(name: name, received: file), from: peer))
+        case .fileFinished(let peer, let name, .failure(let failure)):
+            buffer.add(.fileFailed(name: name, failure, from: peer))
+        case .verification(let peer, let event): translate(event, peer)
+        }
+    }
+
+    private func translate(_ event: PeerVerification, _ peer: PeerIdentity) {
+        switch event {
+        case .compare(let digits, let words):
+            let place = group.withLock { $0 }
+            let code = PeerCode(digits: digits, words: words) { place.group?.confirm(peer, matches: $0) }
+            if !outcomes.answer(.code(peer), .success(code)) { buffer.add(.compare(code, with: peer)) }
+        case .verified: outcomes.answer(.verification(peer), .success(nil))
+        case .failed:
+            outcomes.answer(.code(peer), .failure(PeerFailure(.unverified)))
+            outcomes.answer(.verification(peer), .failure(PeerFailure(.unverified)))
+        }
+    }
+}

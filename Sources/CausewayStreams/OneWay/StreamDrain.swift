@@ -1,0 +1,131 @@
+package import Causeway
+internal import CausewaySystem
+package import Foundation
+
+/// The destination of an output stream whose bytes leave by calls, for example into a channel of a larger protocol.
+package final class StreamDrain: StreamLink {
+    /// The channel that takes the bytes.
+    package struct Channel: Sendable {
+        /// Takes bytes and returns the number that it accepted; `nil` if the channel failed. After it accepted less than all, it causes a
+        /// call of ``StreamDrain/move()`` when there is space again.
+        package var write: @Sendable (Data) -> Int?
+        /// Called once after the last byte, when the program has closed the stream.
+        package var end: @Sendable () -> Void
+
+        package init(write: @escaping @Sendable (Data) -> Int?, end: @escaping @Sendable () -> Void) {
+            (self.write, self.end) = (write, end)
+        }
+    }
+
+    private struct State: Sendable {
+        /// `nil` before the start and after the end.
+        var channel: Channel?
+        /// Bytes that were taken from the pipe and not yet accepted. Changed only by the thread that moves.
+        var piece = Data()
+        var isMoving = false
+        var mustRepeat = false
+        var hasEnded = false
+        var whenEnded: [@Sendable () -> Void] = []
+    }
+
+    /// Maximum number of bytes in one write to the channel.
+    private static let pieceSize = 32 << 10
+
+    private let pipe: BytePipe
+    private let state = LockedValue(State())
+
+    /// - Parameter capacity: Maximum number of bytes that wait for the channel.
+    package init(capacity: Int) {
+        pipe = BytePipe(capacity: capacity)
+        pipe.observe { [weak self] in self?.move() }
+    }
+
+    /// Makes the stream. Call it once.
+    package func makeStream() -> OutputStream { PipedOutputStream(StreamCore(.output, pipe, self)) }
+
+    /// Sets the channel and moves the bytes that wait. The channel is released after the end.
+    package func start(_ channel: Channel) {
+        state.withLock { if !$0.hasEnded { $0.channel = channel } }
+        move()
+    }
+
+    /// Ends the stream with an error.
+    package func fail(_ error: NWError) {
+        pipe.fail(error)
+        finish()
+    }
+
+    /// Moves bytes while the channel accepts them. Call it when space becomes available. Thread-safe: one thread moves at a time.
+    package func move() {
+        while let channel = begin() {
+            moveBytes(into: channel)
+            if state.withLock({ state in
+                state.isMoving = false
+                return !state.mustRepeat
+            }) {
+                return
+            }
+        }
+    }
+
+    private func begin() -> Channel? {
+        state.withLock { state in
+            guard !state.isMoving else {
+                state.mustRepeat = true
+                return nil
+            }
+            state.mustRepeat = false
+            state.isMoving = state.channel != nil
+            return state.channel
+        }
+    }
+
+    private func moveBytes(into channel: Channel) {
+        // Read before the bytes: what is written before the end is then seen.
+        let hasFinished = pipe.hasFinished
+        while pipe.failure == nil, let piece = nextPiece() {
+            guard let count = channel.write(piece) else { return fail(.posix(.ECONNRESET)) }
+            let rest = piece.dropFirst(count)
+            state.withLock { $0.piece = Data(rest) }
+            guard rest.isEmpty else { return }
+        }
+        guard hasFinished, pipe.count == 0, pipe.failure == nil else { return }
+        channel.end()
+        finish()
+    }
+
+    /// The bytes that the channel did not accept, or the next ones of the program; `nil` if there are none.
+    private func nextPiece() -> Data? {
+        let piece = state.withLock { $0.piece }
+        guard piece.isEmpty else { return piece }
+        var next = Data(count: min(pipe.count, Self.pieceSize))
+        let count = next.withUnsafeMutableBytes { pipe.read(into: $0) }
+        return count > 0 ? next.prefix(count) : nil
+    }
+
+    private func finish() {
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            state.channel = nil
+            defer { state.whenEnded = [] }
+            return state.whenEnded
+        }
+        for body in waiting { body() }
+    }
+
+    // MARK: Link
+
+    func open(_ core: StreamCore) { core.opened() }
+    func closed(_ direction: StreamCore.Direction) { pipe.finish() }
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.whenEnded.append(body) }
+            return state.hasEnded
+        }
+        if hasEnded { body() }
+    }
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? { nil }
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool { false }
+}

@@ -1,0 +1,30 @@
+internal import CCausewayOpenSSL
+
+extension TLSIdentity {
+    /// Signs bytes with the private key. The digest is SHA-256, except for Edwards curves, which have their own.
+    ///
+    /// - Returns: For elliptic curves the DER of ECDSA-Sig-Value (RFC 3279 §2.2.3).
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
+    package func sign(_ bytes: [UInt8]) throws(TLSFailure) -> [UInt8] {
+        try OpenSSLLibrary.load()
+        cw_ERR_clear_error()
+        return try CertificateTemplate.sign(bytes, key, usesSHA1: false)
+    }
+}
+
+extension Certificate {
+    /// Whether a signature of `bytes` was made with the private key of this certificate. `false` for malformed signatures.
+    package func hasSigned(_ bytes: [UInt8], signature: [UInt8]) -> Bool {
+        guard (try? OpenSSLLibrary.load()) != nil, let key = cw_X509_get0_pubkey(object.pointer),
+            let context = cw_EVP_MD_CTX_new()
+        else { return false }
+        defer {
+            cw_EVP_MD_CTX_free(context)
+            cw_ERR_clear_error()
+        }
+        let name = cw_EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? ""
+        let digest = name == "ED25519" ? nil : cw_EVP_sha256()
+        return cw_EVP_DigestVerifyInit(context, nil, digest, nil, key) == 1
+            && cw_EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
+    }
+}

@@ -1,0 +1,101 @@
+internal import Causeway
+internal import CausewayPeers
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The running part of an ``MCNearbyServiceAdvertiser``.
+final class AdvertiserCore: Sendable {
+    private struct State: Sendable {
+        /// Number of the current start; events of earlier ones are dropped.
+        var run = 0
+        var isRunning = false
+        var advertisement: PeerAdvertisement?
+    }
+
+    private let peer: PeerIdentity
+    private let service: String
+    private let info: [String: String]
+    private let queue = DispatchQueue(label: "causeway.multipeer.advertiser", target: .global())
+    private let faces = WeakDelegate<MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate>()
+    private let state = LockedValue(State())
+
+    init(peer: PeerIdentity, service: String, info: [String: String]) {
+        (self.peer, self.service, self.info) = (peer, service, info)
+    }
+
+    func attach(_ advertiser: MCNearbyServiceAdvertiser) { faces.attach(advertiser) }
+
+    var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
+        get { faces.delegate }
+        set { faces.delegate = newValue }
+    }
+
+    func start() {
+        let run = state.withLock { state -> Int? in
+            guard !state.isRunning else { return nil }
+            state.run += 1
+            state.isRunning = true
+            return state.run
+        }
+        guard let run else { return }
+        // The first use of a peer makes its key, which takes milliseconds.
+        queue.async { self.begin(run) }
+    }
+
+    func stop() {
+        let advertisement = state.withLock { state in
+            state.isRunning = false
+            return state.advertisement.take()
+        }
+        advertisement?.stop()
+    }
+
+    private func begin(_ run: Int) {
+        guard isCurrent(run) else { return }
+        do throws(PeerFailure) {
+            let node = try LocalPeers.shared.node(for: peer)
+            let advertisement = node.advertise(service, info: info, queue: queue) { [weak self] in self?.handle($0, run)
+            }
+            let unwanted = state.withLock { state -> PeerAdvertisement? in
+                guard state.isRunning, state.run == run else { return advertisement }
+                state.advertisement = advertisement
+                return nil
+            }
+            unwanted?.stop()
+        } catch {
+            failed(error, run)
+        }
+    }
+
+    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.isRunning && $0.run == run } }
+
+    private func handle(_ event: AdvertiserEvent, _ run: Int) {
+        guard isCurrent(run) else { return }
+        switch event {
+        case .started: break
+        case .failed(let failure): failed(failure, run)
+        case .invited(let invitation): invited(invitation)
+        }
+    }
+
+    private func failed(_ failure: PeerFailure, _ run: Int) {
+        guard isCurrent(run) else { return }
+        stop()
+        guard let (advertiser, delegate) = faces.pair else { return }
+        delegate.advertiser(advertiser, didNotStartAdvertisingPeer: MCError(failure))
+    }
+
+    /// Without a delegate nothing can answer, so the invitation is declined.
+    private func invited(_ invitation: PeerInvitation) {
+        guard let (advertiser, delegate) = faces.pair else { return invitation.decline() }
+        let inviter = MCPeerID(invitation.peer)
+        delegate.advertiser(
+            advertiser, didReceiveInvitationFromPeer: inviter, withContext: invitation.context
+        ) { [peer] isAccepted, session in
+            // A session of another peer cannot be meant: the inviter asked for this one.
+            guard isAccepted, let session, session.core.peer.id == peer.id else { return invitation.decline() }
+            session.core.accept(invitation)
+        }
+    }
+}

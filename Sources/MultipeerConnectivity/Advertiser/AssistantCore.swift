@@ -1,0 +1,94 @@
+internal import Causeway
+internal import CausewaySystem
+internal import CausewayTypes
+internal import Dispatch
+internal import Foundation
+
+/// The running part of an ``MCAdvertiserAssistant``.
+final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate {
+    typealias Decision = @Sendable (MCPeerID, Data?, @escaping @Sendable (Bool) -> Void) -> Void
+
+    private struct State: Sendable {
+        var decision: Decision?
+        var open: [TerminalQuestions.Question] = []
+    }
+
+    /// Seconds until a question is answered with no.
+    private static let patience = 30
+
+    let faces = WeakDelegate<MCAdvertiserAssistant, any MCAdvertiserAssistantDelegate>()
+    private let questions: TerminalQuestions
+    private let service: String
+    private let session: Unchecked<MCSession>
+    private let queue = DispatchQueue(label: "causeway.multipeer.assistant", target: .global())
+    private let state = LockedValue(State())
+
+    init(_ session: MCSession, service: String, questions: TerminalQuestions = .shared) {
+        self.session = Unchecked(session)
+        (self.service, self.questions) = (service, questions)
+    }
+
+    var decision: Decision? {
+        get { state.withLock { $0.decision } }
+        set { state.withLock { $0.decision = newValue } }
+    }
+
+    func stop() {
+        let open = state.withLock { state in
+            defer { state.open = [] }
+            return state.open
+        }
+        for question in open { questions.withdraw(question) }
+    }
+
+    func advertiser(
+        _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID,
+        withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void
+    ) {
+        let handler = Unchecked(invitationHandler)
+        // A full session cannot accept, so the user is not asked.
+        guard session.value.connectedPeers.count + 1 < kMCSessionMaximumNumberOfPeers else {
+            return invitationHandler(false, nil)
+        }
+        let answer: @Sendable (Bool) -> Void = { [session] isAccepted in
+            handler.value(isAccepted, isAccepted ? session.value : nil)
+        }
+        if let decision {
+            willPresent()
+            decision(peerID, context) { [weak self] isAccepted in
+                answer(isAccepted)
+                self?.didDismiss()
+            }
+        } else {
+            ask(peerID, answer)
+        }
+    }
+
+    private func ask(_ peer: MCPeerID, _ answer: @escaping @Sendable (Bool) -> Void) {
+        let asked = LockedValue(false)
+        let question = questions.ask(
+            "'\(peer.displayName)' invites you to '\(service)'. Accept?", within: Self.patience
+        ) { [weak self] in
+            asked.withLock { $0 = true }
+            self?.willPresent()
+        } _: { [weak self] isAccepted in
+            answer(isAccepted)
+            if asked.withLock({ $0 }) { self?.didDismiss() }
+        }
+        state.withLock { $0.open = Array($0.open.suffix(15)) + [question] }
+    }
+
+    private func willPresent() {
+        queue.async {
+            guard let (assistant, delegate) = self.faces.pair else { return }
+            delegate.advertiserAssistantWillPresentInvitation(assistant)
+        }
+    }
+
+    private func didDismiss() {
+        queue.async {
+            guard let (assistant, delegate) = self.faces.pair else { return }
+            delegate.advertiserAssistantDidDismissInvitation(assistant)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+public import Foundation
+
+/// Receives the events of an ``MCAdvertiserAssistant``, on a private serial queue.
+///
+/// Counterpart: `MCAdvertiserAssistantDelegate`, macOS 10.10, iOS 7.
+@preconcurrency public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {
+    /// The user is about to be asked about an invitation.
+    func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
+    /// The question about an invitation was answered or withdrawn.
+    func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
+}
+
+extension MCAdvertiserAssistantDelegate {
+    /// Default implementation: does nothing.
+    public func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
+    /// Default implementation: does nothing.
+    public func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
+}

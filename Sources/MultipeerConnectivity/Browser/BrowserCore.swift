@@ -1,0 +1,137 @@
+internal import CausewayPeers
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The running part of an ``MCNearbyServiceBrowser``.
+final class BrowserCore: Sendable {
+    private struct State: Sendable {
+        /// Number of the current start; events of earlier ones are dropped.
+        var run = 0
+        var isRunning = false
+        var browse: PeerBrowse?
+        var found = FoundPeers()
+    }
+
+    /// Seconds for an answer if the program gives none.
+    static let defaultTimeout: TimeInterval = 30
+    /// Maximum seconds for an answer: a day.
+    static let maximumTimeout: TimeInterval = 86_400
+
+    let service: String
+    private let peer: PeerIdentity
+    private let queue = DispatchQueue(label: "causeway.multipeer.browser", target: .global())
+    private let faces = WeakDelegate<MCNearbyServiceBrowser, any MCNearbyServiceBrowserDelegate>()
+    private let state = LockedValue(State())
+
+    init(peer: PeerIdentity, service: String) { (self.peer, self.service) = (peer, service) }
+
+    func attach(_ browser: MCNearbyServiceBrowser) { faces.attach(browser) }
+
+    var delegate: (any MCNearbyServiceBrowserDelegate)? {
+        get { faces.delegate }
+        set { faces.delegate = newValue }
+    }
+
+    func start() {
+        let run = state.withLock { state -> Int? in
+            guard !state.isRunning else { return nil }
+            state.run += 1
+            state.isRunning = true
+            return state.run
+        }
+        guard let run else { return }
+        queue.async { self.begin(run) }
+    }
+
+    func stop() {
+        let browse = state.withLock { state in
+            state.isRunning = false
+            state.found.end()
+            return state.browse.take()
+        }
+        browse?.stop()
+    }
+
+    /// The peer with its key, if it was found. Two peers are equal if their numbers are; the key says which one is meant.
+    func identity(of peer: PeerIdentity) -> PeerIdentity {
+        peer.fingerprint.isEmpty ? state.withLock { $0.found.last(peer.id) } ?? peer : peer
+    }
+
+    private func begin(_ run: Int) {
+        guard isCurrent(run) else { return }
+        do throws(PeerFailure) {
+            let node = try LocalPeers.shared.node(for: peer)
+            let browse = node.browse(service, queue: queue) { [weak self] in self?.handle($0, run) }
+            let unwanted = state.withLock { state -> PeerBrowse? in
+                guard state.isRunning, state.run == run else { return browse }
+                state.browse = browse
+                return nil
+            }
+            unwanted?.stop()
+        } catch {
+            failed(error, run)
+        }
+    }
+
+    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.isRunning && $0.run == run } }
+
+    private func handle(_ event: BrowserEvent, _ run: Int) {
+        guard isCurrent(run) else { return }
+        switch event {
+        case .started: break
+        case .failed(let failure): failed(failure, run)
+        case .found(let peer, let info):
+            guard state.withLock({ $0.found.found(peer) }), let (browser, delegate) = faces.pair else { return }
+            delegate.browser(browser, foundPeer: MCPeerID(peer), withDiscoveryInfo: info.isEmpty ? nil : info)
+        case .lost(let peer):
+            guard state.withLock({ $0.found.lost(peer) }), let (browser, delegate) = faces.pair else { return }
+            delegate.browser(browser, lostPeer: MCPeerID(peer))
+        }
+    }
+
+    private func failed(_ failure: PeerFailure, _ run: Int) {
+        guard isCurrent(run) else { return }
+        stop()
+        guard let (browser, delegate) = faces.pair else { return }
+        delegate.browser(browser, didNotStartBrowsingForPeers: MCError(failure))
+    }
+}
+
+/// The peers that a browser found. One entry per number: while a peer is present, another one that claims its number is ignored.
+struct FoundPeers: Sendable {
+    private var present: [UInt64: PeerIdentity] = [:]
+    /// Peers that were found and lost, oldest first, so that they can still be invited.
+    private var gone: [PeerIdentity] = []
+    private static let memory = 256
+
+    /// Records a peer. Returns whether to report it.
+    mutating func found(_ peer: PeerIdentity) -> Bool {
+        guard present[peer.id].map({ $0 == peer }) ?? true else { return false }
+        present[peer.id] = peer
+        return true
+    }
+
+    /// Removes a peer. Returns whether to report it.
+    mutating func lost(_ peer: PeerIdentity) -> Bool {
+        guard present[peer.id] == peer else { return false }
+        present[peer.id] = nil
+        remember(peer)
+        return true
+    }
+
+    /// Ends browsing: all peers will be found again.
+    mutating func end() {
+        for peer in present.values { remember(peer) }
+        present = [:]
+    }
+
+    /// The last peer that was found with this number.
+    func last(_ id: UInt64) -> PeerIdentity? { present[id] ?? gone.last { $0.id == id } }
+
+    private mutating func remember(_ peer: PeerIdentity) {
+        gone.removeAll { $0.id == peer.id }
+        gone.append(peer)
+        if gone.count > Self.memory { gone.removeFirst() }
+    }
+}

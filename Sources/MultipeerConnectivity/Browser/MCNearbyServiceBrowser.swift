@@ -1,0 +1,65 @@
+internal import CausewayPeers
+public import Foundation
+
+/// Finds peers that advertise a service on the local network, and invites them.
+///
+/// The methods may be called on any thread, in any state, and repeatedly. Browsing stops when the object is released.
+///
+/// Counterpart: `MCNearbyServiceBrowser`, macOS 10.10, iOS 7.
+@preconcurrency open class MCNearbyServiceBrowser: NSObject {
+    let core: BrowserCore
+    private let peer: MCPeerID
+    private let type: String
+
+    /// Creates a browser.
+    ///
+    /// - Parameters:
+    ///   - myPeerID: The local peer. It is not found itself.
+    ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens (RFC 6335 §5.1), such as `abc-chat`.
+    /// - Precondition: The service type is valid.
+    public init(peer myPeerID: MCPeerID, serviceType: String) {
+        if let problem = ServiceType.problem(with: serviceType) {
+            preconditionFailure("MCNearbyServiceBrowser: \(problem)")
+        }
+        (peer, type) = (myPeerID, serviceType)
+        core = BrowserCore(peer: myPeerID.peer, service: serviceType.lowercased())
+        super.init()
+        core.attach(self)
+    }
+
+    deinit { core.stop() }
+
+    /// The receiver of all events. Not retained.
+    open var delegate: (any MCNearbyServiceBrowserDelegate)? {
+        get { core.delegate }
+        set { core.delegate = newValue }
+    }
+
+    /// The local peer.
+    open var myPeerID: MCPeerID { peer }
+    /// The service type, as it was given.
+    open var serviceType: String { type }
+
+    /// Starts browsing. Without effect if the browser runs already. After a stop, peers are found again.
+    open func startBrowsingForPeers() { core.start() }
+
+    /// Stops browsing. No further event arrives after the call. Found peers can still be invited.
+    open func stopBrowsingForPeers() { core.stop() }
+
+    /// Invites a peer to a session. The session reports the result as states of the peer: `connected`, or `notConnected` if the peer
+    /// declines, does not answer in time, or cannot be reached.
+    ///
+    /// - Parameters:
+    ///   - peerID: A peer that this browser found.
+    ///   - session: A session of the local peer.
+    ///   - context: Bytes for the invited peer, at most 64 KiB. They are encrypted.
+    ///   - timeout: Seconds until the answer; 30 for values that are not positive.
+    open func invitePeer(
+        _ peerID: MCPeerID, to session: MCSession, withContext context: Data?, timeout: TimeInterval
+    ) {
+        let isFinite = timeout.isFinite && timeout > 0
+        let seconds = isFinite ? min(timeout, BrowserCore.maximumTimeout) : BrowserCore.defaultTimeout
+        session.core.invite(
+            core.identity(of: peerID.peer), service: core.service, context: context, timeout: .seconds(seconds))
+    }
+}

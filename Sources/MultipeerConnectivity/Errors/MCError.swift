@@ -1,0 +1,106 @@
+public import Foundation
+
+/// The domain of ``MCError``.
+///
+/// Counterpart: macOS 10.10, iOS 7.
+public let MCErrorDomain = "MCErrorDomain"
+
+/// An error of this module. Every error that a method throws or a delegate receives is of this type.
+///
+/// Counterpart: `MCError`, macOS 10.10, iOS 7.
+public struct MCError: CustomNSError, LocalizedError, Hashable, Sendable {
+    /// The error as Foundation's class, which also holds the user info.
+    private let contents: NSError
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - userInfo: Values with the keys of `NSError`, such as `NSLocalizedDescriptionKey`.
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+        contents = NSError(domain: MCErrorDomain, code: code.rawValue, userInfo: userInfo)
+    }
+
+    /// The domain of all errors of this type.
+    public static var errorDomain: String { MCErrorDomain }
+    /// The kind of error.
+    public var code: Code { Code(rawValue: contents.code) ?? .unknown }
+    /// The values with the keys of `NSError`.
+    public var userInfo: [String: Any] { contents.userInfo }
+    /// The number of ``code-swift.property``.
+    public var errorCode: Int { contents.code }
+    /// The same as ``userInfo``.
+    public var errorUserInfo: [String: Any] { contents.userInfo }
+    /// The reason, in one line.
+    public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
+    /// The reason, in one line.
+    public var localizedDescription: String { errorDescription ?? code.text }
+
+    /// Whether the code and the user info are equal.
+    public static func == (lhs: MCError, rhs: MCError) -> Bool { lhs.contents.isEqual(rhs.contents) }
+    /// Whether the code or the user info differ.
+    public static func != (lhs: MCError, rhs: MCError) -> Bool { !(lhs == rhs) }
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(contents.code) }
+    /// A hash of the code.
+    public var hashValue: Int {
+        var hasher = Hasher()
+        hash(into: &hasher)
+        return hasher.finalize()
+    }
+}
+
+extension MCError {
+    /// The kind of an ``MCError``.
+    ///
+    /// Counterpart: `MCError.Code`, macOS 10.10, iOS 7.
+    public enum Code: Int, Sendable {
+        /// An error without a more specific code.
+        case unknown = 0
+        /// The peer is not connected.
+        case notConnected = 1
+        /// An argument is invalid.
+        case invalidParameter = 2
+        /// The operation is not supported, for example a URL with another scheme than `file`, `http` or `https`.
+        case unsupported = 3
+        /// The peer did not answer in time.
+        case timedOut = 4
+        /// The program or the peer cancelled the operation.
+        case cancelled = 5
+        /// The operation is not possible at present, for example because too much data waits for the peer.
+        case unavailable = 6
+
+        /// Whether an error has this code. For patterns: `catch MCError.notConnected`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? MCError)?.code == code }
+    }
+
+    /// An error without a more specific code.
+    public static var unknown: Code { .unknown }
+    /// The peer is not connected.
+    public static var notConnected: Code { .notConnected }
+    /// An argument is invalid.
+    public static var invalidParameter: Code { .invalidParameter }
+    /// The operation is not supported.
+    public static var unsupported: Code { .unsupported }
+    /// The peer did not answer in time.
+    public static var timedOut: Code { .timedOut }
+    /// The program or the peer cancelled the operation.
+    public static var cancelled: Code { .cancelled }
+    /// The operation is not possible at present.
+    public static var unavailable: Code { .unavailable }
+}
+
+extension MCError.Code {
+    /// A description in one line.
+    var text: String {
+        switch self {
+        case .unknown: "The operation failed."
+        case .notConnected: "The peer is not connected."
+        case .invalidParameter: "An argument is invalid."
+        case .unsupported: "The operation is not supported."
+        case .timedOut: "The peer did not answer in time."
+        case .cancelled: "The operation was cancelled."
+        case .unavailable: "The operation is not possible at present."
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import Causeway
+internal import CausewayPeers
+internal import CausewaySystem
+internal import Dispatch
+public import Foundation
+
+/// Lets the user choose peers in the terminal and invites them.
+///
+/// On Linux there are no view controllers: ``present(animated:completion:)`` shows the list on the controlling terminal. The arrow keys
+/// select a peer, Enter invites it, `d` is Done, and `q` or Escape is Cancel. The main queue must run, as in every program with a user
+/// interface.
+///
+/// Counterpart: `MCBrowserViewController`, macOS 10.10, iOS 7. There it is a view controller.
+@preconcurrency @MainActor open class MCBrowserViewController: NSObject {
+    /// The receiver of all events. Not retained.
+    open weak var delegate: (any MCBrowserViewControllerDelegate)?
+    /// The minimum number of peers in the session for Done, with the local one: 2 to 8.
+    open var minimumNumberOfPeers: Int {
+        get { list.minimum }
+        set {
+            list.minimum = Self.clamped(newValue)
+            draw()
+        }
+    }
+    /// The maximum number of peers in the session, with the local one: 2 to 8. No peer is invited beyond it.
+    open var maximumNumberOfPeers: Int {
+        get { list.maximum }
+        set {
+            list.maximum = Self.clamped(newValue)
+            draw()
+        }
+    }
+
+    private let usedBrowser: MCNearbyServiceBrowser
+    private let usedSession: MCSession
+    private nonisolated let core: SessionCore
+    private var list: PickerList
+    private var screen: PickerScreen?
+    private var observer: Int?
+    /// Makes the terminal. Tests replace it.
+    var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
+
+    /// Seconds until an invited peer must have answered.
+    private static let invitationTimeout: TimeInterval = 30
+
+    /// Creates a picker with its own browser for the service type.
+    public convenience init(serviceType: String, session: MCSession) {
+        self.init(
+            browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType), session: session)
+    }
+
+    /// Creates a picker. It becomes the delegate of the browser unless that has one, which must then pass the browser's events on.
+    public init(browser: MCNearbyServiceBrowser, session: MCSession) {
+        (usedBrowser, usedSession, core) = (browser, session, session.core)
+        list = PickerList(title: "Peers for \(browser.serviceType)")
+        super.init()
+        if browser.delegate == nil { browser.delegate = self }
+    }
+
+    deinit {
+        if let observer { core.removeObserver(observer) }
+        screen?.end()
+    }
+
+    private static func clamped(_ count: Int) -> Int {
+        min(max(count, kMCSessionMinimumNumberOfPeers), kMCSessionMaximumNumberOfPeers)
+    }
+
+    /// The browser that finds the peers.
+    open var browser: MCNearbyServiceBrowser? { usedBrowser }
+    /// The session to which peers are invited.
+    open var session: MCSession { usedSession }
+
+    // MARK: Presentation
+
+    /// Shows the list on the terminal and starts to browse. If there is no terminal, the delegate receives a cancellation.
+    ///
+    /// An addition of Causeway: on Apple platforms another view controller presents this one.
+    ///
+    /// - Parameters:
+    ///   - flag: Has no effect.
+    ///   - completion: Called on the main thread when the list is shown.
+    open func present(animated flag: Bool = true, completion: (() -> Void)? = nil) {
+        guard screen == nil else { return }
+        guard let terminal = openTerminal() else {
+            DispatchQueue.main.async { MainActor.assumeIsolated { self.perform(.cancel) } }
+            return
+        }
+        let screen = PickerScreen(terminal)
+        self.screen = screen
+        observer = core.observe { [weak self] peer, state in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.update { $0.changed(peer, to: state) } } }
+        }
+        for peer in usedSession.connectedPeers { list.changed(peer.peer, to: .connected) }
+        screen.begin { [weak self] key in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.press(key) } }
+        }
+        draw()
+        usedBrowser.startBrowsingForPeers()
+        completion?()
+    }
+
+    /// Stops browsing and restores the terminal.
+    ///
+    /// - Parameters:
+    ///   - flag: Has no effect.
+    ///   - completion: Called on the main thread afterwards.
+    open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
+        end()
+        guard let completion else { return }
+        let body = Unchecked(completion)
+        DispatchQueue.main.async { MainActor.assumeIsolated { body.value() } }
+    }
+
+    private func end() {
+        usedBrowser.stopBrowsingForPeers()
+        observer.take().map { core.removeObserver($0) }
+        screen.take()?.end()
+    }
+
+    private func update(_ change: (inout PickerList) -> Void) {
+        change(&list)
+        draw()
+    }
+
+    private func draw() {
+        guard let screen else { return }
+        screen.draw(list.lines(height: screen.height))
+    }
+
+    private func press(_ key: PickerKey) {
+        guard screen != nil else { return }
+        if key == .interrupt {
+            end()
+            _ = raise(SIGINT)
+            return
+        }
+        let action = list.press(key)
+        draw()
+        action.map { perform($0) }
+    }
+
+    private func perform(_ action: PickerList.Action) {
+        switch action {
+        case .invite(let peer):
+            usedBrowser.invitePeer(
+                MCPeerID(peer), to: usedSession, withContext: nil, timeout: Self.invitationTimeout)
+        case .finish:
+            guard let delegate else { return end() }
+            delegate.browserViewControllerDidFinish(self)
+        case .cancel:
+            guard let delegate else { return end() }
+            delegate.browserViewControllerWasCancelled(self)
+        }
+    }
+}
+
+extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
+    /// Adds a peer to the list, if the delegate agrees.
+    nonisolated public func browser(
+        _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?
+    ) {
+        let peer = peerID.peer
+        DispatchQueue.main.async {
+            MainActor.assumeIsolated {
+                let isListed =
+                    self.delegate?.browserViewController(
+                        self, shouldPresentNearbyPeer: MCPeerID(peer), withDiscoveryInfo: info) ?? true
+                if isListed { self.update { $0.found(peer) } }
+            }
+        }
+    }
+
+    /// Removes a peer from the list, unless it takes part in the session.
+    nonisolated public func browser(_ browser: MCNearbyServiceBrowser, lostPeer peerID: MCPeerID) {
+        let peer = peerID.peer
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.update { $0.lost(peer) } } }
+    }
+
+    /// Browsing is not possible: reported as a cancellation.
+    nonisolated public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {
+        DispatchQueue.main.async { MainActor.assumeIsolated { self.perform(.cancel) } }
+    }
+}

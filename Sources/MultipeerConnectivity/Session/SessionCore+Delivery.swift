@@ -1,0 +1,57 @@
+internal import Causeway
+internal import CausewayPeers
+internal import Foundation
+
+extension SessionCore {
+    /// Passes an event that is not a change of state to the delegate. Called on the queue.
+    func deliver(_ event: GroupEvent) {
+        switch event {
+        case .certificate(let peer, let certificates, let question): judge(peer, certificates, question)
+        case .message(let peer, let data, let receipt):
+            guard let (session, delegate) = connectedFaces(peer) else { return }
+            delegate.session(session, didReceive: data, fromPeer: object(peer))
+            // The bytes count as waiting until the delegate has returned.
+            withExtendedLifetime(receipt) {}
+        case .stream(let peer, let name, let stream):
+            guard let (session, delegate) = connectedFaces(peer) else { return stream.reset() }
+            let input = PeerStreams.input(stream)
+            delegate.session(session, didReceive: input, withName: name, fromPeer: object(peer))
+        case .fileStarted(let peer, let name, let progress):
+            guard let (session, delegate) = connectedFaces(peer) else { return progress.cancel() }
+            delegate.session(
+                session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
+        case .fileFinished(let peer, let name, let result): finished(peer, name, result)
+        // The interface has no means to compare codes, so the question of a peer stays without an answer.
+        case .connecting, .connected, .notConnected, .suspended, .resumed, .verification: break
+        }
+    }
+
+    /// The session and its delegate, if the peer is connected. Nothing of a peer is reported before and after.
+    private func connectedFaces(_ peer: PeerIdentity) -> (owner: MCSession, delegate: any MCSessionDelegate)? {
+        guard (try? connection(to: peer)) != nil else { return nil }
+        return faces.pair
+    }
+
+    private func finished(_ peer: PeerIdentity, _ name: String, _ result: Result<ReceivedFile, PeerFailure>) {
+        guard let (session, delegate) = connectedFaces(peer) else { return }
+        let (url, error): (URL?, MCError?) =
+            switch result {
+            case .success(let file): (file.url, nil)
+            case .failure(let failure): (nil, MCError(failure))
+            }
+        delegate.session(
+            session, didFinishReceivingResourceWithName: name, fromPeer: object(peer), at: url, withError: error)
+        // The file is deleted with the last reference to it.
+        withExtendedLifetime(result) {}
+    }
+
+    /// Without a delegate, peers are accepted, as by a delegate without the method. A malformed certificate is rejected.
+    private func judge(_ peer: PeerIdentity, _ certificates: [Data], _ question: CertificateQuestion) {
+        guard let (session, delegate) = faces.pair else { return question.answer(true) }
+        let decoded = certificates.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+        guard decoded.count == certificates.count else { return question.answer(false) }
+        delegate.session(
+            session, didReceiveCertificate: decoded.isEmpty ? nil : decoded, fromPeer: object(peer)
+        ) { question.answer($0) }
+    }
+}

@@ -1,0 +1,160 @@
+internal import Causeway
+internal import CausewayPeers
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// The running part of an ``MCSession``.
+///
+/// A session has one life from its first use to `disconnect()`, and a group of the engine for each life. Events of an earlier life are
+/// dropped, so that no event follows a disconnect.
+final class SessionCore: Sendable {
+    /// Called on the queue at each change of state, before the delegate.
+    typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
+
+    private struct State: Sendable {
+        var life = 0
+        var engine: (any SessionEngine)?
+        var roster = SessionRoster()
+        var observers: [Int: Observer] = [:]
+        var observerCount = 0
+    }
+
+    let peer: PeerIdentity
+    let queue = DispatchQueue(label: "causeway.multipeer.session", target: .global())
+    let faces = WeakDelegate<MCSession, any MCSessionDelegate>()
+    private let make: SessionEngineMaker
+    private let state = LockedValue(State())
+
+    convenience init(peer: PeerIdentity, _ settings: PeerGroup.Settings) {
+        self.init(peer: peer) { peer, queue, handler throws(PeerFailure) in
+            PeerGroup(try LocalPeers.shared.node(for: peer), settings, queue: queue, handler)
+        }
+    }
+
+    init(peer: PeerIdentity, make: @escaping SessionEngineMaker) {
+        self.peer = peer
+        self.make = make
+    }
+
+    func attach(_ session: MCSession) { faces.attach(session) }
+
+    var delegate: (any MCSessionDelegate)? {
+        get { faces.delegate }
+        set { faces.delegate = newValue }
+    }
+
+    // MARK: Peers
+
+    var connectedPeers: [MCPeerID] { state.withLock { $0.roster.connected }.map(\.value) }
+
+    /// The engine and the peer, if it is connected.
+    ///
+    /// - Throws: ``MCError`` with `notConnected`.
+    func connection(to peer: PeerIdentity) throws(MCError) -> (engine: any SessionEngine, peer: PeerIdentity) {
+        let found = state.withLock { state -> (any SessionEngine, PeerIdentity)? in
+            guard let engine = state.engine, let peer = state.roster.connected(peer.id) else { return nil }
+            return (engine, peer)
+        }
+        guard let found else { throw MCError(.notConnected, "'\(peer.name)' is not connected") }
+        return found
+    }
+
+    func object(_ peer: PeerIdentity) -> MCPeerID { state.withLock { $0.roster.object(peer) }.value }
+
+    func isPresent(_ peer: PeerIdentity) -> Bool { state.withLock { $0.roster.isPresent(peer.id) } }
+
+    /// Adds an observer of states. Returns its number.
+    func observe(_ observer: @escaping Observer) -> Int {
+        state.withLock { state in
+            state.observerCount += 1
+            state.observers[state.observerCount] = observer
+            return state.observerCount
+        }
+    }
+
+    func removeObserver(_ number: Int) { state.withLock { _ = $0.observers.removeValue(forKey: number) } }
+
+    // MARK: Life
+
+    /// Runs a body on the queue with the engine, which is made if necessary. If the session was left meanwhile or the engine cannot be
+    /// made, calls `otherwise` instead.
+    func withEngine(
+        _ body: @escaping @Sendable (any SessionEngine) -> Void, otherwise: @escaping @Sendable (PeerFailure) -> Void
+    ) {
+        let life = state.withLock { $0.life }
+        queue.async {
+            do throws(PeerFailure) { body(try self.engine(life)) } catch { otherwise(error) }
+        }
+    }
+
+    /// The engine of a life. Called on the queue only, so that one is made.
+    private func engine(_ life: Int) throws(PeerFailure) -> any SessionEngine {
+        let (isCurrent, known) = state.withLock { ($0.life == life, $0.engine) }
+        guard isCurrent else { throw PeerFailure(.cancelled) }
+        if let known { return known }
+        let made = try make(peer, queue) { [weak self] in self?.handle($0, life) }
+        let isKept = state.withLock { state in
+            guard state.life == life else { return false }
+            state.engine = made
+            return true
+        }
+        guard isKept else {
+            made.leave()
+            throw PeerFailure(.cancelled)
+        }
+        return made
+    }
+
+    /// Ends the current life.
+    func leave(reporting: Bool) {
+        let (engine, peers) = state.withLock { state in
+            state.life += 1
+            return (state.engine.take(), state.roster.removeAll())
+        }
+        engine?.leave()
+        guard reporting else { return }
+        for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } }
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: GroupEvent, _ life: Int) {
+        switch event {
+        case .connecting(let peer): change(peer, life) { $0.connecting(peer) }
+        case .connected(let peer): change(peer, life) { $0.connected(peer) }
+        case .notConnected(let peer, _):
+            change(peer, life) { roster in
+                roster.lost(peer)
+                return [.notConnected]
+            }
+        case .suspended, .resumed: break
+        default: if state.withLock({ $0.life == life }) { deliver(event) }
+        }
+    }
+
+    private func change(
+        _ peer: PeerIdentity, _ life: Int, _ body: (inout SessionRoster) -> [MCSessionState]
+    ) {
+        let (object, states) = state.withLock { state -> (Unchecked<MCPeerID>, [MCSessionState]) in
+            guard state.life == life else { return (state.roster.object(peer), []) }
+            let before = state.roster.isPresent(peer.id) ? state.roster.object(peer) : nil
+            let states = body(&state.roster)
+            return (before ?? state.roster.object(peer), states)
+        }
+        tell(object.value, states)
+    }
+
+    /// Reports states on the queue.
+    private func tell(_ peer: MCPeerID, _ states: [MCSessionState]) {
+        let observers = state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+        for state in states {
+            for observer in observers { observer(peer.peer, state) }
+            guard let (session, delegate) = faces.pair else { continue }
+            delegate.session(session, peer: peer, didChange: state)
+        }
+    }
+
+    /// Reports that an invitation cannot be sent.
+    func failed(_ peer: PeerIdentity) { tell(object(peer), [.notConnected]) }
+}

@@ -1,0 +1,92 @@
+internal import Causeway
+internal import CausewaySystem
+internal import CausewayTypes
+internal import Dispatch
+
+/// A terminal that shows text and delivers typed bytes. Tests have a double.
+protocol Terminal: Sendable {
+    /// Number of columns and lines.
+    var size: (columns: Int, lines: Int) { get }
+    func write(_ text: PrintableText)
+    /// Delivers typed bytes until ``endReading()``, on any thread, one call at a time.
+    ///
+    /// - Parameter isRaw: Whether each key is delivered at once and not shown. Otherwise lines are delivered.
+    func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void)
+    /// Restores the mode of the terminal.
+    func endReading()
+}
+
+/// The controlling terminal of the process. It is separate from standard input and output, so both may be redirected.
+final class TerminalDevice: Terminal {
+    private struct State: Sendable {
+        var source: Unchecked<any DispatchSourceRead>?
+        var savedMode: termios?
+    }
+
+    private let descriptor: CInt
+    private let state = LockedValue(State())
+    private let queue = DispatchQueue(label: "causeway.multipeer.terminal", target: .global())
+
+    /// Returns `nil` if the process has no terminal, or runs in the background of one: it could not read the answer.
+    init?() {
+        let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        guard tcgetpgrp(descriptor) == getpgrp() else {
+            _ = close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        endReading()
+        _ = close(descriptor)
+    }
+
+    var size: (columns: Int, lines: Int) {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Text that does not fit into the buffer of the terminal is dropped, so that a stopped terminal blocks no thread.
+    func write(_ text: PrintableText) {
+        var bytes = Array(text.text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { CausewaySystem.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
+        endReading()
+        if isRaw { setRaw() }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [descriptor] in
+            var buffer = [UInt8](repeating: 0, count: 1_024)
+            let count = read(descriptor, &buffer, buffer.count)
+            if count > 0 { handler(Array(buffer.prefix(count))) }
+        }
+        let held = Unchecked(source as any DispatchSourceRead)
+        state.withLock { $0.source = held }
+        source.resume()
+    }
+
+    func endReading() {
+        let (source, mode) = state.withLock { state in (state.source.take(), state.savedMode.take()) }
+        source?.value.cancel()
+        guard var mode else { return }
+        _ = tcsetattr(descriptor, TCSADRAIN, &mode)
+    }
+
+    /// Signals from keys are off too: Ctrl-C would end the process with the terminal in this mode.
+    private func setRaw() {
+        var mode = termios()
+        guard tcgetattr(descriptor, &mode) == 0 else { return }
+        let saved = mode
+        state.withLock { $0.savedMode = saved }
+        mode.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
+        _ = tcsetattr(descriptor, TCSADRAIN, &mode)
+    }
+}

@@ -1,0 +1,105 @@
+internal import CausewaySystem
+internal import CausewayTypes
+internal import Dispatch
+
+/// Asks questions on the terminal, one after another, each with a time limit.
+final class TerminalQuestions: Sendable {
+    /// A question that waits for its turn or its answer.
+    final class Question: Sendable {
+        fileprivate let text: PrintableText
+        fileprivate let willAsk: @Sendable () -> Void
+        private let reply: LockedValue<(@Sendable (Bool) -> Void)?>
+
+        fileprivate init(
+            _ text: PrintableText, _ willAsk: @escaping @Sendable () -> Void,
+            _ reply: @escaping @Sendable (Bool) -> Void
+        ) {
+            (self.text, self.willAsk) = (text, willAsk)
+            self.reply = LockedValue(reply)
+        }
+
+        fileprivate func answer(_ isYes: Bool) { reply.withLock { $0.take() }?(isYes) }
+        fileprivate var isOpen: Bool { reply.withLock { $0 != nil } }
+    }
+
+    private struct State: Sendable {
+        var waiting: [Question] = []
+        var current: Question?
+        var terminal: (any Terminal)?
+    }
+
+    static let shared = TerminalQuestions { TerminalDevice() }
+    /// Maximum number of questions that wait. A flood of invitations cannot fill the screen.
+    private static let maximumWaiting = 16
+
+    private let openTerminal: @Sendable () -> (any Terminal)?
+    private let state = LockedValue(State())
+    private let queue = DispatchQueue(label: "causeway.multipeer.questions", target: .global())
+
+    init(openTerminal: @escaping @Sendable () -> (any Terminal)?) { self.openTerminal = openTerminal }
+
+    /// Asks a question that is answered with yes or no.
+    ///
+    /// - Parameters:
+    ///   - seconds: Time limit from this call; then the answer is no.
+    ///   - willAsk: Called before the question appears, unless it never does.
+    ///   - reply: Called once, on any thread. The answer is no if there is no terminal.
+    @discardableResult
+    func ask(
+        _ text: PrintableText, within seconds: Int, willAsk: @escaping @Sendable () -> Void = {},
+        _ reply: @escaping @Sendable (Bool) -> Void
+    ) -> Question {
+        let question = Question(text, willAsk, reply)
+        let fits = state.withLock { state in
+            guard state.waiting.count < Self.maximumWaiting else { return false }
+            state.waiting.append(question)
+            return true
+        }
+        guard fits else {
+            question.answer(false)
+            return question
+        }
+        queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak question] in question.map { self.withdraw($0) } }
+        queue.async { self.next() }
+        return question
+    }
+
+    /// Answers a question with no, if it is still open.
+    func withdraw(_ question: Question) { queue.async { self.end(question, false) } }
+
+    private func next() {
+        let question = state.withLock { state -> Question? in
+            guard state.current == nil else { return nil }
+            state.waiting.removeAll { !$0.isOpen }
+            guard !state.waiting.isEmpty else { return nil }
+            state.current = state.waiting.removeFirst()
+            return state.current
+        }
+        guard let question else { return }
+        guard let terminal = openTerminal() else { return end(question, false) }
+        state.withLock { $0.terminal = terminal }
+        question.willAsk()
+        terminal.write(question.text + " [y/N] ")
+        terminal.beginReading(isRaw: false) { [queue] line in
+            queue.async { self.end(question, Self.isYes(line)) }
+        }
+    }
+
+    private func end(_ question: Question, _ isYes: Bool) {
+        let (isCurrent, terminal) = state.withLock { state -> (Bool, (any Terminal)?) in
+            state.waiting.removeAll { $0 === question }
+            guard state.current === question else { return (false, nil) }
+            state.current = nil
+            return (true, state.terminal.take())
+        }
+        terminal?.endReading()
+        question.answer(isYes)
+        if isCurrent { next() }
+    }
+
+    /// Whether a line is `y` or `yes`, in any case.
+    static func isYes(_ line: [UInt8]) -> Bool {
+        let word = String(decoding: line, as: UTF8.self).filter { !$0.isWhitespace }.lowercased()
+        return word == "y" || word == "yes"
+    }
+}

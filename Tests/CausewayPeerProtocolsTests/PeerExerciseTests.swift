@@ -1,0 +1,17 @@
+import CausewayExercises
+import CausewayTestKit
+import Testing
+
+@Suite("Arbitrary bytes for peers")
+struct PeerExerciseTests {
+    @Test("Frames, records and whole meshes accept arbitrary bytes", arguments: 0..<4)
+    func arbitraryBytes(part: Int) {
+        for seed in 0..<40 {
+            var random = SplitMix64(seed: UInt64(seed * 4 + part))
+            let bytes = random.bytes(random.integer(in: 0...400))
+            Exercise.peerFrames(bytes)
+            Exercise.peerRecord(bytes)
+            Exercise.peerMesh(bytes)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import CausewayTestKit
+import DequeModule
+import Testing
+
+@testable import CausewayPeerProtocols
+
+@Suite("Machines of CWP/1")
+struct PeerMachineTests {
+    private func key(_ id: UInt64) -> PeerKey { PeerKey(id: id, high: id, low: 0) }
+
+    // Codec
+
+    @Test("HELLO, members and connection data are decoded as they were encoded")
+    func bodies() throws {
+        var hello = Hello(
+            peer: PeerInfo(key: PeerKey(id: 9, publicKey: [4, 5]), name: "Ann", publicKey: [4, 5], agent: "a"),
+            handle: .none)
+        hello.target = Hello.Target(
+            handle: SessionHandle(high: 1, low: 2), received: 7, token: [UInt8](repeating: 1, count: 16))
+        hello.port = 99
+        hello.addresses = [[1, 2, 3, 4]]
+        hello.proof = [1]
+        #expect(try Hello(hello.frame.payload) == hello)
+        let endpoints = [PeerEndpoint(address: [1, 2, 3, 4], port: 5)].compactMap { $0 }
+        let entry = RosterEntry(key: key(3), name: "B", handle: SessionHandle(high: 4, low: 5), endpoints: endpoints)
+        #expect(try RosterEntry.roster(RosterEntry.rosterFrame([entry, entry], epoch: 1).payload) == [entry, entry])
+        let data = ConnectionData(entry: entry, token: [UInt8](repeating: 2, count: 16))
+        #expect(try ConnectionData(data.bytes) == data)
+    }
+
+    @Test("A context of 64 KiB takes two fields; more is refused")
+    func context() throws {
+        let context = [UInt8](repeating: 3, count: 64 << 10)
+        let frame = PeerBodies.invite(context, timeout: .seconds(4))
+        #expect(try PeerBodies.context(frame.payload) == context)
+        #expect(try PeerBodies.timeout(frame.payload) == .seconds(4))
+        #expect(try PeerBodies.context(PeerBodies.invite(nil, timeout: .zero).payload) == nil)
+        #expect(throws: PeerFields.Malformed.self) {
+            try PeerBodies.context(
+                PeerFields().with(1, [UInt8](repeating: 0, count: 40_000)).with(1, [UInt8](repeating: 0, count: 40_000))
+                    .bytes)
+        }
+    }
+
+    @Test("HMAC-SHA256 of RFC 4231 §4.2 and §4.7")
+    func authentication() {
+        let first = PeerDigest.hmac(key: [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8))
+        #expect(first.prefix(4) == [0xB0, 0x34, 0x4C, 0x61])
+        let long = PeerDigest.hmac(
+            key: [UInt8](repeating: 0xAA, count: 131),
+            Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8))
+        #expect(long.prefix(4) == [0x60, 0xE4, 0x31, 0x59])
+    }
+
+    @Test(
+        "Names of resources are reduced to their last component",
+        arguments: [
+            ("../../etc/passwd", "passwd"), ("a\\b.txt", "b.txt"), ("..", "file"), ("", "file"), ("x\u{7}y", "xy"),
+            ("dir/", "dir"),
+        ])
+    func names(given: String, expected: String) { #expect(ResourceOffer.safeName(given) == expected) }
+
+    // Discovery
+
+    @Test("One peer on two interfaces is found once and lost once; own and foreign instances are ignored")
+    func table() {
+        var table = PeerTable(own: key(1))
+        let record = PeerAdvertisement(peer: PeerInfo(key: key(2), name: "B"), info: ["a": "1"])
+        #expect(table.instanceFound("b%1", record.pairs) == [.found(record)])
+        #expect(table.instanceFound("b%2", record.pairs) == [])
+        var changed = record
+        changed.info = ["a": "2"]
+        #expect(table.instanceFound("b%2", changed.pairs) == [.updated(changed)])
+        #expect(table.instances(of: key(2)) == ["b%1", "b%2"])
+        #expect(
+            table.instanceFound("own", PeerAdvertisement(peer: PeerInfo(key: key(1), name: ""), info: [:]).pairs) == [])
+        #expect(table.instanceFound("apple", [(key: "x", value: "y")]) == [])
+        #expect(table.instanceLost("b%1") == [])
+        #expect(table.instanceLost("b%2") == [.lost(key(2))])
+        #expect(table.peers.isEmpty)
+    }
+
+    @Test("The instance name has 16 digits of the fingerprint")
+    func instanceName() {
+        let record = PeerAdvertisement(peer: PeerInfo(key: PeerKey(id: 1, high: 0, low: 0), name: ""), info: [:])
+        #expect(record.instanceName == "aaaaaaaaaaaaaaaa")
+        let other = PeerAdvertisement(peer: PeerInfo(key: PeerKey(id: 1, high: .max, low: .max), name: ""), info: [:])
+        #expect(other.instanceName == "7777777777777777")
+    }
+
+    // Queues
+
+    @Test("A busy channel does not delay the others by more than its quantum")
+    func scheduler() {
+        var scheduler = LaneScheduler<Int>()
+        var rest = [0: 100, 1: 3]
+        scheduler.activate(0)
+        scheduler.activate(1)
+        var order: [Int] = []
+        while let next = scheduler.next(size: { rest[$0] == 0 ? nil : 16_000 }) {
+            rest[next]? -= 1
+            order.append(next)
+        }
+        #expect(order.count == 103)
+        #expect(order.prefix(6).count { $0 == 1 } == 3)
+    }
+
+    @Test("The log sends again exactly what the peer has not received")
+    func log() {
+        var log = NumberedLog()
+        for number in 0..<5 as Range<UInt16> { log.append(PeerFrame(.data, channel: number)) }
+        let acknowledged = [log.acknowledge(2), log.acknowledge(6)]
+        #expect(acknowledged == [true, false])
+        let resumed = [log.resume(from: 1), log.resume(from: 3)]
+        #expect(resumed == [false, true])
+        var again: [UInt16] = []
+        while let frame = log.nextReplay() { again.append(frame.channel) }
+        #expect(again == [3, 4])
+        let isAcknowledged = log.acknowledge(5)
+        #expect(isAcknowledged && log.byteCount == 0)
+    }
+
+    @Test("A program that takes no messages stops its peer at 4 MiB, and starts it again")
+    func credit() {
+        let member = MemberID(SessionID(1), key(2))
+        var (sender, receiver) = (
+            MemberTraffic(member: member, isOdd: true), MemberTraffic(member: member, isOdd: false)
+        )
+        var network = TrafficPair()
+        for _ in 0..<100 {
+            #expect(sender.send([UInt8](repeating: 0, count: 100_000), reliably: true, limit: 64 << 20) == .queued)
+        }
+        network.exchange(&sender, &receiver)
+        let received = network.messageBytes
+        #expect((3 << 20)...(5 << 20) ~= received)
+        for _ in 0..<20 {
+            receiver.queue.consumed(network.takeMessageBytes(), at: network.now)
+            network.exchange(&sender, &receiver)
+        }
+        #expect(network.total == 10_000_000)
+    }
+
+    // Link
+
+    @Test("A silent peer: PING after 2 s, suspect at 6 s, lost at 8 s")
+    func keepalive() {
+        var keepalive = Keepalive(at: .zero)
+        var alarms: [String] = []
+        for tenth in 0...100 {
+            let now = Duration.milliseconds(tenth * 100)
+            while let alarm = keepalive.advance(to: now) { alarms.append("\(alarm) \(tenth)") }
+        }
+        #expect(alarms == ["ping 20", "ping 40", "suspect 60", "lost 80"])
+    }
+
+    // Invitations
+
+    @Test("The smaller peer's invitation is asked; the other one is parked, and takes over if the first fails")
+    func parking() {
+        var machine = InvitationMachine()
+        let pending = InvitationMachine.Pending(
+            link: LinkID(1), peer: PeerInfo(key: key(2), name: ""), context: nil, address: nil, isParked: true)
+        #expect(machine.arrived(pending, limit: 16, limitPerAddress: 3) == .park)
+        #expect(machine.asked(from: key(2)) == nil)
+        let unparked = machine.unpark(from: key(2))
+        #expect(unparked?.invitation.link == LinkID(1))
+        #expect(machine.asked(from: key(2)) != nil)
+        #expect(machine.arrived(pending, limit: 16, limitPerAddress: 3) == .refuse(.duplicate))
+        let removed = machine.removed(LinkID(1))
+        #expect(removed != nil && machine.count == 0)
+    }
+}
+
+/// Carries frames between two sides of a member without a link.
+private struct TrafficPair {
+    private(set) var now: Duration = .zero
+    private(set) var messageBytes = 0
+    private(set) var total = 0
+
+    mutating func takeMessageBytes() -> Int {
+        defer { messageBytes = 0 }
+        return messageBytes
+    }
+
+    mutating func exchange(_ one: inout MemberTraffic, _ other: inout MemberTraffic) {
+        for _ in 0..<100 {
+            now += .milliseconds(60)
+            move(&one, &other)
+            move(&other, &one)
+        }
+    }
+
+    private mutating func move(_ from: inout MemberTraffic, _ to: inout MemberTraffic) {
+        var actions: Deque<PeerAction> = []
+        while let frame = from.nextFrame(at: now, &actions) { _ = try? to.received(frame, at: now, &actions) }
+        for action in actions {
+            guard case .message(_, let bytes, _) = action else { continue }
+            messageBytes += bytes.count
+            total += bytes.count
+        }
+    }
+}

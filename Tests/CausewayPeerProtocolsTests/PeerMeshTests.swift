@@ -1,0 +1,153 @@
+import CausewayPeerProtocols
+import CausewayTestKit
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+@Suite("Peer mesh")
+struct PeerMeshTests {
+    @Test("Two peers connect, exchange messages in order, and leave")
+    func twoPeers() {
+        let network = PeerNetwork(2, seed: 1)
+        let (one, two) = (network.peers[0], network.peers[1])
+        network.invite(0, 1)
+        #expect(network.run(.seconds(1)) { one.connected == [two.key] && two.connected == [one.key] })
+        for number in 0..<200 {
+            let result = network.call(0) {
+                $0.mesh.send([UInt8(number)], to: $0.member(two), reliably: true, at: network.now)
+            }
+            #expect(result == .queued)
+        }
+        let long = [UInt8](repeating: 9, count: 5 << 20)
+        _ = network.call(1) { $0.mesh.send(long, to: $0.member(one), reliably: true, at: network.now) }
+        network.run(.seconds(1))
+        #expect(two.inbox[one.key] == (0..<200).map { [UInt8($0)] })
+        #expect(one.inbox[two.key] == [long])
+        network.call(0) { $0.mesh.leave($0.session, at: network.now) }
+        network.run(.seconds(2))
+        #expect(one.connected.isEmpty && two.connected.isEmpty)
+        #expect(two.history.last == "notConnected(CausewayPeerProtocols.PeerReason.left)")
+        #expect(one.mesh.linkCount == 0 && two.mesh.linkCount == 0)
+    }
+
+    @Test("Both invite 1,000 times: connected each time, one question each, no other state")
+    func bothInvite() {
+        for seed in 0..<1_000 {
+            let network = PeerNetwork(2, seed: UInt64(seed))
+            let (one, two) = (network.peers[0], network.peers[1])
+            network.invite(0, 1)
+            network.run(.milliseconds(seed % 40))
+            network.invite(1, 0)
+            network.run(.seconds(3))
+            let expected = ["connecting", "connected"]
+            guard one.history == expected, two.history == expected, one.mesh.linkCount == 1, two.mesh.linkCount == 1
+            else {
+                Issue.record("seed \(seed): \(one.history) \(two.history) \(one.mesh.linkCount) \(two.mesh.linkCount)")
+                return
+            }
+        }
+    }
+
+    @Test("Both invite, and the answer is no: each gets one refusal")
+    func bothInviteDeclined() {
+        for seed in 0..<50 {
+            let network = PeerNetwork(2, seed: UInt64(seed))
+            for peer in network.peers { peer.answersInvitations = false }
+            network.invite(0, 1)
+            network.run(.milliseconds(seed % 20))
+            network.invite(1, 0)
+            network.run(.seconds(3))
+            for peer in network.peers {
+                let declines = peer.history.filter { $0 == "notConnected(CausewayPeerProtocols.PeerReason.declined)" }
+                #expect(declines.count >= 1 && declines.count == peer.history.count, "seed \(seed)")
+                #expect(peer.mesh.linkCount == 0)
+            }
+        }
+    }
+
+    @Test("32 peers that each invite their neighbour form one mesh in 5 s")
+    func largeMesh() {
+        let network = PeerNetwork(32, seed: 7)
+        for index in 1..<32 { network.invite(index - 1, index) }
+        let isComplete = network.run(.seconds(5)) { network.peers.allSatisfy { $0.connected.count == 31 } }
+        #expect(isComplete, "\(network.peers.map(\.connected.count))")
+        network.run(.seconds(5))
+        #expect(network.peers.allSatisfy { $0.connected.count == 31 && $0.mesh.linkCount == 31 })
+        #expect(network.peers.allSatisfy { $0.connectCounts.values.allSatisfy { $0 == 1 } })
+    }
+
+    @Test("A broken link is replaced; no message is lost, doubled or out of order, and no loss is reported")
+    func resumption() {
+        for seed in 0..<40 {
+            let network = PeerNetwork(3, seed: UInt64(seed))
+            network.invite(0, 1)
+            network.invite(0, 2)
+            network.run(.seconds(2))
+            #expect(network.peers.allSatisfy { $0.connected.count == 2 })
+            for round in 0..<30 {
+                let (from, to) = (network.peers[round % 3], network.peers[(round + 1 + round % 2) % 3])
+                network.call(from.index) { peer in
+                    for _ in 0..<10 { peer.sendNumbered(to: to, padding: round * 100, at: network.now) }
+                }
+                network.run(.milliseconds(round))
+                network.breakRandomWire()
+                network.run(.milliseconds(300))
+            }
+            network.run(.seconds(5))
+            for peer in network.peers {
+                #expect(!peer.history.contains { $0.hasPrefix("notConnected") }, "seed \(seed): \(peer.history)")
+                for other in network.peers where other !== peer {
+                    #expect(peer.counters.sent[other.key] == other.counters.received[peer.key], "seed \(seed)")
+                }
+            }
+        }
+    }
+
+    @Test("A link that is down for 3 s is not noticed; a partition of 60 s is reported within 10 s")
+    func partition() {
+        let network = PeerNetwork(2, seed: 3)
+        let (one, two) = (network.peers[0], network.peers[1])
+        network.invite(0, 1)
+        network.run(.seconds(1))
+        network.parts[1] = 1
+        network.call(0) { $0.sendNumbered(to: two, padding: 10, at: network.now) }
+        network.run(.seconds(3))
+        network.parts[1] = 0
+        #expect(network.run(.seconds(1)) { two.counters.received[one.key] == 1 })
+        #expect(one.history == ["connecting", "connected"])
+        network.run(.seconds(5))
+        network.parts[1] = 1
+        #expect(network.run(.seconds(10)) { one.connected.isEmpty && two.connected.isEmpty })
+        network.run(.seconds(50))
+        network.parts[1] = 0
+        network.invite(1, 0)
+        #expect(network.run(.seconds(2)) { one.connected == [two.key] })
+    }
+
+    @Test("A killed peer is reported within 8 s")
+    func killed() {
+        let network = PeerNetwork(2, seed: 5)
+        network.invite(0, 1)
+        network.run(.seconds(1))
+        network.breakWires(.closedByPeer)
+        network.peers[1].isOff = true
+        #expect(network.run(.seconds(8)) { network.peers[0].connected.isEmpty })
+    }
+
+    @Test("Random lives keep the order of events and agree at the end", arguments: 0..<8)
+    func randomLives(part: Int) {
+        // `Scripts/peer-seeds` runs more.
+        let total = environment("CAUSEWAY_PEER_SEEDS") ?? 32
+        for seed in stride(from: part, to: total, by: 8) {
+            if environment("CAUSEWAY_PEER_TRACE") != nil { print("seed \(seed)") }
+            var scenario = PeerScenario(seed: UInt64(seed))
+            scenario.run(steps: 60)
+        }
+    }
+
+    private func environment(_ name: String) -> Int? {
+        unsafe getenv(name).flatMap { unsafe Int(String(cString: $0)) }
+    }
+}

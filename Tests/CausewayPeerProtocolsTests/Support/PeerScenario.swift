@@ -1,0 +1,101 @@
+import CausewayPeerProtocols
+import CausewayTestKit
+
+/// A random life of a few peers: invitations, messages, streams, files, broken connections, partitions, leaves. The rules of event order
+/// are checked with every event; see ``SimulatedPeer``.
+struct PeerScenario {
+    let network: PeerNetwork
+    private var random: SplitMix64
+
+    init(seed: UInt64, count: Int? = nil) {
+        var start = SplitMix64(seed: seed)
+        let size = start.integer(in: 2...5)
+        network = PeerNetwork(count ?? size, seed: seed, limit: start.integer(in: 4...8))
+        network.dialLoss = start.chance(oneIn: 2) ? 6 : 0
+        network.pieceSize = start.chance(oneIn: 2) ? 1 : 64 << 10
+        random = start
+    }
+
+    mutating func run(steps: Int) {
+        for _ in 0..<steps {
+            act()
+            network.run(.milliseconds(random.integer(in: 0...400)))
+        }
+        // The network heals; all that is pending ends.
+        network.parts = network.parts.map { _ in 0 }
+        network.dialLoss = 0
+        network.run(.seconds(60))
+        check()
+    }
+
+    private mutating func act() {
+        let count = network.peers.count
+        let one = random.integer(in: 0...count - 1)
+        let other = (one + random.integer(in: 1...max(1, count - 1))) % count
+        guard one != other else { return }
+        let (from, to) = (network.peers[one], network.peers[other])
+        switch random.integer(in: 0...15) {
+        case 0...2: network.invite(one, other)
+        case 3:
+            network.invite(one, other)
+            network.invite(other, one)
+        case 4...7:
+            let sizes = (0..<random.integer(in: 1...20)).map { _ in
+                random.chance(oneIn: 10) ? 40_000 : random.integer(in: 0...50)
+            }
+            network.call(one) { peer in
+                for size in sizes { peer.sendNumbered(to: to, padding: size, at: network.now) }
+            }
+        case 8: network.breakRandomWire()
+        case 9: network.parts[one] = network.parts[one] == 0 ? 1 : 0
+        case 10: network.call(one) { $0.mesh.networkChanged(at: network.now) }
+        case 11: if random.chance(oneIn: 3) { network.call(one) { $0.mesh.leave($0.session, at: network.now) } }
+        case 12, 13: stream(from, to)
+        case 14: file(from, to)
+        default: cancel(from)
+        }
+    }
+
+    private mutating func stream(_ from: SimulatedPeer, _ to: SimulatedPeer) {
+        let bytes = [UInt8](repeating: 3, count: random.integer(in: 0...600_000))
+        network.call(from.index) { peer in
+            guard let channel = peer.mesh.openStream("s", to: peer.member(to), at: network.now) else { return }
+            _ = peer.mesh.write(channel, bytes, at: network.now)
+            peer.mesh.endStream(channel, at: network.now)
+        }
+    }
+
+    private mutating func file(_ from: SimulatedPeer, _ to: SimulatedPeer) {
+        let bytes = random.bytes(random.integer(in: 0...200_000))
+        network.call(from.index) { peer in
+            let offer = ResourceOffer(name: "f", size: UInt64(bytes.count))
+            guard let channel = peer.mesh.offer(offer, to: peer.member(to), at: network.now) else { return }
+            // Channel numbers are used again after a member returns.
+            peer.files.delivered.remove(channel)
+            peer.files.offered[channel] = bytes
+        }
+    }
+
+    private mutating func cancel(_ peer: SimulatedPeer) {
+        guard let channel = peer.files.offered.keys.randomElement(using: &random) else { return }
+        network.call(peer.index) { $0.mesh.cancelResource(channel, at: network.now) }
+    }
+
+    /// Both sides of each pair agree, and nothing is left over.
+    private func check() {
+        for one in network.peers {
+            for other in network.peers where other !== one {
+                let (here, there) = (one.connected.contains(other.key), other.connected.contains(one.key))
+                precondition(here == there, "\(one.index) and \(other.index) disagree: \(here), \(there)")
+                precondition(here == one.isConnected(other.key), "the program's view differs")
+                guard here else { continue }
+                precondition(
+                    one.counters.sent[other.key] == other.counters.received[one.key],
+                    "\(one.index) sent \(one.counters.sent[other.key] ?? -1), \(other.index) got \(other.counters.received[one.key] ?? -1)"
+                )
+            }
+            // One control link and at most two lanes per member.
+            precondition(one.mesh.linkCount <= 3 * one.connected.count, "\(one.mesh.linkCount) links")
+        }
+    }
+}
