@@ -47,6 +47,7 @@ struct PeerMeshTests {
                 Issue.record("seed \(seed): \(one.history) \(two.history) \(one.mesh.linkCount) \(two.mesh.linkCount)")
                 return
             }
+            #expect(one.invitations.count + two.invitations.count == 1, "seed \(seed)")
         }
     }
 

@@ -107,6 +107,8 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
+        // The peer sent it before it accepted this side's own invitation. It ends this link.
+        guard !isJoining(key, hello.handle) else { return }
         let mine = ownInvitations(to: key)
         let isParked = !mine.isEmpty && own.key < key
         let pending = InvitationMachine.Pending(
@@ -123,6 +125,13 @@ extension PeerMesh {
         case .refuse(let reason):
             send(PeerBodies.reason(.decline, reason), on: id, at: now)
             leave(id, reason, at: now)
+        }
+    }
+
+    private func isJoining(_ peer: PeerKey, _ handle: SessionHandle) -> Bool {
+        sessions.values.contains { session in
+            guard let member = session.members[peer], case .joining = member.phase else { return false }
+            return member.handle == handle
         }
     }
 
