@@ -92,7 +92,8 @@ extension Flow.State {
         failure = error
         remainder = isBehindEnd ? .contentAndEnd : .content
         (isReadable, hasErrorPending, hasEndPending, isEndDoubtful) = (true, true, true, false)
-        answerSends(error, &deferred)
+        // The result of an active write decides over the content that it may have read: the break can be the peer's reply to that content.
+        answerSends(error, keeping: isWriting ? Int(writtenEntryCount) : 0, &deferred)
     }
 
     /// Fails the flow if nothing is left to read. Otherwise notifies the owner.
@@ -126,15 +127,22 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Completes every outstanding send with `error`.
-    mutating func answerSends(_ error: Failure, _ deferred: inout DeferredActions) {
-        for entry in inFlight { finish(entry, error, &deferred) }
-        inFlight = []
+    /// Completes every outstanding send with `error`, except the first `kept` of those in flight.
+    mutating func answerSends(_ error: Failure, keeping kept: Int = 0, _ deferred: inout DeferredActions) {
+        for entry in inFlight.dropFirst(kept) { finish(entry, error, &deferred) }
+        inFlight.removeLast(max(0, inFlight.count - kept))
+        inFlightByteCount = inFlight.reduce(0) { $0 + $1.outbound.remaining }
         for entry in backlog?.removeAll() ?? [] {
             entry.ticket?.progress = .failed
             answer(entry.payload.waiter, error, &deferred)
         }
         backlog = nil
-        inFlightByteCount = 0
+    }
+
+    /// Completes the content that was being written when the transport broke: what was written whole with success, the rest with the
+    /// failure.
+    mutating func finishWriteOfLost(_ result: IOResult, _ failure: Failure, _ deferred: inout DeferredActions) {
+        if case .moved(let count) = result { advance(by: count, &deferred) }
+        answerSends(failure, &deferred)
     }
 }

@@ -181,7 +181,11 @@ extension Flow.State {
 
     mutating func finishWrite(_ plan: WritePlan, _ result: IOResult, _ deferred: inout DeferredActions) -> Flow.Retry {
         isWriting = false
-        guard closing == nil, failure == nil else { return .none }
+        guard closing == nil else { return .none }
+        if let failure {
+            finishWriteOfLost(result, failure, &deferred)
+            return .none
+        }
         if case .datagrams(let datagrams) = plan.content { return finishDatagrams(datagrams, result, &deferred) }
         switch (result, plan.content) {
         case (.moved, .end):

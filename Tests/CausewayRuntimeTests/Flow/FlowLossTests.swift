@@ -48,6 +48,29 @@ extension Runtime {
             #expect(stage.kernel.callsAfterClose == 0)
         }
 
+        @Test("Content that was written whole when the transport breaks is sent; the rest fails", arguments: [2, 4])
+        func answerDuringWrite(_ written: Int) {
+            let stage = Stage(begins: false)
+            stage.flow.attach(.scripted(stage.kernel), owner: stage.owner)
+            stage.send("s", "xx")
+            stage.send("t", "yy")
+            stage.kernel.largestWrite = written
+            stage.kernel.duringWrites { _ in
+                // The peer replies to the content and resets the connection before the write returns.
+                stage.kernel.duringWrites(nil)
+                stage.kernel.arrive("answer".utf8)
+                stage.kernel.failReads(ECONNRESET)
+                stage.flow.ready(for: [.readable, .failed, .hangUp])
+            }
+            stage.loop.batch { stage.flow.begin() }
+            stage.settle()
+            let second = written == 4 ? "t sent" : "t error \(ECONNRESET)"
+            #expect(stage.log.take().sorted() == ["lost \(ECONNRESET)", "s sent", second])
+            stage.receive("1", 1, 9)
+            #expect(stage.log.take().first == "1 'answer'")
+            #expect(stage.kernel.callsAfterClose == 0)
+        }
+
         @Test("Content that arrived before a flow starts is received too")
         func beforeTheBeginning() {
             let stage = Stage(begins: false)
