@@ -146,6 +146,7 @@ extension XMLReader {
         guard first + 1 < bytes.count else { return first }
         let isReference = XMLCharacters.isName(bytes[first + 1]) || bytes[first + 1] == 0x23
         if !isReference {
+            start = place
             note("'&' without a reference")
             takeCharacter(0x26)
             advance(0x26)
@@ -158,6 +159,7 @@ extension XMLReader {
             end += 1
         }
         guard end < limit, let scalar = entities.common(bytes[(first + 1)..<end]) else { return first }
+        start = place
         if elements.isReported || elements.innermost == nil { XMLCharacters.append(scalar, to: &text) }
         // A reference has no line break and no character beyond ASCII.
         place.column += end + 1 - first

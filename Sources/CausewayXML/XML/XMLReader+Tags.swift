@@ -129,7 +129,9 @@ extension XMLReader {
 
     /// Returns what a reference stands for. One that is not known stays as it is written.
     private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
-        count()
+        let isCheap = name.isEmpty || isTerminated && entities.common(name) != nil
+        // A reference that every document may have costs no more than its bytes.
+        if !isCheap { count() }
         let result = entities.expand(name, isTerminated: isTerminated)
         if let problem = result.problem { note(problem.message, at: start) }
         return result.bytes

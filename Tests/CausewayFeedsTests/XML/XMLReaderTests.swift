@@ -56,15 +56,21 @@ struct XMLReaderTests {
             document: " <?xml version='1.0'?><a/>", events: "<a></a>",
             problem: "line 1, column 2: the XML declaration is not at the start"),
         Row(document: "<a>\u{1}</a>", events: "<a></a>", problem: "line 1, column 4: a control character"),
+        Row(
+            document: "<a/>&amp;", events: "<a></a>",
+            problem: "line 1, column 5: characters outside of the root element"),
+        Row(document: "<a/>\n&\u{0}b", events: "<a></a>", problem: "line 2, column 1: '&' without a reference"),
         Row(document: "<a <b/></a>", events: "<a><b></b></a>", problem: "line 1, column 1: '<' inside of a tag"),
         Row(document: "", events: "", problem: "line 1, column 1: the document has no element"),
     ]
 
     @Test("F3: documents give events in pieces of every size, and violations have places", arguments: rows)
     func events(_ row: Row) {
+        let whole = Self.events(row.document).problems
         for size in [Int.max, 1, 2, 3, 7] {
             let result = Self.events(row.document, size: size)
             #expect(result.text == row.events)
+            #expect(result.problems == whole)
             if let problem = row.problem {
                 #expect(result.problems.first == problem)
             } else {
@@ -97,6 +103,23 @@ struct XMLReaderTests {
         #expect(result.text.utf8.count < 70_000)
         #expect(result.problems.first?.contains("expands to too much") == true)
         #expect(Self.events("<!DOCTYPE a [<!ENTITY b '&b;'>]><a>&b;</a>").text == "<a></a>")
+    }
+
+    @Test("References that every document may have cost no more than their bytes, whole and in pieces")
+    func commonReferences() {
+        let document = "<a>" + String(repeating: "&amp;&", count: 200) + "</a>"
+        for size in [Int.max, 1, 5] {
+            var limits = XMLLimits()
+            limits.markup = 16
+            var reader = XMLReader(limits: limits)
+            var rest = Array(document.utf8)[...]
+            while !rest.isEmpty {
+                reader.read(Array(rest.prefix(size))) { _, _ in }
+                rest = rest.dropFirst(size)
+            }
+            reader.finish { _, _ in }
+            #expect(!reader.isEnded)
+        }
     }
 
     @Test("External entities are not read")
