@@ -43,18 +43,15 @@ extension HTTPClient {
             let request = try await adapted(prepared.urlRequest, counts.attempt)
             report(call, prepared) { .sent(attempt: counts.attempt) }
             let result = await attempt(request, load)
-            if Task.isCancelled {
-                if case .success((let content, _)) = result { discard(content) }
-                throw CancellationError()
-            }
-            if case .success((let content, let response)) = result, response.statusCode < 400 {
+            if !Task.isCancelled, case .success((let content, let response)) = result, response.statusCode < 400 {
                 return Exchange(content: content, response: response, attempts: counts.attempt)
             }
             let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
-            guard let wait = await wait(after: failure, prepared, &counts) else {
-                return try Self.exchange(result, request, counts)
-            }
+            let wait = Task.isCancelled ? nil : await wait(after: failure, prepared, &counts)
+            // An interceptor whose own request is cancelled may have given up.
+            if !Task.isCancelled, wait == nil { return try Self.exchange(result, request, counts) }
             if case .success((let content, _)) = result { discard(content) }
+            guard let wait else { throw CancellationError() }
             report(call, prepared) { .willRetry(after: wait, because: Self.reason(failure)) }
             counts.attempt += 1
             if wait > .zero { try await clock.sleep(for: wait) }

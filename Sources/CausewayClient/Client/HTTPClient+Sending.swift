@@ -51,7 +51,7 @@ extension HTTPClient {
     // MARK: The way of a request
 
     /// Prepares a request, runs a call for it, and reports its events.
-    func observed<Value>(
+    func observed<Value: StatusCarrier>(
         _ request: ClientRequest, accept: String?, _ body: (PreparedRequest, UInt64) async throws -> Value
     ) async throws -> Value {
         let prepared = try prepare(request, accept: accept)
@@ -65,7 +65,7 @@ extension HTTPClient {
         }
         do {
             let value = try await body(prepared, call)
-            report(call, prepared) { .succeeded(status: (value as? any StatusCarrier)?.status ?? 0) }
+            report(call, prepared) { .succeeded(status: value.status) }
             return value
         } catch let error as HTTPClientError {
             report(call, prepared) { .failed(error) }

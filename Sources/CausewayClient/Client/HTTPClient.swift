@@ -26,7 +26,7 @@ public final class HTTPClient: Sendable {
     let network: NetworkWatch
     let running = Activity()
     let broadcast = Broadcast<ClientEvent>()
-    let sharedWork = SharedWork<PreparedRequest.Key, Exchange<Data>>()
+    let sharedWork = SharedWork<PreparedRequest.Key, Exchange<Data>>(runner: .firstCaller)
     let gate: RequestGate?
     private let replacement: DataLoader?
     private let lastCall = LockedValue<UInt64>(0)

@@ -12,7 +12,7 @@ internal import Foundation
 /// ```
 public final class TokenInterceptor: RequestInterceptor {
     private let state: LockedValue<TokenState>
-    private let refreshes = SharedWork<Int, String>()
+    private let refreshes = SharedWork<Int, String>(runner: .task)
     private let refresh: @Sendable (String?) async throws -> String
 
     /// Creates an interceptor.

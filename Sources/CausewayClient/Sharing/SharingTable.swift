@@ -38,11 +38,20 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
             places[caller] = group
             return (group, false)
         }
+        return (makeGroup(key, caller), true)
+    }
+
+    /// Adds a caller with a group of its own; returns `nil` if a group with the key accepts callers.
+    mutating func open(_ key: Key, as caller: CallerID) -> GroupID? {
+        open[key] == nil ? makeGroup(key, caller) : nil
+    }
+
+    private mutating func makeGroup(_ key: Key, _ caller: CallerID) -> GroupID {
         lastGroup += 1
         groups[lastGroup] = Group(key: key, callers: [caller])
         open[key] = lastGroup
         places[caller] = lastGroup
-        return (lastGroup, true)
+        return lastGroup
     }
 
     /// Removes a caller that was cancelled.
