@@ -14,8 +14,9 @@ extension HTTPClient {
         public var retryPolicy = RetryPolicy.standard
         /// The interceptors, in the order in which they are called.
         public var interceptors: [any RequestInterceptor] = []
-        /// Whether equal GET and HEAD requests in flight share one response. The default is `true`. A request never shares the response of one that began before
-        /// the end of a POST, PUT, PATCH or DELETE of the same client, because that response can be out of date.
+        /// Whether equal GET and HEAD requests in flight share one response. The default is `true`. If the first caller is cancelled, the request is sent
+        /// again for the others. A request never shares the response of one that began before the end of a POST, PUT, PATCH or DELETE of the same client,
+        /// because that response can be out of date.
         public var coalescesRequests = true
         /// The limits of requests at the same time; `nil` for none.
         public var concurrencyLimits: ConcurrencyLimits?

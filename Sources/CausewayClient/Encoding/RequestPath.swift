@@ -47,6 +47,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
         guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return nil }
         let hasDots = path.split(separator: "/").contains { segment in
             // A URL parser treats an encoded dot as a dot (WHATWG URL §4.4).
+            // The longest is "%2e%2e".
+            guard segment.utf8.count <= 6 else { return false }
             let plain = segment.lowercased().replacing("%2e", with: ".")
             return plain == "." || plain == ".."
         }
