@@ -45,6 +45,9 @@ extension Exercise {
             precondition((try? RosterEntry.roster(RosterEntry.rosterFrame(entries, epoch: 1).payload)) == entries)
         }
         if let data = try? ConnectionData(frame.payload) { precondition((try? ConnectionData(data.bytes)) == data) }
+        if let notice = try? DatagramNotice(frame.payload) {
+            precondition((try? DatagramNotice(notice.frame.payload)) == notice)
+        }
         _ = try? PeerBodies.context(frame.payload)
         _ = PeerBodies.reason(frame.payload)
     }
@@ -81,6 +84,7 @@ private struct PeerMeshSubject: ~Copyable {
     private let session: SessionID
     private var now: Duration = .zero
     private var links: [LinkID] = []
+    private var lanes: [DatagramLaneID] = []
     private var peers: [(key: PeerKey, publicKey: [UInt8])] = []
     private var members: Set<MemberID> = []
     private var invitations: [InvitationID] = []
@@ -99,7 +103,7 @@ private struct PeerMeshSubject: ~Copyable {
     mutating func step(_ choices: inout Exercise.Choices) {
         let peer = peers[choices.next(below: peers.count)]
         let member = MemberID(session, peer.key)
-        switch choices.next(below: 12) {
+        switch choices.next(below: 14) {
         case 0: accept(peer, choices.next())
         case 1: mesh.invite(member, name: "", timeout: .seconds(5), at: now)
         case 2: now += .milliseconds(Int(choices.next()) * 20)
@@ -110,6 +114,7 @@ private struct PeerMeshSubject: ~Copyable {
                 _ = mesh.write(channel, choices.take(9), at: now)
             }
         case 6: _ = mesh.offer(ResourceOffer(name: "f", size: 5), to: member, at: now)
+        case 7, 8: if !lanes.isEmpty { datagrams(lanes[choices.next(below: lanes.count)], &choices) }
         default: if let link = pick(&choices) { frame(link, &choices) }
         }
         mesh.advance(to: now)
@@ -118,6 +123,18 @@ private struct PeerMeshSubject: ~Copyable {
 
     private func pick(_ choices: inout Exercise.Choices) -> LinkID? {
         links.isEmpty ? nil : links[choices.next(below: links.count)]
+    }
+
+    /// Reports an event of a lane, in any state of it.
+    private mutating func datagrams(_ lane: DatagramLaneID, _ choices: inout Exercise.Choices) {
+        switch choices.next(below: 7) {
+        case 0: mesh.datagramsListening(lane, on: UInt16(choices.next()), at: now)
+        case 1: mesh.datagramsReady(lane, limit: Int(choices.next()), at: now)
+        case 2: mesh.datagramsEnded(lane, .notVerified, at: now)
+        case 3: mesh.datagramsRefused(lane, .notVerified, at: now)
+        case 4: mesh.datagramSent(lane, Int(choices.next()), at: now)
+        default: mesh.datagramArrived(lane, choices.take(Int(choices.next() & 15)), at: now)
+        }
     }
 
     private mutating func accept(_ peer: (key: PeerKey, publicKey: [UInt8]), _ kind: UInt8) {
@@ -150,7 +167,10 @@ private struct PeerMeshSubject: ~Copyable {
         if shape & 1 != 0 { flags.insert(.more) }
         let channel = UInt16(shape >> 1 & 7)
         var payload = choices.take(Int(choices.next() & 31))
-        if shape & 64 != 0 {
+        if type == .udp, shape & 2 != 0 {
+            let token = [UInt8](repeating: shape >> 4, count: 16)
+            payload = DatagramNotice.offer(.init(port: 9, token: token)).frame.payload
+        } else if shape & 64 != 0 {
             let handle = mesh.handle(of: session)?.bytes ?? []
             payload =
                 PeerFields().with(1, shape & 128 != 0 ? handle : Array(payload.prefix(8))).with(
@@ -174,9 +194,12 @@ private struct PeerMeshSubject: ~Copyable {
             case .dial(let link, let dial): dialed(link, dial)
             case .output(let link): take(link)
             case .close(let link): links.removeAll { $0 == link }
+            case .listenDatagrams(let lane, _, _), .dialDatagrams(let lane, _, _, _): lanes.append(lane)
+            case .closeDatagrams(let lane): lanes.removeAll { $0 == lane }
             case .invited(let id, _, _): mesh.answer(id, with: actionCount % 3 == 0 ? nil : session, at: now)
             case .state(let member, _, let state): note(member, state)
-            case .message(let member, let bytes, _): mesh.consumed(bytes.count, from: member, at: now)
+            case .message(let member, let bytes, let isReliable):
+                mesh.consumed(bytes.count, from: member, isReliable: isReliable, at: now)
             case .resourceOffered(let channel, _): mesh.fetch(channel, at: now)
             case .resourceWanted(let channel, _, let count):
                 mesh.provide(channel, [UInt8](repeating: 1, count: min(5, count)), isLast: true, at: now)
@@ -184,6 +207,7 @@ private struct PeerMeshSubject: ~Copyable {
             default: break
             }
         }
+        precondition(mesh.datagramLaneCount <= 8 && lanes.count == mesh.datagramLaneCount, "\(lanes.count) lanes")
         precondition(mesh.linkCount <= 200 && mesh.bufferedByteCount <= 200 * (65 << 10))
     }
 
@@ -219,7 +243,8 @@ private struct PeerMeshSubject: ~Copyable {
             settle()
         }
         precondition(
-            members.isEmpty && mesh.linkCount == 0, "\(members.count) members, \(mesh.linkCount) links are left")
+            members.isEmpty && mesh.linkCount == 0 && lanes.isEmpty,
+            "\(members.count) members, \(mesh.linkCount) links, \(lanes.count) lanes are left")
         return actionCount
     }
 }

@@ -20,7 +20,7 @@ package struct Hello: Equatable, Sendable {
         package static let verification = Features(rawValue: 16)
         package static let relay = Features(rawValue: 32)
         package static let actors = Features(rawValue: 64)
-        package static let current: Features = [.resume, .lanes, .streams, .verification]
+        package static let current: Features = [.resume, .lanes, .udp, .streams, .verification]
     }
 
     /// The session that the dialler wants to reach.

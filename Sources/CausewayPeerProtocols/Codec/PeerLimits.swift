@@ -18,6 +18,8 @@ package enum PeerLimits {
     package static let window = 4 << 20
     package static let streamWindow = 256 << 10
     package static let resourceWindow = 4 << 20
+    /// Bytes of unreliable messages, and 64 for each, that the program may hold. More are dropped.
+    package static let unreliableHeld = 1 << 20
 }
 
 /// Times of the protocol.
@@ -37,4 +39,14 @@ package enum PeerTimes {
     package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
     /// How long the larger peer waits for the smaller one to dial.
     package static let largerDials = Duration.seconds(3)
+    /// How long one attempt to make a datagram lane may take.
+    package static let laneHandshake = Duration.seconds(5)
+    /// Delays after each datagram lane that failed. The last one is repeated.
+    package static let laneRetries: [Duration] = [.milliseconds(250), .seconds(2), .seconds(10), .seconds(60)]
+    /// The shortest time between two dials of datagram lanes to one member.
+    package static let laneDialPause = Duration.seconds(1)
+    /// Datagram lanes: time without an answer until a probe, the time between probes, and until the lane is lost.
+    package static let laneProbe = Duration.milliseconds(500)
+    package static let laneLost = Duration.seconds(5)
+    package static let laneIdle = Duration.seconds(15)
 }

@@ -43,12 +43,16 @@ extension MemberTraffic {
         let result =
             isReliable
             ? assembler.append(frame.payload, isLast: isLast)
-            : unreliableAssembler.append(frame.payload, isLast: isLast)
+            : unreliable.assembler.append(frame.payload, isLast: isLast)
         switch result {
         case .incomplete: break
         case .tooLarge: throw .tooMuch
         case .message(let message):
-            if isReliable { queue.messageDelivered(message.count) }
+            if isReliable {
+                queue.messageDelivered(message.count)
+            } else if !unreliable.admit(message.count) {
+                return
+            }
             actions.append(.message(member, message, isReliable: isReliable))
         }
     }

@@ -15,11 +15,10 @@ struct MemberTraffic: Sendable {
     /// Numbered frames without content of the program.
     var control: Deque<PeerFrame> = []
     var outbox = MessageOutbox()
-    var unreliable = MessageOutbox()
+    var unreliable = UnreliableTraffic()
     var streams: StreamTable
     var resources: ResourceTransfer
     var assembler = MessageAssembler(limit: PeerLimits.message)
-    var unreliableAssembler = MessageAssembler(limit: PeerLimits.unreliableMessage)
     private var scheduler = LaneScheduler<Channel>()
     private var lanes = LaneScheduler<UInt16>()
     /// Whether a send was refused because the queue was over its limit.
@@ -37,8 +36,8 @@ struct MemberTraffic: Sendable {
         guard message.count <= PeerLimits.message else { return .tooLarge }
         // Larger unreliable messages travel reliably.
         if !reliably, message.count <= PeerLimits.unreliableMessage {
-            guard unreliable.byteCount + message.count <= PeerLimits.unreliableMessage else { return .dropped }
-            unreliable.append(message)
+            guard unreliable.outbox.byteCount + message.count <= PeerLimits.unreliableMessage else { return .dropped }
+            unreliable.outbox.append(message)
             return .queued
         }
         guard outbox.byteCount == 0 || outbox.byteCount + message.count <= limit else {
@@ -62,7 +61,7 @@ struct MemberTraffic: Sendable {
         if let frame = queue.acknowledgment(at: now) { return frame }
         if let frame = queue.nextReplay() { return frame }
         if let frame = control.popFirst() { return queue.record(frame) }
-        if let fragment = unreliable.next() {
+        if let fragment = unreliable.outbox.next() {
             return PeerFrame(.data, flags: fragment.isLast ? [] : .more, payload: fragment.bytes)
         }
         switch nextChannel() {
@@ -75,7 +74,8 @@ struct MemberTraffic: Sendable {
 
     /// Whether ``nextFrame(at:_:)`` has a frame now.
     mutating func hasFrame(at now: Duration) -> Bool {
-        (queue.deadline.map { $0 <= now } ?? false) || queue.isReplaying || !control.isEmpty || !unreliable.isEmpty
+        (queue.deadline.map { $0 <= now } ?? false) || queue.isReplaying || !control.isEmpty
+            || !unreliable.outbox.isEmpty
             || nextChannel(isPeek: true) != nil
     }
 
@@ -161,8 +161,7 @@ struct MemberTraffic: Sendable {
     /// A new link carries the member. Returns whether the peer's count is possible.
     mutating func resume(from count: UInt64) -> Bool {
         guard queue.resume(from: count) else { return false }
-        unreliable.dropPartial()
-        unreliableAssembler.reset()
+        unreliable.resume()
         control.append(contentsOf: resources.refetchAll())
         reactivate()
         return true
@@ -178,6 +177,6 @@ struct MemberTraffic: Sendable {
     mutating func fail(_ reason: PeerReason, _ actions: inout Deque<PeerAction>) {
         for number in resources.removeAll() { actions.append(.resourceFailed(channel(number), reason)) }
         for number in streams.removeAll() { actions.append(.streamFailed(channel(number), reason)) }
-        (outbox, unreliable, control) = (MessageOutbox(), MessageOutbox(), [])
+        (outbox, unreliable, control) = (MessageOutbox(), UnreliableTraffic(), [])
     }
 }

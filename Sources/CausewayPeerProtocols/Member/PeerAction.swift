@@ -32,6 +32,19 @@ package enum PeerAction: Sendable, Equatable {
     /// A send returned ``SendResult/full``, and now less than half of the limit is queued.
     case space(MemberID)
 
+    // Datagram lanes
+    /// Wait for a DTLS 1.2 handshake with the key on any UDP port, then call ``PeerMesh/datagramsListening(_:on:at:)`` and
+    /// ``PeerMesh/datagramsReady(_:limit:at:)``. The peer is at the other end of the link.
+    case listenDatagrams(DatagramLaneID, beside: LinkID, DatagramSecret)
+    /// Make a DTLS 1.2 connection to the port of the host at the other end of the link, then call ``PeerMesh/datagramsReady(_:limit:at:)``.
+    case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)
+    /// Send the datagram, then call ``PeerMesh/datagramSent(_:_:at:)``.
+    case datagram(DatagramLaneID, [UInt8])
+    /// Close the port or connection. The machine has forgotten the number.
+    case closeDatagrams(DatagramLaneID)
+    /// For diagnosis.
+    case datagramLane(MemberID, DatagramLaneState)
+
     // Streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])

@@ -5,6 +5,8 @@ package struct PeerConfiguration: Sendable {
     /// Up to 4 own addresses of 4 or 16 bytes, without loopback. Members tell them to other members, with the port.
     package var addresses: [[UInt8]] = []
     package var agent = "Causeway"
+    /// What this process can do. Without ``Hello/Features/udp`` unreliable messages travel on the control link.
+    package var features = Hello.Features.current
     /// Bytes of messages queued per member before ``SendResult/full``.
     package var queueLimit = 64 << 20
     /// Inbound links that are not members yet, in all and per address.

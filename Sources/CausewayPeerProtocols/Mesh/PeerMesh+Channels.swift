@@ -19,14 +19,22 @@ extension PeerMesh {
     /// Queues a message for a member. Reliable messages of one member arrive once and in order, also over a replaced link.
     package mutating func send(_ message: [UInt8], to member: MemberID, reliably: Bool, at now: Duration) -> SendResult
     {
+        if !reliably, let result = sendDatagram(message, to: member, at: now) { return result }
         let limit = configuration.queueLimit
         return withTraffic(member, at: now) { traffic, _ in traffic.send(message, reliably: reliably, limit: limit) }
             ?? .notConnected
     }
 
-    /// The program has taken reliable messages. Without this call a peer sends at most 4 MiB.
-    package mutating func consumed(_ byteCount: Int, from member: MemberID, at now: Duration) {
-        _ = withTraffic(member, at: now) { traffic, _ in traffic.queue.consumed(byteCount, at: now) }
+    /// The program has taken a message. Without this call a peer sends at most 4 MiB of reliable messages, and further unreliable ones are
+    /// dropped.
+    package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
+        _ = withTraffic(member, at: now) { traffic, _ in
+            if isReliable {
+                traffic.queue.consumed(byteCount, at: now)
+            } else {
+                traffic.unreliable.consumed(byteCount)
+            }
+        }
     }
 
     /// Bytes of messages that wait to be sent to a member.

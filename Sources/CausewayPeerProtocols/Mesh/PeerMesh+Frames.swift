@@ -21,6 +21,7 @@ extension PeerMesh {
         switch frame.type {
         case .hello: try handleHello(try Hello(frame.payload), on: id, link, at: now)
         case .lane: try handleLane(frame.payload, on: id, link, at: now)
+        case .udp: try handleDatagramNotice(frame.payload, on: id, link, at: now)
         case .ping: send(PeerFrame(.pong), on: id, at: now)
         case .pong: break
         case .bye: handleBye(PeerBodies.reason(frame.payload), on: id, link, at: now)

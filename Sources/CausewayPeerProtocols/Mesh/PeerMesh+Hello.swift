@@ -14,6 +14,7 @@ extension PeerMesh {
         var hello = Hello(peer: own, handle: handle ?? .none, target: target)
         hello.peer.agent = configuration.agent
         hello.port = configuration.port
+        hello.features = configuration.features
         hello.addresses = configuration.addresses
         hello.proof = Hello.proof(
             exporter: facts.exporter, isDialler: link.isDialler, handle: hello.handle, publicKey: own.publicKey)

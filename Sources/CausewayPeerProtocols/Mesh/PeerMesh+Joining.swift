@@ -115,6 +115,7 @@ extension PeerMesh {
         actions.append(.pinned(member.peer))
         actions.append(.state(member, found.info, .connected))
         tellMembers(about: member, at: now)
+        startDatagrams(member, link.hello, at: now)
         announce(member, at: now)
     }
 }

@@ -110,6 +110,7 @@ extension PeerMesh {
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil
+        closeLane(found.datagrams.id)
         let rest = found.traffic
         found.traffic?.fail(reason, &actions)
         if let verification = found.verification, verification.isActive {

@@ -21,6 +21,7 @@ extension PeerMesh {
             actions.append(.state(member, found.info, .resumed))
         }
         restartParts(of: member, at: now)
+        resumeDatagrams(member, at: now)
         announce(member, at: now)
     }
 
@@ -38,6 +39,7 @@ extension PeerMesh {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }
             if let link = found.link { links[link]?.machine.probe(at: now) }
+            networkChangedForDatagrams(member, at: now)
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard } ?? .zero
             guard found.repair.isDialler, found.phase.isSuspended || now - lastHeard >= .seconds(1) else { continue }
             if let dial = found.repair.dial, links[dial]?.phase == .dialing { close(dial) }

@@ -8,7 +8,10 @@ extension PeerMesh {
         }
         for link in links.values { note(link.machine.deadline) }
         for session in sessions.values {
-            for member in session.members.values { note(Self.deadline(of: member)) }
+            for member in session.members.values {
+                note(Self.deadline(of: member))
+                note(member.datagrams.nextTime)
+            }
         }
         return earliest
     }
@@ -34,7 +37,10 @@ extension PeerMesh {
                 }
             }
         }
-        for member in allMembers() { advance(member, to: now) }
+        for member in allMembers() {
+            advance(member, to: now)
+            advanceDatagrams(member, to: now)
+        }
     }
 
     private mutating func advance(_ member: MemberID, to now: Duration) {

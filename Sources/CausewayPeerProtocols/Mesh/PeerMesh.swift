@@ -15,6 +15,7 @@ package struct PeerMesh: ~Copyable, Sendable {
     /// Keys that are known for a peer id.
     var pins: [UInt64: PeerKey] = [:]
     var actions: Deque<PeerAction> = []
+    var datagramLanes = DatagramLaneTable()
     var lastLink = 0
     var lastSession = 0
 

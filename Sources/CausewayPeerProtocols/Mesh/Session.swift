@@ -64,6 +64,7 @@ struct Member: Sendable {
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()
+    var datagrams = DatagramLane()
     var repair = LinkRepair()
     var verification: VerificationMachine?
     var consent = MemberConsent()

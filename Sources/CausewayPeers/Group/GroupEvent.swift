@@ -15,11 +15,22 @@ package enum GroupEvent: Sendable {
     case fileStarted(PeerIdentity, name: String, Progress)
     case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>)
     case verification(PeerIdentity, PeerVerification)
+    /// For diagnosis: unreliable messages arrive without a lane too.
+    case datagramLane(PeerIdentity, PeerDatagramLane)
 
     /// Whether the event still comes after the program left the group.
     var isLast: Bool {
         if case .notConnected = self { true } else { false }
     }
+}
+
+/// What happened to the DTLS connection for unreliable messages.
+package enum PeerDatagramLane: Sendable, Equatable {
+    case ready
+    /// A host without the key tried to use it.
+    case refused(PeerFailure)
+    /// Unreliable messages travel on the control link until there is another.
+    case down(PeerFailure)
 }
 
 /// Progress of comparing codes with a peer.

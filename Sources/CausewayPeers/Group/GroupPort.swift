@@ -17,6 +17,8 @@ final class GroupPort: Sendable {
         var expected: [UInt64: MemberID] = [:]
         var streams: [ChannelID: StreamState] = [:]
         var waiters: [MemberID: [UInt64: CheckedContinuation<Bool, any Error>]] = [:]
+        /// Called each time that a send has to wait.
+        var suspended: (@Sendable () -> Void)?
     }
 
     let queue: DispatchQueue
@@ -82,10 +84,24 @@ final class GroupPort: Sendable {
             ?? PeerIdentity(PeerInfo(key: member.peer, name: ""))
     }
 
-    func received(_ bytes: [UInt8], _ member: MemberID, _ node: PeerNode) {
+    func received(_ bytes: [UInt8], _ member: MemberID, isReliable: Bool, _ node: PeerNode) {
         let (peer, count) = (peer(member), bytes.count)
         post {
-            .message(peer, Data(bytes), PeerReceipt { node.apply { $0.mesh.consumed(count, from: member, at: $1) } })
+            let receipt = PeerReceipt {
+                node.apply { $0.mesh.consumed(count, from: member, isReliable: isReliable, at: $1) }
+            }
+            return .message(peer, Data(bytes), receipt)
+        }
+    }
+
+    func datagramLane(_ member: MemberID, _ state: DatagramLaneState) {
+        let peer = peer(member)
+        post {
+            switch state {
+            case .ready: .datagramLane(peer, .ready)
+            case .refused(let reason): .datagramLane(peer, .refused(PeerFailure(reason)))
+            case .down(let reason): .datagramLane(peer, .down(PeerFailure(reason)))
+            }
         }
     }
 
@@ -141,8 +157,15 @@ final class GroupPort: Sendable {
     // MARK: Room for messages
 
     func wait(_ number: UInt64, for member: MemberID, _ continuation: CheckedContinuation<Bool, any Error>) {
-        members.withLock { $0.waiters[member, default: [:]][number] = continuation }
+        let suspended = members.withLock { members in
+            members.waiters[member, default: [:]][number] = continuation
+            return members.suspended
+        }
+        // Not under the lock of the node, as all events of a group.
+        if let suspended { queue.async(execute: suspended) }
     }
+
+    func onSuspension(_ handler: @escaping @Sendable () -> Void) { members.withLock { $0.suspended = handler } }
 
     func stopWaiting(_ number: UInt64, for member: MemberID) {
         members.withLock { $0.waiters[member]?.removeValue(forKey: number) }?.resume(throwing: CancellationError())

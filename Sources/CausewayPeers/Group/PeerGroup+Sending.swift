@@ -29,6 +29,9 @@ extension PeerGroup {
         }
     }
 
+    /// Sets the handler that runs on the queue of the group each time that a send is suspended. For diagnosis and tests.
+    package func onSuspendedSend(_ handler: @escaping @Sendable () -> Void) { port.onSuspension(handler) }
+
     private static let waiterNumbers = Atomic<UInt64>(0)
 
     /// Queues a reliable message. If the queue is full, waits until it has room or the peer is gone, and returns `false`.

@@ -58,6 +58,12 @@ package final class PeerGroup: Sendable {
     /// The connected peers, as the events so far told.
     package var connectedPeers: [PeerIdentity] { port.connectedPeers }
 
+    /// The state of the DTLS connection for unreliable messages to a member, in numbers; `nil` if it is not connected.
+    package func datagramReport(_ peer: PeerIdentity) -> PeerDatagramReport? {
+        let member = member(peer)
+        return node.apply { core, _ in core.mesh.datagramLane(of: member).map { PeerDatagramReport($0) } }
+    }
+
     func member(_ peer: PeerIdentity) -> MemberID { MemberID(session, peer.key) }
 
     // MARK: Joining and leaving

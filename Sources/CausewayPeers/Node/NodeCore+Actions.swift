@@ -13,6 +13,11 @@ extension NodeCore {
             case .invited(let id, let info, let context): invited(id, info, context, node)
             case .invitationEnded(let id, _): service.advertisements.forEach { $0.withdraw(id) }
             case .pinned(let key): mesh.pin(key)
+            case .listenDatagrams(let id, let link, let secret): listenDatagrams(id, beside: link, secret, node)
+            case .dialDatagrams(let id, let link, let port, let secret):
+                dialDatagrams(id, beside: link, port, secret, node)
+            case .datagram(let id, let bytes): datagrams[id]?.send(bytes)
+            case .closeDatagrams(let id): closeDatagrams(id)
             default: deliver(action, node)
             }
         }
@@ -25,7 +30,9 @@ extension NodeCore {
         case .judge(let member, let claim): groups[member.session]?.judge(member, claim, node)
         case .verification(let member, let event): groups[member.session]?.verification(member, event)
         case .state(let member, let info, let state): groups[member.session]?.changed(PeerIdentity(info), member, state)
-        case .message(let member, let bytes, _): groups[member.session]?.received(bytes, member, node)
+        case .message(let member, let bytes, let isReliable):
+            groups[member.session]?.received(bytes, member, isReliable: isReliable, node)
+        case .datagramLane(let member, let state): groups[member.session]?.datagramLane(member, state)
         case .space(let member): groups[member.session]?.hasSpace(member)
         case .streamOpened(let channel, let name): port(channel)?.streamOpened(channel, name, node)
         case .streamBytes(let channel, let bytes): port(channel)?.streamReceived(channel, bytes)
@@ -41,7 +48,9 @@ extension NodeCore {
         case .resourceDelivered(let channel): port(channel)?.files.delivered(channel)
         case .resourceFailed(let channel, let reason):
             port(channel)?.files.failed(channel, PeerFailure(ofTransfer: reason))
-        case .dial, .output, .close, .invited, .invitationEnded, .pinned: break
+        case .dial, .output, .close, .invited, .invitationEnded, .pinned, .listenDatagrams, .dialDatagrams, .datagram,
+            .closeDatagrams:
+            break
         }
     }
 

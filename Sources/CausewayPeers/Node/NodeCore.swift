@@ -20,6 +20,7 @@ struct NodeCore: ~Copyable, Sendable {
     /// Accepted connections without a TLS session, the oldest first. Few, so searches are linear.
     var handshakes: [PeerLink] = []
     var dials: [LinkID: PeerRace] = [:]
+    var datagrams = DatagramPorts()
     var groups: [SessionID: GroupPort] = [:]
     var places = PeerPlaces()
     var service = NodeService()

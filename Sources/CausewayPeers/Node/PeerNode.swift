@@ -13,11 +13,14 @@ package final class PeerNode: Sendable {
     let queue = DispatchQueue(label: "causeway.peers")
     private let core: Mutex<NodeCore>
 
-    /// - Parameter queueLimit: Bytes of messages that may wait for one peer.
-    package init(_ local: LocalPeer, queueLimit: Int = 64 << 20) {
+    /// - Parameters:
+    ///   - queueLimit: Bytes of messages that may wait for one peer.
+    ///   - hasDatagrams: Whether unreliable messages may travel over UDP.
+    package init(_ local: LocalPeer, queueLimit: Int = 64 << 20, hasDatagrams: Bool = true) {
         self.local = local
         var configuration = PeerConfiguration()
         configuration.queueLimit = queueLimit
+        if !hasDatagrams { configuration.features.remove(.udp) }
         let own = PeerInfo(key: local.peer.key, name: local.peer.name, publicKey: local.publicKey)
         core = Mutex(NodeCore(PeerMesh(own: own, configuration: configuration)))
     }
@@ -91,6 +94,11 @@ package final class PeerNode: Sendable {
     /// Cuts all connections, as the loss of a network does. For tests.
     package func cutLinks() {
         apply { core, _ in core.lines.values.forEach { $0.link.close(abruptly: true) } }
+    }
+
+    /// Makes new datagram lanes dial another endpoint. For tests.
+    package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
+        apply { core, _ in core.datagrams.detour = detour }
     }
 
     /// Makes an address of a peer known, for example of one that no browser found.

@@ -18,7 +18,8 @@ extension PeerSession {
         case latest(key: String)
         /// At once or not at all, without order. At most 64 KiB; larger ones are sent as `reliable`.
         ///
-        /// In this version, datagrams travel on the link of the reliable messages, so they can be late behind a lost packet.
+        /// Messages of about 1,200 bytes or less travel over UDP with DTLS 1.2, so that a lost packet delays no other. Larger ones, and all
+        /// where UDP is blocked, travel on the link of the reliable messages and can be late behind a lost packet.
         case datagram
     }
 

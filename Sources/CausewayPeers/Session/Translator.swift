@@ -48,6 +48,7 @@ final class Translator: Sendable {
         case .fileFinished(let peer, let name, .failure(let failure)):
             buffer.add(.fileFailed(name: name, failure, from: peer))
         case .verification(let peer, let event): translate(event, peer)
+        case .datagramLane: break
         }
     }
 

@@ -18,16 +18,17 @@ final class PeerNetwork {
         }
     }
 
-    private enum Timed {
+    enum Timed {
         case dial(Int, LinkID, PeerDial)
         case ended(Int, LinkID, LinkEnd)
+        case datagram(DatagramWire.Event)
     }
 
     private(set) var now: Duration = .zero
     let peers: [SimulatedPeer]
     var random: SplitMix64
     private var wires: [Wire] = []
-    private var timed: [(time: Duration, event: Timed)] = []
+    var timed: [(time: Duration, event: Timed)] = []
     /// The part of the network that each peer is in.
     var parts: [Int]
     /// One dial in this many fails.
@@ -36,11 +37,19 @@ final class PeerNetwork {
     var pieceSize = 64 << 10
     var latency: ClosedRange<Int> = 1...5
     private(set) var byteCount = 0
+    var datagrams = DatagramWire()
 
-    init(_ count: Int, seed: UInt64, limit: Int = 32, options: SessionOptions = SessionOptions()) {
+    init(
+        _ count: Int, seed: UInt64, limit: Int = 32, options: SessionOptions = SessionOptions(),
+        features: Hello.Features = .current
+    ) {
         var options = options
         options.limit = limit
-        peers = (0..<count).map { SimulatedPeer(index: $0, seed: seed, options: options) }
+        var configuration = PeerConfiguration()
+        configuration.features = features
+        peers = (0..<count).map {
+            SimulatedPeer(index: $0, seed: seed, options: options, configuration: configuration)
+        }
         random = SplitMix64(seed: seed ^ 0xC0FFEE)
         parts = [Int](repeating: 0, count: count)
     }
@@ -67,6 +76,10 @@ final class PeerNetwork {
                 timed.append((now + .milliseconds(random.integer(in: latency)), .dial(index, link, dial)))
             case .output(let link): pump(index, link)
             case .close(let link): closed(index, link)
+            case .listenDatagrams(let lane, _, let secret): listen(index, lane, secret)
+            case .dialDatagrams(let lane, _, let port, let secret): dial(index, lane, port, secret)
+            case .datagram(let lane, let bytes): carry(index, lane, bytes)
+            case .closeDatagrams(let lane): datagrams.close(index, lane)
             default: peers[index].note(action, at: now)
             }
         }
@@ -173,6 +186,7 @@ final class PeerNetwork {
     private func handle(_ event: Timed) {
         switch event {
         case .dial(let index, let link, let dial): connect(index, link, dial)
+        case .datagram(let event): handle(event)
         case .ended(let index, let link, let how):
             guard let (wire, side) = find(index, link), wire.isOpen[side], !peers[index].isOff else { return }
             // What arrived before the end is delivered first.

@@ -23,6 +23,10 @@ final class SimulatedPeer {
     var signatures: [(link: LinkID, message: [UInt8])] = []
     var answersInvitations: Bool? = true
     var isOff = false
+    /// Unreliable messages that arrived.
+    var unreliable: [[UInt8]] = []
+    var takesMessages = true
+    var lanes: [DatagramLaneState] = []
     /// Numbers of checked messages since the member connected.
     var counters = Counters()
 
@@ -69,12 +73,16 @@ final class SimulatedPeer {
         case .state(let member, _, let state): change(member, state)
         case .message(let member, let bytes, let isReliable):
             precondition(isConnected(member.peer), "peer \(index): a message of a peer that is not connected")
-            if isReliable { receive(bytes, member.peer) }
-            mesh.consumed(bytes.count, from: member, at: now)
+            if isReliable { receive(bytes, member.peer) } else { unreliable.append(bytes) }
+            guard takesMessages else { return }
+            mesh.consumed(bytes.count, from: member, isReliable: isReliable, at: now)
         case .invited(let id, let info, _):
             invitations.append((id, info.key))
             if let answer = answersInvitations { mesh.answer(id, with: answer ? session : nil, at: now) }
         case .invitationEnded(let id, _): invitations.removeAll { $0.id == id }
+        case .datagramLane(let member, let state):
+            precondition(isConnected(member.peer), "peer \(index): a lane of a peer that is not connected")
+            lanes.append(state)
         case .judge(let member, let claim):
             claims[member.peer] = claim
         case .sign(let link, _, let message): signatures.append((link, message))

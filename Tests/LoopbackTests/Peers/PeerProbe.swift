@@ -28,6 +28,7 @@ final class PeerProbe: Sendable {
     let streams = Mailbox<PeerInputStream>()
     let transfers = Mailbox<Progress>()
     let digests = Mailbox<Data>()
+    let lanes = Mailbox<PeerDatagramLane>()
     private let parts = Mutex<(group: PeerGroup?, advertisement: PeerAdvertisement?)>((nil, nil))
 
     var group: PeerGroup? { parts.withLock { $0.group } }
@@ -72,6 +73,7 @@ final class PeerProbe: Sendable {
         case .fileFinished(let peer, let name, .failure(let failure)):
             seen.put(.fileFailed(name, failure, from: peer.name))
         case .certificate, .verification: seen.put(.other)
+        case .datagramLane(_, let state): lanes.put(state)
         }
     }
 

@@ -1,0 +1,167 @@
+extension PeerMesh {
+    /// Whether messages to a member may travel on a datagram lane, and what was sent and refused so far; `nil` if it is no member.
+    package func datagramLane(of member: MemberID) -> DatagramLaneReport? { self[member]?.datagrams.report }
+
+    /// The number of lanes, for tests of limits.
+    package var datagramLaneCount: Int { datagramLanes.count }
+
+    // Making a lane. The side that accepted the member's first link offers it, the other dials.
+
+    /// A member joined.
+    mutating func startDatagrams(_ member: MemberID, _ hello: Hello?, at now: Duration) {
+        let isSupported = configuration.features.contains(.udp) && hello?.features.contains(.udp) == true
+        self[member]?.datagrams.isSupported = isSupported
+        offerLane(member, at: now)
+    }
+
+    /// Opens a port for a new lane, if there is none and a link can carry the offer.
+    private mutating func offerLane(_ member: MemberID, at now: Duration) {
+        guard var lane = self[member]?.datagrams, lane.isSupported, lane.phase == .down, let found = self[member],
+            !found.repair.isDialler
+        else { return }
+        lane.deadline = nil
+        // Without a link the resumption calls again.
+        if found.phase.isJoined, let link = found.link {
+            lane.token = randomBytes(DatagramNotice.tokenByteCount)
+            let secret = DatagramSecret(exporter: found.exporter, token: lane.token)
+            let id = datagramLanes.add(member)
+            (lane.id, lane.phase, lane.deadline) = (id, .opening, now + PeerTimes.laneHandshake)
+            actions.append(.listenDatagrams(id, beside: link, secret))
+        }
+        self[member]?.datagrams = lane
+    }
+
+    /// The driver waits for the handshake of a lane on a port.
+    package mutating func datagramsListening(_ id: DatagramLaneID, on port: UInt16, at now: Duration) {
+        guard let member = datagramLanes[id], let found = self[member], found.datagrams.phase == .opening,
+            !found.repair.isDialler
+        else { return }
+        guard let link = found.link, port != 0 else { return endLane(of: member, .lost, at: now) }
+        self[member]?.datagrams.phase = .offered
+        // The dialler gives up first, and then says why.
+        self[member]?.datagrams.deadline = now + PeerTimes.laneHandshake * 2
+        send(DatagramNotice.offer(.init(port: port, token: found.datagrams.token)).frame, on: link, at: now)
+    }
+
+    mutating func handleDatagramNotice(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+        guard let member = link.member, let found = self[member], found.link == id else { return }
+        guard found.datagrams.isSupported else { throw PeerReason.protocolViolation }
+        switch try DatagramNotice(payload) {
+        case .offer(let offer):
+            guard found.repair.isDialler else { throw PeerReason.protocolViolation }
+            // The peer has given up the lane that it offered before.
+            if found.datagrams.id != nil { endLane(of: member, .lost, tellsPeer: false, at: now) }
+            self[member]?.datagrams.heldOffer = offer
+            let last = found.datagrams.lastDial.map { $0 + PeerTimes.laneDialPause } ?? now
+            self[member]?.datagrams.deadline = max(now, last)
+            dialLaneIfDue(member, at: now)
+        case .ended(let token, let reason):
+            guard found.datagrams.id != nil, found.datagrams.token == token else { return }
+            endLane(of: member, reason, tellsPeer: false, at: now)
+        }
+    }
+
+    private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
+        guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
+            let found = self[member]
+        else { return }
+        (lane.heldOffer, lane.deadline) = (nil, nil)
+        if let link = found.link {
+            let id = datagramLanes.add(member)
+            (lane.id, lane.phase, lane.token) = (id, .opening, offer.token)
+            (lane.deadline, lane.lastDial) = (now + PeerTimes.laneHandshake, now)
+            let secret = DatagramSecret(exporter: found.exporter, token: offer.token)
+            actions.append(.dialDatagrams(id, beside: link, port: offer.port, secret))
+        }
+        self[member]?.datagrams = lane
+    }
+
+    /// The handshake of a lane is complete.
+    ///
+    /// - Parameter limit: The maximum size of a datagram in bytes.
+    package mutating func datagramsReady(_ id: DatagramLaneID, limit: Int, at now: Duration) {
+        guard let member = datagramLanes[id], let found = self[member] else { return }
+        switch found.datagrams.phase {
+        case .down, .ready: return
+        case .opening, .offered: break
+        }
+        guard limit > 1 else { return endLane(of: member, .unsupported, at: now) }
+        self[member]?.datagrams.became(ready: limit, dialled: found.repair.isDialler, at: now)
+        actions.append(.datagramLane(member, .ready))
+    }
+
+    // Ends
+
+    /// A peer without the key of a lane tried to use it. The lane still waits for the member.
+    package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
+        guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
+        self[member]?.datagrams.report.refusedCount = count + 1
+        // One event for any number of attempts: a flood must not fill the program's queue.
+        if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
+    }
+
+    /// A lane could not be made, or ended, without a call of ``PeerAction/closeDatagrams(_:)``.
+    package mutating func datagramsEnded(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
+        guard let member = datagramLanes[id] else { return }
+        endLane(of: member, reason, at: now)
+    }
+
+    private mutating func endLane(
+        of member: MemberID, _ reason: PeerReason, tellsPeer: Bool = true, at now: Duration
+    ) {
+        guard let found = self[member], let id = found.datagrams.id else { return }
+        closeLane(id)
+        if tellsPeer, let link = found.link, links[link]?.phase == .joined {
+            send(DatagramNotice.ended(token: found.datagrams.token, reason).frame, on: link, at: now)
+        }
+        self[member]?.datagrams.fell(offers: !found.repair.isDialler, at: now)
+        actions.append(.datagramLane(member, .down(reason)))
+    }
+
+    /// Closes the lane of a member that is removed, or of one that gets another.
+    mutating func closeLane(_ id: DatagramLaneID?) {
+        guard let id, datagramLanes[id] != nil else { return }
+        datagramLanes.remove(id)
+        actions.append(.closeDatagrams(id))
+    }
+
+    /// A new control link carries the member: a lane that is ready stays. Otherwise a new one is offered, because the old link may have lost
+    /// the offer.
+    mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
+        guard let lane = self[member]?.datagrams else { return }
+        switch lane.phase {
+        case .ready: self[member]?.datagrams.watch?.probe(at: now)
+        case .offered: endLane(of: member, .lost, at: now)
+        case .down, .opening: break
+        }
+        guard self[member]?.datagrams.phase == .down else { return }
+        self[member]?.datagrams.failureCount = 0
+        offerLane(member, at: now)
+    }
+
+    // Time
+
+    mutating func advanceDatagrams(_ member: MemberID, to now: Duration) {
+        guard let time = self[member]?.datagrams.nextTime, time <= now, let lane = self[member]?.datagrams else {
+            return
+        }
+        switch lane.phase {
+        case .down:
+            if lane.heldOffer != nil { dialLaneIfDue(member, at: now) } else { offerLane(member, at: now) }
+        case .opening, .offered: endLane(of: member, .timedOut, at: now)
+        case .ready:
+            switch self[member]?.datagrams.watch?.advance(to: now) {
+            case .probe: put([DatagramKind.probe], member, at: now)
+            case .lost: endLane(of: member, .timedOut, at: now)
+            case nil: break
+            }
+        }
+    }
+
+    /// The network changed: a lane is tested, and a new one is not waited for.
+    mutating func networkChangedForDatagrams(_ member: MemberID, at now: Duration) {
+        guard let lane = self[member]?.datagrams else { return }
+        if lane.phase == .down, lane.deadline != nil { self[member]?.datagrams.deadline = now }
+        self[member]?.datagrams.watch?.probe(at: now)
+    }
+}

@@ -1,0 +1,103 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+internal import Synchronization
+
+/// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
+///
+/// Hosts without the key get as far as the handshake: at most ``handshakeLimit`` at a time, for five seconds each. After the first complete
+/// handshake the port takes no other peer. All callbacks run on the queue of the node; `ended` is the last event.
+final class DatagramPort: Sendable {
+    enum Event: Sendable {
+        case listening(UInt16)
+        /// The handshake is complete. Datagrams have at most this number of bytes.
+        case ready(limit: Int)
+        case received([UInt8])
+        /// A datagram of this number of bytes was sent or dropped.
+        case sent(Int)
+        /// A host without the key was refused.
+        case refused(PeerReason)
+        case ended(PeerReason)
+    }
+
+    static let handshakeLimit = 8
+    static let handshakeTime = DispatchTimeInterval.seconds(5)
+
+    struct State {
+        var listener: NWListener?
+        /// Connections in the handshake, the oldest first.
+        var candidates: [NWConnection] = []
+        var chosen: NWConnection?
+        var isClosed = false
+    }
+
+    let queue: DispatchQueue
+    /// Where the member's control link leads: a handshake from there gives way to no other.
+    let member: NWEndpoint?
+    private let report: @Sendable (Event) -> Void
+    let state = Mutex(State())
+
+    init(_ queue: DispatchQueue, member: NWEndpoint?, _ report: @escaping @Sendable (Event) -> Void) {
+        self.queue = queue
+        self.member = member
+        self.report = report
+    }
+
+    func tell(_ event: Event) { report(event) }
+
+    // MARK: Content
+
+    func send(_ datagram: [UInt8]) {
+        let count = datagram.count
+        guard let connection = state.withLock({ $0.chosen }) else { return tellLater(.sent(count)) }
+        connection.send(
+            content: .init(datagram),
+            completion: .contentProcessed { [weak self] _ in self?.tell(.sent(count)) })
+    }
+
+    /// Reports an event from a call that the node makes under its lock.
+    func tellLater(_ event: Event) { queue.async { [self] in report(event) } }
+
+    func receive(from connection: NWConnection) {
+        connection.receiveMessage { [weak self] data, _, _, error in
+            guard let self, state.withLock({ !$0.isClosed && $0.chosen === connection }) else { return }
+            // A lane has no empty datagrams: without content, the peer has closed the connection.
+            guard let data, !data.isEmpty else { return end(error.map { $0.laneReason } ?? .left) }
+            tell(.received([UInt8](data)))
+            receive(from: connection)
+        }
+    }
+
+    // MARK: End
+
+    /// Ends the lane because of an event. It is reported.
+    func end(_ reason: PeerReason) { if shut() { tell(.ended(reason)) } }
+
+    /// Ends the lane. No event follows.
+    func close() { _ = shut() }
+
+    /// Returns whether the lane was open.
+    private func shut() -> Bool {
+        let (wasOpen, old) = state.withLock { state in
+            let old = state
+            state = State(isClosed: true)
+            return (!old.isClosed, old)
+        }
+        old.listener?.cancel()
+        old.candidates.forEach { $0.forceCancel() }
+        // The peer gets a close_notify.
+        old.chosen?.cancel()
+        return wasOpen
+    }
+}
+
+extension NWError {
+    /// The reason that a peer of the protocol understands.
+    var laneReason: PeerReason {
+        switch self {
+        case .tls: .notVerified
+        case .posix(.ETIMEDOUT): .timedOut
+        default: .unreachable
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Causeway
+import Foundation
+import Synchronization
+import Testing
+
+/// Forwards datagrams between a peer and the port of a lane, counts them, and drops those that the test names.
+final class UDPRelay: Sendable {
+    private struct State {
+        var target: NWEndpoint?
+        var connections: [NWConnection] = []
+        var drops: @Sendable (Data) -> Bool = { _ in false }
+        var forwardedCount = 0
+        var droppedCount = 0
+    }
+
+    /// The port of the lane, each time that a peer dials one.
+    let targets = Mailbox<NWEndpoint>()
+    /// The number of bytes of each dropped datagram.
+    let dropped = Mailbox<Int>()
+    private let queue = DispatchQueue(label: "UDP relay")
+    private let listener: NWListener
+    private let state = Mutex(State())
+
+    /// - Parameter drops: Whether a datagram of either direction is dropped.
+    init(drops: @escaping @Sendable (Data) -> Bool = { _ in false }) async throws {
+        listener = try NWListener(using: .udp)
+        state.withLock { $0.drops = drops }
+        listener.newConnectionHandler = { [weak self] in self?.accept($0) }
+        let ready = Mailbox<Bool>()
+        listener.stateUpdateHandler = { if case .ready = $0 { ready.put(true) } }
+        listener.start(queue: queue)
+        _ = try await ready.next()
+    }
+
+    var forwardedCount: Int { state.withLock { $0.forwardedCount } }
+
+    func setDrops(_ drops: @escaping @Sendable (Data) -> Bool) { state.withLock { $0.drops = drops } }
+
+    /// Where a peer dials in place of the lane's port.
+    func detour(_ place: NWEndpoint) -> NWEndpoint {
+        state.withLock { $0.target = place }
+        targets.put(place)
+        guard case .hostPort(let host, _) = place, let port = listener.port else { return place }
+        return .hostPort(host: host, port: port)
+    }
+
+    private func accept(_ connection: NWConnection) {
+        guard let target = state.withLock({ $0.target }) else { return connection.forceCancel() }
+        let other = NWConnection(to: target, using: .udp)
+        state.withLock { $0.connections += [connection, other] }
+        for one in [connection, other] { one.start(queue: queue) }
+        forward(from: connection, to: other)
+        forward(from: other, to: connection)
+    }
+
+    private func forward(from source: NWConnection, to other: NWConnection) {
+        source.receiveMessage { [weak self] data, _, _, error in
+            guard let self, error == nil else { return }
+            if let data, !data.isEmpty { pass(data, to: other) }
+            forward(from: source, to: other)
+        }
+    }
+
+    private func pass(_ data: Data, to other: NWConnection) {
+        let isDropped = state.withLock { state in
+            let isDropped = state.drops(data)
+            if isDropped { state.droppedCount += 1 } else { state.forwardedCount += 1 }
+            return isDropped
+        }
+        if isDropped { return dropped.put(data.count) }
+        other.send(content: data, completion: .contentProcessed { _ in })
+    }
+
+    func cancel() {
+        listener.cancel()
+        for connection in state.withLock({ $0.connections }) { connection.forceCancel() }
+    }
+}
