@@ -79,6 +79,7 @@ let package = Package(
         .library(name: "CausewayImages", targets: ["CausewayImages"]),
         .executable(name: "causeway-image-decoder", targets: ["causeway-image-decoder"]),
         .library(name: "CausewayPeers", targets: ["CausewayPeers"]),
+        .library(name: "CausewayPeerActors", targets: ["CausewayPeerActors"]),
         .library(name: "MultipeerConnectivity", targets: ["MultipeerConnectivity"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
@@ -239,6 +240,12 @@ let package = Package(
             name: "CausewayPeers",
             dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayTLS", "Network", "Security"],
             swiftSettings: house),
+        // Distributed actors of nearby peers: the lookup of functions in C, the protocol without I/O, and the actor system on sessions.
+        .target(name: "CCausewayActors"),
+        .target(name: "CausewayActorProtocols", swiftSettings: pure),
+        .target(
+            name: "CausewayPeerActors",
+            dependencies: ["CausewayActorProtocols", "CausewayPeers", "CCausewayActors"], swiftSettings: house),
         // Apple's framework for sessions of nearby peers, on `CausewayPeers`.
         .target(
             name: "MultipeerConnectivity",
@@ -267,7 +274,7 @@ let package = Package(
             name: "CausewayExercises",
             dependencies: [
                 "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayImageFormats", "CausewayProtocols",
-                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols",
+                "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols", "CausewayActorProtocols",
                 "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
             path: "Fuzz/Exercises", swiftSettings: house),
@@ -328,7 +335,7 @@ let package = Package(
             name: "LoopbackTests",
             dependencies: [
                 "Causeway", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayOffline", "CausewayProtocols", "CausewayPeerProtocols", "CausewayPeers",
+                "CausewayOffline", "CausewayProtocols", "CausewayPeerActors", "CausewayPeerProtocols", "CausewayPeers",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
                 "CausewayWire", "MultipeerConnectivity",
@@ -382,6 +389,12 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CausewayPeersTests", dependencies: ["CausewayPeerProtocols", "CausewayPeers", "Network"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayPeerActorsTests",
+            dependencies: [
+                "CausewayActorProtocols", "CausewayExercises", "CausewayPeerActors", "CausewayPeers", "CausewayTestKit",
+            ],
             swiftSettings: house),
         .testTarget(
             name: "MultipeerConnectivityTests",

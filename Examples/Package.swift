@@ -13,6 +13,11 @@ let loading = ["HTTPGet", "PostJSON", "StreamedLines", "UploadProgress", "Downlo
 /// The examples that use NetService, which is part of Foundation on Apple platforms.
 let services = ["NetServicePublisher", "SavedService"]
 
+/// What an example with distributed actors needs.
+let actors: [Target.Dependency] = [
+    .product(name: "CausewayPeerActors", package: "causeway"), .product(name: "CausewayPeers", package: "causeway"),
+]
+
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "causeway", path: "..")],
@@ -41,6 +46,11 @@ let package = Package(
             .executableTarget(
                 name: "PeerChat", dependencies: [.product(name: "CausewayPeers", package: "causeway")], path: "PeerChat"
             ),
+            .executableTarget(
+                name: "SharedCounter", dependencies: actors,
+                path: "SharedCounter"),
+            .executableTarget(
+                name: "Nim", dependencies: actors, path: "Nim"),
             .executableTarget(
                 name: "FeedFollower", dependencies: [.product(name: "CausewayFeeds", package: "causeway")],
                 path: "FeedFollower"),

@@ -14,7 +14,7 @@ def faults(folder):
                   "address add 10.77.9.1/24 dev view"]:
         subprocess.run(["ip", *words.split()], check=True)
     found = []
-    for check in [typed_messages, web_socket_end, web_socket_reset, camera]:
+    for check in [typed_messages, web_socket_end, web_socket_reset, camera, shared_counter, nim]:
         try:
             check(folder)
         except (AssertionError, OSError, subprocess.TimeoutExpired) as fault:
@@ -124,3 +124,22 @@ def camera(folder):
             sender.prints(" datagrams sent, ")
             viewer.prints(" datagrams received, ")
             viewer.prints(" 0 lost, ")
+
+
+def shared_counter(folder):
+    """Two programs find the host of the counter, one after the other, and add to it."""
+    with running(folder / "SharedCounter", "host") as host:
+        for amount, value in [("5", "5"), ("37", "42")]:
+            with running(folder / "SharedCounter", "add", amount) as adder:
+                adder.ends(0)
+                assert adder.text() == f"the counter is at {value}\n", adder.text()
+            host.prints(f"{amount} added: {value}\n")
+
+
+def nim(folder):
+    """Both peers find each other, play, and agree about the winner."""
+    with running(folder / "Nim", "Ann") as ann, running(folder / "Nim", "Bob") as bob:
+        for player in [ann, bob]:
+            player.ends(0)
+        results = sorted(player.text().splitlines()[-1] for player in [ann, bob])
+        assert results == ["lost", "won"], f"{ann.text()!r} {bob.text()!r}"

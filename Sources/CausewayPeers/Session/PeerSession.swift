@@ -42,6 +42,7 @@ public final class PeerSession: Sendable {
     let outcomes: Outcomes
     let latest = LatestValues()
     private let buffer: EventBuffer
+    let translator: Translator
     private let advertisement: PeerAdvertisement?
     private let browse: PeerBrowse?
 
@@ -95,6 +96,7 @@ public final class PeerSession: Sendable {
         self.group = group
         self.service = service
         self.buffer = buffer
+        self.translator = translator
         self.outcomes = outcomes
         me = node.local.peer
     }

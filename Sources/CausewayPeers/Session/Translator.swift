@@ -7,6 +7,7 @@ final class Translator: Sendable {
     private let outcomes: Outcomes
     let group = Mutex(WeakGroup(group: nil))
     private let found = Mutex<Set<PeerIdentity>>([])
+    let tap = Mutex<PeerSession.Tap?>(nil)
 
     init(_ buffer: EventBuffer, _ outcomes: Outcomes) {
         self.buffer = buffer
@@ -30,16 +31,19 @@ final class Translator: Sendable {
         switch event {
         case .connecting: break
         case .connected(let peer):
+            tell(.joined(peer))
             outcomes.answer(.membership(peer), .success(nil))
             buffer.add(.joined(peer))
         case .notConnected(let peer, let failure):
+            tell(.left(peer, failure))
             outcomes.lost(peer, failure)
             buffer.add(.left(peer, failure))
         case .suspended(let peer): buffer.add(.suspended(peer))
         case .resumed(let peer): buffer.add(.resumed(peer))
         // Sessions do not judge certificates: see `PeerGroup.Settings`.
         case .certificate(_, _, let question): question.answer(false)
-        case .message(let peer, let data, let receipt): buffer.add(.received(data, from: peer), receipt)
+        case .message(let peer, let data, let receipt):
+            if !tell(.message(data, peer)) { buffer.add(.received(data, from: peer), receipt) }
         case .stream(let peer, let name, let stream): buffer.add(.stream(PeerReader(name, stream), from: peer))
         case .fileStarted(let peer, let name, let progress):
             buffer.add(.receiving(PeerTransfer(name: name, progress: progress), from: peer))
@@ -51,6 +55,10 @@ final class Translator: Sendable {
         case .datagramLane: break
         }
     }
+
+    /// Whether the tap has taken the event.
+    @discardableResult
+    private func tell(_ event: PeerSession.TapEvent) -> Bool { tap.withLock { $0 }?(event) ?? false }
 
     private func translate(_ event: PeerVerification, _ peer: PeerIdentity) {
         switch event {

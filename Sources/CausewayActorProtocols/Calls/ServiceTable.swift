@@ -1,0 +1,98 @@
+/// A call of a peer that the local actor system performs.
+package struct ActorService<Peer: Hashable & Sendable>: Hashable, Sendable {
+    package let peer: Peer
+    /// The number that the peer chose.
+    package let call: UInt64
+    /// Distinguishes calls with equal numbers, before and after a peer left.
+    let serial: UInt64
+}
+
+/// The calls of peers that have not been answered.
+package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
+    package typealias Service = ActorService<Peer>
+
+    enum Admission: Equatable {
+        case accepted(Service)
+        case duplicate
+        case tooMany
+    }
+
+    private enum State: Sendable {
+        case waiting(byteCount: Int)
+        case running
+        case cancelled(isRunning: Bool)
+    }
+
+    private struct Account: Sendable {
+        var services: [UInt64: Service] = [:]
+        var waitingByteCount = 0
+    }
+
+    private var states: [Service: State] = [:]
+    private var accounts: [Peer: Account] = [:]
+    private var newest: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { states.count }
+    package func count(of peer: Peer) -> Int { accounts[peer]?.services.count ?? 0 }
+    package func waitingByteCount(of peer: Peer) -> Int { accounts[peer]?.waitingByteCount ?? 0 }
+
+    mutating func admit(_ call: UInt64, of peer: Peer, byteCount: Int, _ limits: ActorLimits) -> Admission {
+        var account = accounts[peer] ?? Account()
+        guard account.services[call] == nil else { return .duplicate }
+        guard account.services.count < limits.callCount,
+            account.waitingByteCount + byteCount <= limits.waitingByteCount
+        else { return .tooMany }
+        newest &+= 1
+        let service = Service(peer: peer, call: call, serial: newest)
+        account.services[call] = service
+        account.waitingByteCount += byteCount
+        accounts[peer] = account
+        states[service] = .waiting(byteCount: byteCount)
+        return .accepted(service)
+    }
+
+    /// The function is about to be called. `false` if that is not wanted any more.
+    mutating func begin(_ service: Service) -> Bool {
+        guard case .waiting(let byteCount) = states[service] else { return false }
+        accounts[service.peer]?.waitingByteCount -= byteCount
+        states[service] = .running
+        return true
+    }
+
+    /// The call has a result. `false` if the peer does not wait for it any more.
+    mutating func end(_ service: Service) -> Bool {
+        guard let state = states.removeValue(forKey: service) else { return false }
+        forget(service, state)
+        return true
+    }
+
+    /// The peer does not wait any more. Returns the service if its task is to be cancelled.
+    mutating func cancel(_ call: UInt64, of peer: Peer) -> Service? {
+        guard let service = accounts[peer]?.services[call], let state = states[service] else { return nil }
+        switch state {
+        case .waiting(let byteCount):
+            accounts[peer]?.waitingByteCount -= byteCount
+            states[service] = .cancelled(isRunning: false)
+            return service
+        case .running:
+            states[service] = .cancelled(isRunning: true)
+            return service
+        case .cancelled: return nil
+        }
+    }
+
+    /// The peer is gone. Returns the services whose tasks are to be cancelled.
+    mutating func endAll(of peer: Peer) -> [Service] {
+        guard let account = accounts.removeValue(forKey: peer) else { return [] }
+        for service in account.services.values { states[service] = nil }
+        return account.services.values.sorted { $0.serial < $1.serial }
+    }
+
+    private mutating func forget(_ service: Service, _ state: State) {
+        accounts[service.peer]?.services[service.call] = nil
+        if case .waiting(let byteCount) = state { accounts[service.peer]?.waitingByteCount -= byteCount }
+        if accounts[service.peer]?.services.isEmpty == true { accounts[service.peer] = nil }
+    }
+}

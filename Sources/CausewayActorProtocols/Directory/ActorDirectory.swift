@@ -1,0 +1,61 @@
+/// The published actors: those of the local system, and those of the members.
+package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
+    /// A published actor as programs see it.
+    package struct Entry: Hashable, Sendable {
+        /// `nil` for the local system.
+        package let peer: Peer?
+        package let actor: UInt64
+        /// Distinguishes an actor that was withdrawn and published again.
+        package let serial: UInt64
+    }
+
+    private var entries: [ActorListing.Name: [Entry]] = [:]
+    private var listings: [Peer?: Set<ActorListing>] = [:]
+    private var newest: UInt64 = 0
+
+    package init() {}
+
+    /// The number of listings of a peer; `nil` is the local system.
+    package func count(of peer: Peer?) -> Int { listings[peer]?.count ?? 0 }
+
+    /// The listings of the local system.
+    var own: Set<ActorListing> { listings[nil] ?? [] }
+
+    /// The actors that are published under a name, the oldest first.
+    package func entries(of name: ActorListing.Name) -> [Entry] { entries[name] ?? [] }
+
+    /// Adds a listing. `false` if it exists.
+    mutating func publish(_ listing: ActorListing, by peer: Peer?) -> Bool {
+        guard listings[peer, default: []].insert(listing).inserted else { return false }
+        newest &+= 1
+        entries[listing.name, default: []].append(Entry(peer: peer, actor: listing.actor, serial: newest))
+        return true
+    }
+
+    /// Removes a listing. `false` if there is none.
+    mutating func withdraw(_ listing: ActorListing, by peer: Peer?) -> Bool {
+        guard listings[peer]?.remove(listing) != nil else { return false }
+        if listings[peer]?.isEmpty == true { listings[peer] = nil }
+        entries[listing.name]?.removeAll { $0.peer == peer && $0.actor == listing.actor }
+        if entries[listing.name]?.isEmpty == true { entries[listing.name] = nil }
+        return true
+    }
+
+    /// Removes the listings of a peer, and returns their names.
+    mutating func withdrawAll(by peer: Peer) -> Set<ActorListing.Name> {
+        guard let gone = listings.removeValue(forKey: peer) else { return [] }
+        let names = Set(gone.map(\.name))
+        for name in names {
+            entries[name]?.removeAll { $0.peer == peer }
+            if entries[name]?.isEmpty == true { entries[name] = nil }
+        }
+        return names
+    }
+
+    /// Removes the listings of a local actor, and returns them.
+    mutating func withdrawAll(actor: UInt64) -> [ActorListing] {
+        let gone = own.filter { $0.actor == actor }
+        for listing in gone { _ = withdraw(listing, by: nil) }
+        return Array(gone)
+    }
+}

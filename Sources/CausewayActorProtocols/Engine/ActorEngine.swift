@@ -1,0 +1,204 @@
+/// The rules of the actor protocol, without I/O: calls, services and listings of one local system and its peers.
+///
+/// After every call of a method, perform ``nextActions()``, and arrange for ``advance(to:)`` at ``nextDeadline``. Times are
+/// measured from any fixed instant.
+package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
+    package typealias Action = ActorAction<Peer, Waiter>
+
+    private struct Member: Sendable {
+        var answeredGreetings = 0
+        /// The first violation of the protocol. Later frames are ignored.
+        var violation: String?
+    }
+
+    package let limits: ActorLimits
+    package private(set) var calls = CallTable<Peer, Waiter>()
+    package private(set) var services = ServiceTable<Peer>()
+    package private(set) var directory = ActorDirectory<Peer>()
+    private var members: [Peer: Member] = [:]
+    private var actions: [Action] = []
+
+    package init(_ limits: ActorLimits = ActorLimits()) {
+        self.limits = limits
+    }
+
+    /// The demands since the last call, in order.
+    package mutating func nextActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    package var nextDeadline: Duration? { calls.nextDeadline }
+
+    /// The members, without an order.
+    package var memberList: [Peer] { Array(members.keys) }
+
+    /// Whether frames can be exchanged with a peer.
+    package func isMember(_ peer: Peer) -> Bool { members[peer] != nil }
+
+    // MARK: Members
+
+    /// A peer joined the session. A known one is not affected.
+    package mutating func joined(_ peer: Peer) {
+        guard members[peer] == nil else { return }
+        members[peer] = Member()
+        greet(peer, wantsAnswer: true)
+    }
+
+    /// A peer left. Its calls end, and its listings disappear.
+    package mutating func left(_ peer: Peer, _ reason: String) {
+        guard members.removeValue(forKey: peer) != nil else { return }
+        drop(peer, .lost(reason))
+    }
+
+    private mutating func drop(_ peer: Peer, _ outcome: ActorOutcome) {
+        for waiter in calls.endAll(of: peer) { actions.append(.resume(waiter, outcome)) }
+        for service in services.endAll(of: peer) { actions.append(.stop(service)) }
+        for name in directory.withdrawAll(by: peer) { actions.append(.changed(name)) }
+    }
+
+    private mutating func greet(_ peer: Peer, wantsAnswer: Bool) {
+        actions.append(.send(.hello(version: ActorFrame.version, wantsAnswer: wantsAnswer), to: peer))
+        for listing in directory.own { actions.append(.send(.publish(listing), to: peer)) }
+    }
+
+    private mutating func violated(_ peer: Peer, _ message: String) {
+        members[peer]?.violation = message
+        drop(peer, .violation(message))
+    }
+
+    // MARK: Calls
+
+    /// Begins a call, and returns its number. The caller sends the frame.
+    package mutating func call(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) throws(ActorCallError)
+        -> UInt64
+    {
+        guard let member = members[peer] else { throw .notConnected }
+        if let violation = member.violation { throw .violation(violation) }
+        guard calls.count(of: peer) < limits.callCount else { throw .tooManyCalls }
+        return calls.add(peer, waiter, until: deadline)
+    }
+
+    /// The caller's task was cancelled, or the frame of the call could not be sent.
+    ///
+    /// - Parameter wasSent: Whether the peer may have got the call.
+    package mutating func cancel(_ number: UInt64, to peer: Peer, wasSent: Bool) {
+        guard let waiter = calls.end(number, of: peer) else { return }
+        if wasSent { actions.append(.send(.cancel(call: number), to: peer)) }
+        actions.append(.resume(waiter, .cancelled))
+    }
+
+    /// Gives up the calls whose deadline has passed. Late, early and repeated calls of this method are harmless.
+    package mutating func advance(to now: Duration) {
+        for (number, peer, waiter) in calls.expire(at: now) {
+            actions.append(.send(.cancel(call: number), to: peer))
+            actions.append(.resume(waiter, .timedOut))
+        }
+    }
+
+    // MARK: Services
+
+    /// The function of a call is about to be called. `false`: drop the call.
+    package mutating func begin(_ service: ActorService<Peer>) -> Bool {
+        guard services.begin(service) else {
+            _ = services.end(service)
+            return false
+        }
+        return true
+    }
+
+    /// The call has a result. Returns the frame for the peer; `nil` if it left.
+    package mutating func finish(_ service: ActorService<Peer>, with reply: ActorReply) -> ActorFrame? {
+        guard services.end(service) else { return nil }
+        return .reply(call: service.call, reply)
+    }
+
+    // MARK: Listings
+
+    /// Publishes a local actor. `false` if there are as many listings as the peers accept.
+    package mutating func publish(_ listing: ActorListing) -> Bool {
+        guard directory.count(of: nil) < limits.listingCount else { return directory.own.contains(listing) }
+        guard directory.publish(listing, by: nil) else { return true }
+        announce(.publish(listing), listing.name)
+        return true
+    }
+
+    /// Withdraws a local actor.
+    package mutating func withdraw(_ listing: ActorListing) {
+        guard directory.withdraw(listing, by: nil) else { return }
+        announce(.withdraw(listing), listing.name)
+    }
+
+    /// Whether a local actor is published under any key.
+    package func isPublished(_ actor: UInt64) -> Bool { directory.own.contains { $0.actor == actor } }
+
+    /// A local actor ended.
+    package mutating func resigned(_ actor: UInt64) {
+        for listing in directory.withdrawAll(actor: actor) { announce(.withdraw(listing), listing.name) }
+    }
+
+    private mutating func announce(_ frame: ActorFrame, _ name: ActorListing.Name) {
+        for (peer, member) in members where member.violation == nil { actions.append(.send(frame, to: peer)) }
+        actions.append(.changed(name))
+    }
+
+    // MARK: Frames
+
+    /// A message of a member.
+    package mutating func received(_ bytes: [UInt8], from peer: Peer) {
+        guard let member = members[peer], member.violation == nil else { return }
+        let frame: ActorFrame
+        do {
+            frame = try ActorFrame(bytes)
+        } catch {
+            return violated(peer, "malformed frame: \(error.message) at byte \(error.offset)")
+        }
+        switch frame {
+        case .hello(let version, let wantsAnswer): greeted(peer, version, wantsAnswer)
+        case .call(let call): called(call, peer, byteCount: bytes.count)
+        case .reply(let number, let reply):
+            // The reply to a call that was given up has no waiter any more.
+            if let waiter = calls.end(number, of: peer) { actions.append(.resume(waiter, .reply(reply))) }
+        case .cancel(let number):
+            if let service = services.cancel(number, of: peer) { actions.append(.stop(service)) }
+        case .publish(let listing): published(listing, peer)
+        case .withdraw(let listing):
+            if directory.withdraw(listing, by: peer) { actions.append(.changed(listing.name)) }
+        case .skipped: break
+        }
+    }
+
+    private mutating func greeted(_ peer: Peer, _ version: UInt8, _ wantsAnswer: Bool) {
+        guard version == ActorFrame.version else {
+            return violated(peer, "version \(version) of the actor protocol; \(ActorFrame.version) is supported")
+        }
+        guard wantsAnswer else { return }
+        members[peer]?.answeredGreetings += 1
+        // Each answer repeats all listings, so their number is bounded.
+        guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
+            return violated(peer, "too many greetings")
+        }
+        greet(peer, wantsAnswer: false)
+    }
+
+    private mutating func called(_ call: ActorCall, _ peer: Peer, byteCount: Int) {
+        guard byteCount <= limits.frameByteCount else {
+            let text = "a call of \(byteCount) bytes; at most \(limits.frameByteCount) are accepted"
+            return actions.append(.send(.reply(call: call.id, .refused(.tooLarge, text)), to: peer))
+        }
+        switch services.admit(call.id, of: peer, byteCount: byteCount, limits) {
+        case .accepted(let service): actions.append(.serve(call, service))
+        case .duplicate: violated(peer, "two calls with the number \(call.id)")
+        case .tooMany:
+            let text = "\(services.count(of: peer)) calls of this peer wait; at most \(limits.callCount) are accepted"
+            actions.append(.send(.reply(call: call.id, .refused(.tooManyCalls, text)), to: peer))
+        }
+    }
+
+    private mutating func published(_ listing: ActorListing, _ peer: Peer) {
+        guard directory.count(of: peer) < limits.listingCount else {
+            return violated(peer, "more than \(limits.listingCount) published actors")
+        }
+        if directory.publish(listing, by: peer) { actions.append(.changed(listing.name)) }
+    }
+}

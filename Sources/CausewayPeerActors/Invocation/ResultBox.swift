@@ -1,0 +1,75 @@
+internal import CausewayActorProtocols
+internal import Distributed
+internal import Synchronization
+
+/// The result of a function that a peer called, as it is sent.
+final class ResultBox: Sendable {
+    private let system: PeerActorSystem
+    private let reply = Mutex<ActorReply?>(nil)
+
+    init(_ system: PeerActorSystem) {
+        self.system = system
+    }
+
+    /// The result; `nil` if there is none.
+    var value: ActorReply? { reply.withLock { $0 } }
+
+    func set(_ reply: ActorReply) { self.reply.withLock { $0 = reply } }
+
+    func returned(_ value: some Codable) {
+        do {
+            let bytes = try ActorCoder(system: system).encode(value)
+            let limit = system.limits.frameByteCount
+            guard bytes.count <= limit - 64 else {
+                return set(.refused(.tooLarge, "the result has \(bytes.count) bytes; at most \(limit) are sent"))
+            }
+            set(.value(bytes))
+        } catch {
+            set(.refused(.invalidResult, "cannot encode the result: \(error)"))
+        }
+    }
+
+    func threw(_ error: any Error) {
+        switch error {
+        case let error as PeerInvocationDecoder.InvalidArgument: set(.refused(.invalidArguments, error.message))
+        case let error as ExecuteDistributedTargetError: set(.refused(.unknownTarget, error.message))
+        case is CancellationError: set(.refused(.cancelled, "the function was cancelled"))
+        case let error as any Error & Codable: set(Self.reply(error, system))
+        default: set(.described(String(describing: error)))
+        }
+    }
+
+    private static func reply(_ error: some Error & Codable, _ system: PeerActorSystem) -> ActorReply {
+        let text = String(describing: error)
+        guard let payload = try? ActorCoder(system: system).encode(error),
+            payload.count <= system.limits.frameByteCount - 4_096
+        else { return .described(text) }
+        return .thrown(
+            ActorThrownError(type: ErrorTypes.name(of: type(of: error)), description: text, payload: payload))
+    }
+}
+
+/// The errors that are thrown at the caller as they were thrown at the callee.
+struct ErrorTypes: Sendable {
+    private let types: [String: any (Error & Codable).Type]
+
+    init(_ types: [any (Error & Codable).Type]) {
+        self.types = Dictionary(types.map { (Self.name(of: $0), $0) }) { first, _ in first }
+    }
+
+    static func name(of type: any Any.Type) -> String { String(reflecting: type) }
+
+    /// Decodes an error. Only listed types are decoded, because a name from a peer must not choose any type of the program.
+    func error(_ thrown: ActorThrownError, _ coder: ActorCoder) -> any Error {
+        guard let type = types[thrown.type], let error = try? Self.decode(type, thrown.payload, coder) else {
+            return PeerActorFailure(.thrown, thrown.description)
+        }
+        return error
+    }
+
+    private static func decode<Failure: Error & Codable>(
+        _ type: Failure.Type, _ payload: [UInt8], _ coder: ActorCoder
+    ) throws -> any Error {
+        try coder.decode(type, payload)
+    }
+}

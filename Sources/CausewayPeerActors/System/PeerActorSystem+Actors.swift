@@ -1,0 +1,61 @@
+internal import CausewayActorProtocols
+public import Distributed
+
+extension PeerActorSystem {
+    /// Returns a local actor, or `nil` for an actor of a peer, for which Swift then makes a remote reference. For the Swift runtime.
+    ///
+    /// - Throws: ``PeerActorFailure`` with `unknownActor` if a local actor does not exist any more, or has another type.
+    public func resolve<Act: DistributedActor>(id: PeerActorID, as actorType: Act.Type) throws -> Act?
+    where Act.ID == PeerActorID {
+        guard id.peer == me else { return nil }
+        guard let actor = state.withLock({ $0.local.actor(id.number) }) else {
+            throw PeerActorFailure(.unknownActor, "the local actor \(id) does not exist")
+        }
+        guard let actor = actor as? Act else {
+            throw PeerActorFailure(.unknownActor, "the local actor \(id) is not a \(actorType)")
+        }
+        return actor
+    }
+
+    /// Makes the identity of a new actor. For the Swift runtime.
+    public func assignID<Act: DistributedActor>(_ actorType: Act.Type) -> PeerActorID where Act.ID == PeerActorID {
+        PeerActorID(peer: me, number: .random(in: 1...UInt64.max))
+    }
+
+    /// Registers a new actor. For the Swift runtime.
+    public func actorReady<Act: DistributedActor>(_ actor: Act) where Act.ID == PeerActorID {
+        let type = TargetCheck.name(of: Act.self)
+        state.withLock { $0.local.add(actor, actor.id.number, type: type) }
+    }
+
+    /// Forgets an actor that ended. For the Swift runtime.
+    public func resignID(_ id: PeerActorID) {
+        let keeper = apply { state in
+            state.engine.resigned(id.number)
+            return state.local.remove(id.number)
+        }
+        withExtendedLifetime(keeper) {}
+    }
+
+    /// Makes the encoder of a call. For the Swift runtime.
+    public func makeInvocationEncoder() -> PeerInvocationEncoder { PeerInvocationEncoder(self) }
+
+    /// Permits peers to call an actor, and returns its identity, for programs that send it in messages of their own.
+    ///
+    /// Actors that are arguments or results of distributed functions are shared without that.
+    public func share<Act: DistributedActor>(_ actor: Act) -> PeerActorID where Act.ID == PeerActorID {
+        expose(actor.id)
+        return actor.id
+    }
+
+    /// Peers may call the actor from now on.
+    func expose(_ id: PeerActorID) {
+        guard id.peer == me else { return }
+        state.withLock { $0.local.share(id.number) }
+    }
+
+    /// Whether a peer may refer to an actor: those of other peers are judged there.
+    func mayRefer(to id: PeerActorID) -> Bool {
+        id.peer != me || state.withLock { $0.local.shared(id.number) } != nil
+    }
+}

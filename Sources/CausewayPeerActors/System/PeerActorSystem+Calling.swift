@@ -1,0 +1,136 @@
+internal import CausewayActorProtocols
+public import Distributed
+
+extension PeerActorSystem {
+    @TaskLocal private static var timeout: Duration?
+
+    /// Runs an operation whose calls wait for another time than ``Options/callTimeout``.
+    ///
+    /// The time applies to each call separately, also to calls of child tasks.
+    ///
+    /// - Throws: The error of the operation. A call whose time passed throws ``PeerActorFailure`` with `timedOut`.
+    public static func withCallTimeout<Result>(
+        _ timeout: Duration, isolation: isolated (any Actor)? = #isolation, _ operation: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $timeout.withValue(timeout, operation: operation, isolation: isolation)
+    }
+
+    /// Calls a function of an actor of a peer, and waits for its result. For the Swift runtime.
+    ///
+    /// - Throws: The error of the function if ``Options/errors`` has its type, else ``PeerActorFailure``.
+    ///
+    /// Cancellation: throws `CancellationError` at once, and cancels the task at the peer.
+    public func remoteCall<Act: DistributedActor, Failure: Error, Result: Codable>(
+        on actor: Act, target: RemoteCallTarget, invocation: inout PeerInvocationEncoder, throwing: Failure.Type,
+        returning: Result.Type
+    ) async throws -> Result where Act.ID == PeerActorID {
+        let reply = try await call(actor.id, target, invocation.arguments)
+        guard case .value(let bytes) = reply else {
+            throw PeerActorFailure(.invalidResult, "\(target) has no result at the peer")
+        }
+        do {
+            return try ActorCoder(system: self).decode(returning, bytes)
+        } catch {
+            throw PeerActorFailure(.invalidResult, "the result of \(target) is not a \(returning): \(error)")
+        }
+    }
+
+    /// Calls a function without a result, and waits until it has run. For the Swift runtime.
+    ///
+    /// - Throws: As `remoteCall`.
+    ///
+    /// Cancellation: as `remoteCall`.
+    public func remoteCallVoid<Act: DistributedActor, Failure: Error>(
+        on actor: Act, target: RemoteCallTarget, invocation: inout PeerInvocationEncoder, throwing: Failure.Type
+    ) async throws where Act.ID == PeerActorID {
+        guard case .void = try await call(actor.id, target, invocation.arguments) else {
+            throw PeerActorFailure(.invalidResult, "\(target) has a result at the peer")
+        }
+    }
+
+    private func call(_ id: PeerActorID, _ target: RemoteCallTarget, _ arguments: [[UInt8]]) async throws -> ActorReply
+    {
+        try Task.checkCancellation()
+        guard id.peer != me else { throw PeerActorFailure(.unknownActor, "the local actor \(id) does not exist") }
+        let waiter = CallWaiter()
+        let number = try start(id, target, arguments, waiter)
+        let outcome = await withTaskCancellationHandler {
+            await waiter.outcome()
+        } onCancel: {
+            apply { $0.engine.cancel(number, to: id.peer, wasSent: true) }
+        }
+        return try result(outcome, id, target)
+    }
+
+    /// Queues the frame of a call in the same step in which the call gets its number: frames are sent in the order of the calls.
+    private func start(
+        _ id: PeerActorID, _ target: RemoteCallTarget, _ arguments: [[UInt8]], _ waiter: CallWaiter
+    ) throws(PeerActorFailure) -> UInt64 {
+        var call = ActorCall(id: 0, actor: id.number, target: target.identifier, arguments: arguments)
+        let deadline = clock.now + (Self.timeout ?? callTimeout)
+        guard arguments.count <= 64, target.identifier.utf8.count <= 1_024 else {
+            throw PeerActorFailure(.tooLarge, "\(target) has too many arguments or too long a name")
+        }
+        let byteCount = call.byteCount + 4 * arguments.count + 64
+        guard byteCount <= limits.frameByteCount else {
+            throw PeerActorFailure(.tooLarge, "a call of \(byteCount) bytes; the limit is \(limits.frameByteCount)")
+        }
+        let started = apply { state -> Swift.Result<UInt64, PeerActorFailure> in
+            guard !state.isStopped else { return .failure(Self.stopped) }
+            guard state.outboxes.hasRoom(for: byteCount, to: id.peer) else {
+                return .failure(PeerActorFailure(.tooManyCalls, "\(Outboxes.limit) bytes wait for \(id.peer)"))
+            }
+            do throws(ActorCallError) {
+                call.id = try state.engine.call(id.peer, waiter, until: deadline)
+            } catch {
+                return .failure(failure(error, id))
+            }
+            state.outboxes.append(ActorFrame.call(call).bytes, to: id.peer)
+            return .success(call.id)
+        }
+        return try started.get()
+    }
+
+    private static let stopped = PeerActorFailure(.stopped, "the actor system was stopped")
+
+    private func failure(_ error: ActorCallError, _ id: PeerActorID) -> PeerActorFailure {
+        switch error {
+        case .notConnected: PeerActorFailure(.peerLost, "the peer of the actor \(id) is no member of the session")
+        case .violation(let text): PeerActorFailure(.violation, "the peer violated the actor protocol: \(text)")
+        case .tooManyCalls:
+            PeerActorFailure(.tooManyCalls, "\(limits.callCount) calls to this peer wait: see Options.callLimit")
+        }
+    }
+
+    private func result(_ outcome: ActorOutcome, _ id: PeerActorID, _ target: RemoteCallTarget) throws -> ActorReply {
+        switch outcome {
+        case .cancelled: throw CancellationError()
+        case .timedOut: throw PeerActorFailure(.timedOut, "\(target) had no result in time")
+        case .violation(let text): throw failure(.violation(text), id)
+        case .lost(let reason):
+            if state.withLock({ $0.isStopped }) { throw Self.stopped }
+            throw PeerActorFailure(.peerLost, "the peer left during \(target): \(reason)")
+        case .reply(.thrown(let error)): throw errorTypes.error(error, ActorCoder(system: self))
+        case .reply(.described(let text)): throw PeerActorFailure(.thrown, text)
+        case .reply(.refused(let refusal, let text)): throw PeerActorFailure(refusal: refusal, "\(target): \(text)")
+        case .reply(let reply): return reply
+        }
+    }
+}
+
+extension PeerActorFailure {
+    fileprivate init(refusal: ActorRefusal, _ text: String) {
+        let code: Code =
+            switch refusal {
+            case .unknownActor: .unknownActor
+            case .unknownTarget: .unknownTarget
+            case .invalidArguments: .invalidArguments
+            case .tooManyCalls: .tooManyCalls
+            case .tooLarge: .tooLarge
+            case .invalidResult: .invalidResult
+            case .cancelled: .cancelledByPeer
+            case .unsupported: .unsupported
+            }
+        self.init(code, text)
+    }
+}

@@ -1,0 +1,177 @@
+internal import CausewayActorProtocols
+public import CausewayPeers
+public import Distributed
+internal import Synchronization
+
+/// A distributed actor system whose nodes are the members of a `PeerSession`.
+///
+/// ```swift
+/// distributed actor Counter {
+///     typealias ActorSystem = PeerActorSystem
+///     private var value = 0
+///     distributed func increment(by amount: Int) -> Int {
+///         value += amount
+///         return value
+///     }
+/// }
+///
+/// let system = PeerActorSystem(session)
+/// try system.receptionist.publish(Counter(actorSystem: system), under: "counter")
+/// ```
+///
+/// Make the system directly after the session. The program still takes the events of the session: it invites peers, accepts invitations,
+/// and gets all messages that do not belong to actors.
+///
+/// Peers can call the distributed functions of an actor that was published with the ``receptionist``, shared with ``share(_:)``, or sent by
+/// reference: as an argument, a result, or a part of one. They cannot call other functions, and no function of other actors.
+///
+/// The system does not keep an actor alive, except while it is published. All members may be used from any task.
+public final class PeerActorSystem: DistributedActorSystem, Sendable {
+    /// A peer and the number of an actor.
+    public typealias ActorID = PeerActorID
+    /// Encodes calls.
+    public typealias InvocationEncoder = PeerInvocationEncoder
+    /// Decodes calls.
+    public typealias InvocationDecoder = PeerInvocationDecoder
+    /// Receives results.
+    public typealias ResultHandler = PeerResultHandler
+    /// Arguments and results are `Codable`. They are sent as JSON.
+    public typealias SerializationRequirement = any Codable
+
+    /// The limits and the errors of a system.
+    public struct Options: Sendable {
+        /// How long a call waits for its result. See ``PeerActorSystem/withCallTimeout(_:isolation:_:)`` for single calls.
+        public var callTimeout: Duration = .seconds(30)
+        /// Maximum number of calls that wait, for each peer and direction. Further calls fail with `tooManyCalls`.
+        public var callLimit = 256
+        /// Maximum size in bytes of a call with its arguments, and of a result. At most 8 MiB.
+        public var messageByteLimit = 1 << 20
+        /// Maximum number of actors that the local system publishes, and that one peer publishes.
+        public var publishedLimit = 1_024
+        /// Errors of distributed functions that callers get as they were thrown. Others arrive as ``PeerActorFailure`` with a description.
+        public var errors: [any (Error & Codable).Type] = []
+
+        /// The default limits, and no errors.
+        public init() {}
+
+        var limits: ActorLimits {
+            var limits = ActorLimits()
+            limits.callCount = max(1, callLimit)
+            limits.frameByteCount = min(max(1_024, messageByteLimit), 8 << 20)
+            limits.waitingByteCount = max(limits.waitingByteCount, 2 * limits.frameByteCount)
+            limits.listingCount = max(1, publishedLimit)
+            return limits
+        }
+    }
+
+    /// The identity of the local peer.
+    public let me: PeerIdentity
+    let limits: ActorLimits
+    let callTimeout: Duration
+    let errorTypes: ErrorTypes
+    let targets = TargetCheck()
+    let transport: any PeerActorTransport
+    let clock: any PeerActorClock
+    let state: Mutex<ActorSystemState>
+
+    /// Starts a system on a session. A session has at most one system: a later one replaces it.
+    public convenience init(_ session: PeerSession, options: Options = Options()) {
+        self.init(SessionTransport(session: session), DispatchClock(), options)
+    }
+
+    /// Starts a system on any transport.
+    package init(_ transport: any PeerActorTransport, _ clock: any PeerActorClock, _ options: Options = Options()) {
+        me = transport.me
+        limits = options.limits
+        callTimeout = options.callTimeout
+        errorTypes = ErrorTypes(options.errors)
+        self.transport = transport
+        self.clock = clock
+        state = Mutex(ActorSystemState(options.limits))
+        transport.attach { [weak self] event in self?.handle(event) }
+        for peer in transport.members { apply { $0.engine.joined(peer) } }
+    }
+
+    deinit { transport.detach() }
+
+    /// Finds and publishes actors.
+    public var receptionist: PeerReceptionist { PeerReceptionist(system: self) }
+
+    /// Ends the system: withdraws its actors, fails calls that wait with ``PeerActorFailure/Code/stopped``, and cancels calls of peers.
+    ///
+    /// Published actors keep their system alive until then. The session is not affected.
+    public func stop() {
+        transport.detach()
+        let kept = apply { state in
+            state.isStopped = true
+            for peer in state.engine.memberList { state.engine.left(peer, "the actor system was stopped") }
+            state.isChanged = true
+            return state.local.releaseAll()
+        }
+        withExtendedLifetime(kept) {}
+    }
+
+    private func handle(_ event: PeerActorTransportEvent) {
+        apply { state in
+            guard !state.isStopped else { return }
+            switch event {
+            case .joined(let peer): state.engine.joined(peer)
+            case .left(let peer, let reason): state.engine.left(peer, reason)
+            case .frame(let bytes, let peer):
+                // The peer may be a member before the event that says so was handled.
+                state.engine.received(bytes, from: peer)
+            }
+        }
+    }
+
+    /// Changes the state, then performs the demands of the engine: those that run other code do so after the lock was released.
+    @discardableResult
+    func apply<Result: Sendable>(_ change: (inout ActorSystemState) -> Result) -> Result {
+        let (result, effects) = state.withLock { state in
+            let result = change(&state)
+            let effects = state.settle()
+            arm(&state)
+            return (result, effects)
+        }
+        for effect in effects { perform(effect) }
+        return result
+    }
+
+    private func perform(_ effect: ActorSystemState.Effect) {
+        switch effect {
+        case .resume(let waiter, let outcome): waiter.resolve(outcome)
+        case .cancel(let task): task.cancel()
+        case .wake(let watcher): watcher.resume()
+        // The tasks end when their queue is empty. Those of calls are cancelled with the call.
+        case .drain(let peer): Task.detached { await self.drainOutbox(peer) }
+        case .serve(let actor): Task.detached { await self.drainMailbox(actor) }
+        }
+    }
+
+    /// Late, early and doubled timers are harmless, so timers are only added for earlier deadlines and never cancelled.
+    private func arm(_ state: inout ActorSystemState) {
+        guard let deadline = state.engine.nextDeadline else { return }
+        if let armed = state.armedFor, armed <= deadline { return }
+        state.armedFor = deadline
+        clock.wake(at: deadline) { [weak self] in
+            guard let self else { return }
+            let now = clock.now
+            apply { state in
+                if state.armedFor == deadline { state.armedFor = nil }
+                state.engine.advance(to: now)
+            }
+        }
+    }
+
+    /// Sends the frames that wait for a peer, in order.
+    private func drainOutbox(_ peer: PeerIdentity) async {
+        while let frame = apply({ $0.outboxes.next(peer) }) {
+            do {
+                try await transport.send(frame, to: peer)
+            } catch {
+                // The event of the loss may still wait. A peer that is here again gets a new greeting.
+                apply { $0.engine.left(peer, "\(error)") }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import CausewayActorProtocols
+internal import CausewayPeers
+internal import Dispatch
+internal import Foundation
+
+/// Carries frames as messages of a session. The program gets the other messages.
+struct SessionTransport: PeerActorTransport {
+    let session: PeerSession
+
+    var me: PeerIdentity { session.me }
+    var members: [PeerIdentity] { session.peers }
+
+    func attach(_ handler: @escaping @Sendable (PeerActorTransportEvent) -> Void) {
+        session.setTap { event in
+            switch event {
+            case .joined(let peer): handler(.joined(peer))
+            case .left(let peer, let failure): handler(.left(peer, reason: failure.message))
+            case .message(let message, let peer):
+                guard ActorFrame.owns(message) else { return false }
+                handler(.frame([UInt8](message), from: peer))
+                return true
+            }
+            return false
+        }
+    }
+
+    func detach() { session.setTap(nil) }
+
+    func send(_ frame: [UInt8], to peer: PeerIdentity) async throws {
+        try await session.send(Data(frame), to: .peer(peer))
+    }
+}
+
+/// The clock of the machine.
+struct DispatchClock: PeerActorClock {
+    private let queue = DispatchQueue(label: "causeway.peers.actors")
+
+    var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+
+    func wake(at time: Duration, _ body: @escaping @Sendable () -> Void) {
+        let delay = max(time - now, .zero).components
+        let (nanoseconds, isLong) = delay.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        // A deadline in 292 years is none.
+        guard !isLong else { return }
+        queue.asyncAfter(
+            deadline: .now() + .nanoseconds(Int(clamping: nanoseconds) + Int(delay.attoseconds / 1_000_000_000)),
+            execute: body)
+    }
+}
