@@ -41,7 +41,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return (makeGroup(key, caller), true)
     }
 
-    /// Adds a caller with a group of its own; returns `nil` if a group with the key accepts callers.
+    /// Adds a caller in a new group; returns `nil` if a group with the key accepts callers.
     mutating func open(_ key: Key, as caller: CallerID) -> GroupID? {
         open[key] == nil ? makeGroup(key, caller) : nil
     }
