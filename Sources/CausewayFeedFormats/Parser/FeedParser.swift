@@ -94,7 +94,10 @@ public struct FeedParser {
 
     private mutating func read(_ text: [UInt8]) {
         if kind == .undecided {
-            guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else { return }
+            // White space before the document counts for the positions in it.
+            guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else {
+                return reader.read(text) { builder.take($0, at: $1) }
+            }
             kind = first == 0x7B ? .json : .xml
         }
         if kind == .json {
