@@ -26,6 +26,24 @@ struct DatagramLaneTests {
         report(network, 0)?.isReady == true && report(network, 1)?.isReady == true
     }
 
+    @Test("Notices are decoded as they were encoded, others are refused; the key is the one that Python computes")
+    func notices() throws {
+        let token = [UInt8](0..<16)
+        for notice in [DatagramNotice.offer(.init(port: 9, token: token)), .ended(token: token, .notVerified)] {
+            #expect(try DatagramNotice(notice.frame.payload) == notice)
+        }
+        for fields in [
+            PeerFields(), PeerFields().with(1, UInt16(9)), PeerFields().with(2, token),
+            PeerFields().with(1, UInt16(0)).with(2, token), PeerFields().with(1, UInt16(9)).with(2, [1]),
+        ] {
+            #expect(throws: PeerFields.Malformed.self) { try DatagramNotice(fields.bytes) }
+        }
+        let secret = DatagramSecret(exporter: [UInt8](repeating: 7, count: 32), token: token)
+        #expect(secret.identity == Array("000102030405060708090a0b0c0d0e0f".utf8))
+        // hmac.new(bytes([7]) * 32, b"cw-peers/1 datagrams" + bytes(range(16)), "sha256").digest()[:8]
+        #expect(Array(secret.key.prefix(8)) == [0x6c, 0xe5, 0xfa, 0x7f, 0x8d, 0xa7, 0x1b, 0x9a])
+    }
+
     @Test("Members get a lane, and unreliable messages of up to one datagram travel on it, in both directions")
     func carries() {
         let network = pair()

@@ -156,6 +156,10 @@ struct PeerHostilityTests {
         BadLink(testDescription: "a message in the lobby", reason: .protocolViolation) {
             Attacker(3).hello() + Attacker(3).bytes(PeerFrame(.data, flags: .numbered))
         },
+        BadLink(testDescription: "a datagram lane in the lobby", reason: .protocolViolation) {
+            let offer = DatagramNotice.Offer(port: 9, token: [UInt8](repeating: 1, count: 16))
+            return Attacker(3).hello() + Attacker(3).bytes(DatagramNotice.offer(offer).frame)
+        },
         BadLink(testDescription: "two HELLO", reason: .protocolViolation) { Attacker(3).hello() + Attacker(3).hello() },
         BadLink(testDescription: "a good HELLO", reason: nil) { Attacker(3).hello() },
     ]
