@@ -133,6 +133,25 @@ struct CallTests {
         pair.bob.stop()
     }
 
+    @Test("Another system can follow one that was stopped: its peers lose the old actors and find the new ones")
+    func follows() async throws {
+        let pair = try await Pair()
+        #expect(try await pair.remote.increment(by: 1) == 1)
+        pair.bob.stop()
+        let next = PeerActorSystem(FakeTransport(network: pair.network, me: pair.bob.me), pair.clock)
+        var changes = pair.ann.receptionist.actors(for: "counter" as PeerActorKey<Counter>).makeAsyncIterator()
+        let counter = Counter(next)
+        try next.receptionist.publish(counter, under: "counter")
+        while let change = await changes.next() {
+            if case .appeared(let found) = change, found == counter { break }
+        }
+        let found = pair.ann.receptionist.lookup("counter" as PeerActorKey<Counter>)
+        #expect(found == [counter])
+        #expect(try await found.first?.increment(by: 5) == 5)
+        next.stop()
+        pair.stop()
+    }
+
     @Test("An actor that ended is unknown, and its listing disappears")
     func ends() async throws {
         let pair = try await Pair()

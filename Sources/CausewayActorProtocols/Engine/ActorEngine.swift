@@ -178,6 +178,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "too many greetings")
         }
+        // A further greeting comes from another system of the peer, which does not know the calls and listings of the first one.
+        if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
         greet(peer, wantsAnswer: false)
     }
 

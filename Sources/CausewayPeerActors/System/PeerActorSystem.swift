@@ -74,7 +74,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     let clock: any PeerActorClock
     let state: Mutex<ActorSystemState>
 
-    /// Starts a system on a session. A session has at most one system: a later one replaces it.
+    /// Starts a system on a session. A session has at most one system at a time: stop it before another one is made.
     public convenience init(_ session: PeerSession, options: Options = Options()) {
         self.init(SessionTransport(session: session), DispatchClock(), options)
     }
@@ -92,14 +92,18 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         for peer in transport.members { apply { $0.engine.joined(peer) } }
     }
 
-    deinit { transport.detach() }
+    deinit {
+        // A stopped system may have been followed by another one.
+        if !state.withLock({ $0.isStopped }) { transport.detach() }
+    }
 
     /// Finds and publishes actors.
     public var receptionist: PeerReceptionist { PeerReceptionist(system: self) }
 
-    /// Ends the system: withdraws its actors, fails calls that wait with ``PeerActorFailure/Code/stopped``, and cancels calls of peers.
+    /// Ends the system: releases its actors, fails calls that wait with ``PeerActorFailure/Code/stopped``, and cancels calls of peers.
     ///
-    /// Published actors keep their system alive until then. The session is not affected.
+    /// Published actors keep their system alive until then. The session is not affected, and peers are not notified: they list the actors
+    /// until the local peer leaves the session or has another system, and their calls end with their time. To end both, leave the session too.
     public func stop() {
         transport.detach()
         let kept = apply { state in
