@@ -23,7 +23,8 @@ let package = Package(
             "FuzzHTTP1Calls", "FuzzHTTP2Calls",
             "FuzzFramer",
             "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus", "FuzzChallenges", "FuzzCookies", "FuzzReferences",
-            "FuzzCodings", "FuzzCache", "FuzzFields", "FuzzFeeds", "FuzzImages", "FuzzJournal", "FuzzPeers", "FuzzActors",
+            "FuzzCodings", "FuzzCache", "FuzzFields", "FuzzFeeds", "FuzzImages", "FuzzJournal", "FuzzPeers",
+            "FuzzActors",
         ].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayExercises", package: "causeway")],
