@@ -65,6 +65,24 @@ extension Exercise {
         return true
     }
 
+    /// Reads the texts of pairings and of recorded keys. What is read is written to a text that is read as an equal value.
+    @discardableResult
+    public static func peerTexts(_ bytes: [UInt8]) -> Bool {
+        var isRead = false
+        let text = String(decoding: bytes, as: UTF8.self)
+        for text in [text, "CAUSEWAY-PEER:1/\(text)"] {
+            guard let pairing = try? PairingText(text) else { continue }
+            precondition((try? PairingText(pairing.text)) == pairing)
+            isRead = true
+        }
+        for bytes in [bytes, Array("causeway-pin 1\n".utf8) + bytes] {
+            guard let entry = try? PinEntry(bytes) else { continue }
+            precondition((try? PinEntry(Array(entry.text.utf8))) == entry)
+            isRead = true
+        }
+        return isRead
+    }
+
     /// Runs a mesh whose links send arbitrary frames after a correct HELLO. Links and memory must be bounded, and each member's last state
     /// must be `notConnected`.
     ///
@@ -103,7 +121,7 @@ private struct PeerMeshSubject: ~Copyable {
     mutating func step(_ choices: inout Exercise.Choices) {
         let peer = peers[choices.next(below: peers.count)]
         let member = MemberID(session, peer.key)
-        switch choices.next(below: 14) {
+        switch choices.next(below: 15) {
         case 0: accept(peer, choices.next())
         case 1: mesh.invite(member, name: "", timeout: .seconds(5), at: now)
         case 2: now += .milliseconds(Int(choices.next()) * 20)
@@ -113,6 +131,9 @@ private struct PeerMeshSubject: ~Copyable {
             if let channel = mesh.openStream("", to: member, at: now) {
                 _ = mesh.write(channel, choices.take(9), at: now)
             }
+        case 12:
+            mesh.showPairing(choices.take(16), until: now + .seconds(1))
+            _ = mesh.expectPairing(of: peer.key, [1], until: now + .seconds(1), at: now)
         case 6: _ = mesh.offer(ResourceOffer(name: "f", size: 5), to: member, at: now)
         case 7, 8: if !lanes.isEmpty { datagrams(lanes[choices.next(below: lanes.count)], &choices) }
         default: if let link = pick(&choices) { frame(link, &choices) }
@@ -156,6 +177,7 @@ private struct PeerMeshSubject: ~Copyable {
             hello.target = Hello.Target(handle: target, received: kind & 64 != 0 ? UInt64(kind & 3) : nil)
         }
         hello.proof = Hello.proof(exporter: exporter, isDialler: isDialler, handle: handle, publicKey: peer.publicKey)
+        if kind & 128 != 0 { hello.pairing = [kind] }
         write(hello.frame, link)
     }
 

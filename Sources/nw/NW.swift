@@ -19,6 +19,7 @@ struct NW: AsyncParsableCommand {
               nw echo 127.0.0.1 7000                 measure its round-trip time
               nw receive inbox --port 9100           store received files in inbox
               nw send a.txt b.jpg host 9100          send two files
+              nw send a.txt --peer Ann               send to a peer nearby
               nw group 239.7.7.7 7777                join a multicast group
               nw http POST :8080/users name=Ann      send an HTTP request
               nw transfers run                       continue background transfers
@@ -36,6 +37,8 @@ struct NW: AsyncParsableCommand {
               nw types                               list the types of services
               nw query printer.local A               query by multicast DNS
               nw peers abc-chat                      list peers of a service
+              nw peers pair nw-files                 exchange keys with a peer
+              nw peers doctor abc-chat               check why no peer is seen
               nw bridge eth0 eth1 -t _http._tcp      bridge services of two links
               nw linklocal eth0                      set a link-local address
               nw doctor                              check whether Bonjour works

@@ -11,6 +11,7 @@ struct PeerExerciseTests {
             let bytes = random.bytes(random.integer(in: 0...400))
             Exercise.peerFrames(bytes)
             Exercise.peerRecord(bytes)
+            Exercise.peerTexts(bytes)
             Exercise.peerMesh(bytes)
         }
     }

@@ -50,6 +50,8 @@ package struct Hello: Equatable, Sendable {
     package var port: UInt16 = 0
     /// Further addresses of the sender.
     package var addresses: [[UInt8]] = []
+    /// The proof of a pairing's secret; empty without one.
+    package var pairing: [UInt8] = []
 
     package init(peer: PeerInfo, handle: SessionHandle, target: Target? = nil) {
         (self.peer, self.handle, self.target) = (peer, handle, target)
@@ -78,6 +80,7 @@ package struct Hello: Equatable, Sendable {
         if let token = target?.token { fields.append(12, token) }
         fields.append(13, port)
         for address in addresses { fields.append(14, address) }
+        if !pairing.isEmpty { fields.append(15, pairing) }
         return PeerFrame(.hello, fields: fields)
     }
 
@@ -96,6 +99,7 @@ package struct Hello: Equatable, Sendable {
         proof = try fields.require(fields[9], "proof")
         port = try fields.integer(13) ?? 0
         addresses = Array(fields.all(14).filter { $0.count == 4 || $0.count == 16 }.prefix(4))
+        pairing = fields[15] ?? []
         target = try Self.target(fields)
     }
 

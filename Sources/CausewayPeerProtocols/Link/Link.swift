@@ -78,4 +78,6 @@ struct LinkConsent: Sendable {
     var hasApproved = false
     /// Whether `CERTIFIED` arrived.
     var isApproved = false
+    /// Whether the peer proved the secret of a pairing in its HELLO.
+    var isPaired = false
 }

@@ -16,8 +16,12 @@ package enum PeerAction: Sendable, Equatable {
     case invitationEnded(InvitationID, PeerReason)
 
     // Trust
-    /// The peer joined. Keep its key: see ``PeerMesh/pin(_:)``.
-    case pinned(PeerKey)
+    /// The key of a member is new, or the member became paired. Keep the entry for ``PeerMesh/trust(_:)``.
+    case pinned(MemberID, PinEntry)
+    /// The entry of a key gave way to another one.
+    case unpinned(PeerKey)
+    /// The links of a peer with a proven key are refused by the policy, or its proof of a pairing is wrong.
+    case refused(PeerInfo, PeerReason)
     /// Sign the message with the session's own certificate, then call ``PeerMesh/certify(_:chain:proof:at:)`` with the link. Only for sessions with
     /// ``SessionOptions/hasCertificate``.
     case sign(LinkID, MemberID, [UInt8])

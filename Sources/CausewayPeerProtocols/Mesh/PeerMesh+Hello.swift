@@ -18,6 +18,7 @@ extension PeerMesh {
         hello.addresses = configuration.addresses
         hello.proof = Hello.proof(
             exporter: facts.exporter, isDialler: link.isDialler, handle: hello.handle, publicKey: own.publicKey)
+        if !isAnonymous { hello.pairing = pairingProof(link, at: now) }
         send(hello.frame, on: id, at: now)
     }
 
@@ -31,7 +32,7 @@ extension PeerMesh {
             throw .protocolViolation
         }
         guard key.id != own.key.id else { throw .duplicate }
-        if let known = pins[key.id], known != key { throw .identityChanged }
+        try admit(hello, on: id, link, at: now)
         // A peer has one control link, and a few that are being made.
         let others = links.values.count { $0.hello?.peer.key == key && $0.phase != .joined }
         guard others < 2 * max(2, sessions.count) else { throw .tooMuch }

@@ -24,6 +24,7 @@ extension PeerMesh {
         abandonDials(of: member)
         self[member] = invited
         guard context?.count ?? 0 <= PeerLimits.context else { return fail(member, .tooMuch, at: now) }
+        if let reason = refusal(ofInviting: member.peer, at: now) { return fail(member, reason, at: now) }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { return fail(member, .full, at: now) }
         if !isAsked { dial(member, .invitation, at: now) }
     }

@@ -111,8 +111,7 @@ extension PeerMesh {
             links[other]?.member = nil
             if links[other]?.phase == .dialing { close(other) } else { leave(other, .duplicate, at: now) }
         }
-        pins[member.peer.id] = member.peer
-        actions.append(.pinned(member.peer))
+        record(member, isPaired: link.consent.isPaired)
         actions.append(.state(member, found.info, .connected))
         tellMembers(about: member, at: now)
         startDatagrams(member, link.hello, at: now)

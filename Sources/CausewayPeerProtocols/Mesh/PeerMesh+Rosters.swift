@@ -58,7 +58,7 @@ extension PeerMesh {
     /// A member announced another one: connects to it, unless that is done or the peer's task.
     mutating func learn(_ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration) {
         let member = MemberID(session, entry.key)
-        if let known = pins[entry.key.id], known != entry.key { return }
+        if refusal(ofInviting: entry.key, at: now) != nil { return }
         if let found = self[member] {
             // A link of this side is better evidence than the word of another member. An invitation goes on beside it.
             if found.phase.isInviting { sessions[session]?.roster.expect(entry.key, entry.handle) }

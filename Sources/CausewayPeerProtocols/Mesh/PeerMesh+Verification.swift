@@ -42,6 +42,7 @@ extension PeerMesh {
             case .send(let frame): enqueue(frame, to: member, at: now)
             case .report(let event):
                 actions.append(.verification(member, event))
+                if event == .verified { record(member, isPaired: true) }
                 if event == .failed { fail(member, .notVerified, farewell: true, at: now) }
             }
         }

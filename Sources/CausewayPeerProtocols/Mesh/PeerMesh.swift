@@ -12,8 +12,9 @@ package struct PeerMesh: ~Copyable, Sendable {
     var links: [LinkID: Link] = [:]
     var sessions: [SessionID: Session] = [:]
     var invitations = InvitationMachine()
-    /// Keys that are known for a peer id.
-    var pins: [UInt64: PeerKey] = [:]
+    /// Keys that are known for a peer id, and which peers are accepted.
+    var pins = PeerPins()
+    var pairings = PairingTable()
     var actions: Deque<PeerAction> = []
     var datagramLanes = DatagramLaneTable()
     var lastLink = 0
@@ -37,7 +38,4 @@ package struct PeerMesh: ~Copyable, Sendable {
         configuration.port = port
         configuration.addresses = Array(addresses.filter { $0.count == 4 || $0.count == 16 }.prefix(4))
     }
-
-    /// Makes a key known for its peer id. Another key with the same id is refused.
-    package mutating func pin(_ key: PeerKey) { pins[key.id] = key }
 }

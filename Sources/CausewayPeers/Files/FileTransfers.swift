@@ -12,6 +12,13 @@ final class FileTransfers: Sendable {
         var incoming: [ChannelID: IncomingFile] = [:]
     }
 
+    /// The parts of files that wait for the rest, if the program keeps them.
+    private let parts: PartFolder?
+
+    init(parts: URL?) {
+        self.parts = parts.map { PartFolder($0) }
+    }
+
     let queue = DispatchQueue(label: "causeway.peers.files")
     private let state = Mutex(State())
     private let owner = Mutex<Owner>(Owner())
@@ -36,7 +43,8 @@ final class FileTransfers: Sendable {
             do throws(PeerFailure) {
                 let block = try file.read(offset, count)
                 node.apply { core, now in
-                    core.mesh.provide(channel, block.bytes, isLast: block.isLast, at: now)
+                    core.mesh.provide(
+                        channel, block.bytes, isLast: block.isLast, digest: block.digest, at: now)
                 }
             } catch {
                 node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
@@ -59,14 +67,14 @@ final class FileTransfers: Sendable {
 
     func offered(_ channel: ChannelID, _ offer: ResourceOffer, _ node: PeerNode) {
         guard let port else { return }
-        let file = IncomingFile(offer)
+        let peer = port.peer(channel.member)
+        let file = IncomingFile(offer, parts?.claim(offer, of: peer))
         file.progress.cancellationHandler = { [weak self] in self?.cancel(channel, node) }
         state.withLock { $0.incoming[channel] = file }
-        let peer = port.peer(channel.member)
         port.post { .fileStarted(peer, name: file.name, file.progress) }
         work(channel, node) { file throws(PeerFailure) in
-            try file.create()
-            node.apply { core, now in core.mesh.fetch(channel, from: 0, at: now) }
+            let offset = try file.create()
+            node.apply { core, now in core.mesh.fetch(channel, from: offset, at: now) }
         }
     }
 
@@ -96,7 +104,7 @@ final class FileTransfers: Sendable {
                 try body(file)
             } catch {
                 guard end(channel) != nil else { return }
-                file.discard()
+                file.end(keepsPart: false)
                 node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
                 report(channel, file.name, error)
             }
@@ -136,6 +144,6 @@ final class FileTransfers: Sendable {
         }
         guard let file = end(channel) else { return }
         report(channel, file.name, file.progress.isCancelled ? PeerFailure(.cancelled) : failure)
-        queue.async { file.discard() }
+        queue.async { file.end(keepsPart: !file.progress.isCancelled) }
     }
 }

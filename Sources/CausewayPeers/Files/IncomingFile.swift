@@ -2,41 +2,73 @@ internal import CausewayPeerProtocols
 internal import Foundation
 internal import Synchronization
 
-/// A file that is being received: `NAME.part` in a directory that only the user can read, renamed when it is complete.
+/// A file that is being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part,
+/// the file begins there, and the part stays if the transfer fails.
 final class IncomingFile: Sendable {
+    private struct State {
+        var handle: FileHandle?
+        /// The number of bytes that an earlier transfer left.
+        var offset: UInt64 = 0
+    }
+
     let name: String
     let progress: Progress
+    private let size: UInt64?
     private let directory: URL
-    private let handle = Mutex<FileHandle?>(nil)
+    private let claim: PartFolder.Claim?
+    private let state = Mutex(State())
 
-    init(_ offer: ResourceOffer) {
+    init(_ offer: ResourceOffer, _ claim: PartFolder.Claim?) {
         name = ResourceOffer.safeName(offer.name)
+        size = offer.size
         progress = Progress(totalUnitCount: offer.size.map { Int64(clamping: $0) } ?? -1)
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
+        self.claim = claim
+        let root = claim?.folder.url ?? FileManager.default.temporaryDirectory
+        directory = root.appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
     }
 
     /// Names of 255 bytes leave no room for a suffix.
-    private var part: URL { directory.appendingPathComponent(String(name.prefix(60)) + ".part") }
+    private var part: URL { claim?.url ?? directory.appendingPathComponent(String(name.prefix(60)) + ".part") }
 
-    func create() throws(PeerFailure) {
+    /// Opens the file. Returns the number of bytes that it has already.
+    func create() throws(PeerFailure) -> UInt64 {
+        let files = FileManager.default
         do {
-            try FileManager.default.createDirectory(
+            try claim?.folder.prepare()
+            try files.createDirectory(
                 at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            let isCreated = FileManager.default.createFile(
-                atPath: part.path, contents: nil, attributes: [.posixPermissions: 0o600])
-            guard isCreated else { throw PeerFailure(.file, "cannot create \(part.path)") }
+            let kept = claim == nil ? nil : keptByteCount()
+            if kept == nil {
+                let isCreated = files.createFile(
+                    atPath: part.path, contents: nil, attributes: [.posixPermissions: 0o600])
+                guard isCreated else { throw PeerFailure(.file, "cannot create \(part.path)") }
+            }
             let open = try FileHandle(forWritingTo: part)
-            handle.withLock { $0 = open }
+            state.withLock { ($0.handle, $0.offset) = (open, kept ?? 0) }
+            if let kept { progress.completedUnitCount = Int64(clamping: kept) }
+            return kept ?? 0
         } catch {
             throw (error as? PeerFailure) ?? PeerFailure(.file, "cannot create \(part.path): \(error)")
         }
     }
 
+    /// The size of a part that can be continued: a regular file of the user, not larger than the offer.
+    private func keptByteCount() -> UInt64? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: part.path) else { return nil }
+        let count = (attributes[.size] as? NSNumber)?.uint64Value ?? 0
+        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        guard attributes[.type] as? FileAttributeType == .typeRegular, mode & 0o077 == 0, count > 0, count <= size ?? 0
+        else {
+            try? FileManager.default.removeItem(at: part)
+            return nil
+        }
+        return count
+    }
+
     func write(_ bytes: [UInt8], at offset: UInt64) throws(PeerFailure) {
         do {
-            try handle.withLock { handle in
-                guard let handle else { throw PeerFailure(.file) }
+            try state.withLock { state in
+                guard let handle = state.handle else { throw PeerFailure(.file) }
                 try handle.seek(toOffset: offset)
                 try handle.write(contentsOf: bytes)
             }
@@ -49,10 +81,14 @@ final class IncomingFile: Sendable {
 
     /// Gives the file its name. Returns its place.
     ///
-    /// - Throws: ``PeerFailure`` with `file` if the digest is not that of the bytes.
+    /// - Throws: ``PeerFailure`` with `file` if the digest is not that of the bytes, or if a continued file has none.
     func finish(_ digest: [UInt8]?) throws(PeerFailure) -> URL {
         do {
-            try handle.withLock { $0.take() }?.close()
+            let (handle, offset) = state.withLock { state in (state.handle.take(), state.offset) }
+            try handle?.close()
+            if digest == nil, offset > 0 {
+                throw PeerFailure(.file, "\(name) was continued, but its sender gave no digest")
+            }
             if let digest, try PeerKeyPair.digest(of: part) != digest {
                 throw PeerFailure(.file, "the digest of \(name) is wrong")
             }
@@ -64,9 +100,10 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Removes everything.
-    func discard() {
-        try? handle.withLock { $0.take() }?.close()
+    /// Ends a transfer that failed. A claimed part stays for the next one, or is removed.
+    func end(keepsPart: Bool) {
+        try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)
+        if let claim, !keepsPart { try? FileManager.default.removeItem(at: claim.url) }
     }
 }

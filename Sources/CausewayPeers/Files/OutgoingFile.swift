@@ -1,47 +1,81 @@
+internal import CausewayPeerProtocols
 internal import Foundation
 internal import Synchronization
 
 /// A file that is being sent.
 final class OutgoingFile: Sendable {
-    let url: URL
-    let size: UInt64
+    /// Properties of the transfer, which never change.
+    struct Source: Sendable {
+        let url: URL
+        let size: UInt64
+        /// Whether the digest is sent in any case. Without this, it is sent if the receiver has a part of the file.
+        let hasDigest: Bool
+    }
+
+    private struct State {
+        var handle: FileHandle?
+        /// The digest of the bytes so far, while they are read in order.
+        var digest: RunningDigest?
+        var needsDigest: Bool
+    }
+
+    let source: Source
     let progress: Progress
     let completion: @Sendable (PeerFailure?) -> Void
     private let progressed: @Sendable (_ sent: Int64, _ total: Int64) -> Void
-    private let handle = Mutex<FileHandle?>(nil)
+    private let state: Mutex<State>
 
     init(
-        _ url: URL, _ size: UInt64, _ progress: Progress,
+        _ source: Source, _ progress: Progress,
         _ progressed: @escaping @Sendable (_ sent: Int64, _ total: Int64) -> Void,
         _ completion: @escaping @Sendable (PeerFailure?) -> Void
     ) {
+        self.source = source
         self.progressed = progressed
-        self.url = url
-        self.size = size
         self.progress = progress
         self.completion = completion
+        state = Mutex(
+            State(digest: source.hasDigest ? RunningDigest() : nil, needsDigest: source.hasDigest))
+    }
+
+    /// A block of the file.
+    struct Block: Sendable {
+        var bytes: [UInt8]
+        var isLast: Bool
+        /// SHA-256 of the whole file, with the last block.
+        var digest: [UInt8]?
     }
 
     /// Reads a block, and opens the file for the first one.
     ///
     /// - Throws: ``PeerFailure`` with `file`, also if the file became shorter.
-    func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> (bytes: [UInt8], isLast: Bool) {
-        let wanted = Int(clamping: min(UInt64(count), size - min(offset, size)))
+    func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {
+        let wanted = Int(clamping: min(UInt64(count), source.size - min(offset, source.size)))
         do {
-            let bytes = try handle.withLock { handle in
-                let open = try handle ?? FileHandle(forReadingFrom: url)
-                handle = open
-                try open.seek(toOffset: offset)
-                return try wanted == 0 ? Data() : open.read(upToCount: wanted) ?? Data()
-            }
-            guard bytes.count == wanted else { throw PeerFailure(.file, "\(url.path) became shorter") }
+            let block = try state.withLock { try read(offset, wanted, &$0) }
             progress.completedUnitCount = Int64(clamping: offset + UInt64(wanted))
             progressed(progress.completedUnitCount, progress.totalUnitCount)
-            return ([UInt8](bytes), offset + UInt64(wanted) >= size)
+            return block
         } catch {
-            throw (error as? PeerFailure) ?? PeerFailure(.file, "cannot read \(url.path): \(error)")
+            throw (error as? PeerFailure) ?? PeerFailure(.file, "cannot read \(source.url.path): \(error)")
         }
     }
 
-    func close() { try? handle.withLock { $0.take() }?.close() }
+    private func read(_ offset: UInt64, _ wanted: Int, _ state: inout State) throws -> Block {
+        let open = try state.handle ?? FileHandle(forReadingFrom: source.url)
+        if state.handle == nil, offset > 0 { state.needsDigest = true }
+        state.handle = open
+        try open.seek(toOffset: offset)
+        let bytes = try wanted == 0 ? Data() : open.read(upToCount: wanted) ?? Data()
+        guard bytes.count == wanted else { throw PeerFailure(.file, "\(source.url.path) became shorter") }
+        // A receiver that continues, or a lane that broke, changes the order: then the file is read once more.
+        if state.digest?.byteCount == offset { state.digest?.update(bytes) } else { state.digest = nil }
+        let isLast = offset + UInt64(wanted) >= source.size
+        guard isLast, state.needsDigest else { return Block(bytes: [UInt8](bytes), isLast: isLast) }
+        let digest = try state.digest?.finish() ?? PeerKeyPair.digest(of: source.url)
+        state.digest = nil
+        return Block(bytes: [UInt8](bytes), isLast: true, digest: digest)
+    }
+
+    func close() { try? state.withLock { $0.handle.take() }?.close() }
 }

@@ -17,6 +17,12 @@ package enum GroupEvent: Sendable {
     case verification(PeerIdentity, PeerVerification)
     /// For diagnosis: unreliable messages arrive without a lane too.
     case datagramLane(PeerIdentity, PeerDatagramLane)
+    /// The key of a member is recorded as that of a paired peer.
+    case paired(PeerIdentity)
+    /// The key of a member could not be written.
+    case unsaved(PeerIdentity, PeerFailure)
+    /// A peer with a proven key is not accepted.
+    case refused(PeerIdentity, PeerFailure)
 
     /// Whether the event still comes after the program left the group.
     var isLast: Bool {

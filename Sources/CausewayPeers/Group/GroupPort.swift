@@ -33,7 +33,7 @@ final class GroupPort: Sendable {
         self.settings = settings
         self.queue = queue
         self.handler = handler
-        files = FileTransfers()
+        files = FileTransfers(parts: settings.partialFiles)
         files.port = self
     }
 
@@ -153,6 +153,10 @@ final class GroupPort: Sendable {
             }
         }
     }
+
+    func paired(_ peer: PeerIdentity) { post { .paired(peer) } }
+    func unsaved(_ peer: PeerIdentity, _ failure: PeerFailure) { post { .unsaved(peer, failure) } }
+    func refused(_ peer: PeerIdentity, _ failure: PeerFailure) { post { .refused(peer, failure) } }
 
     // MARK: Room for messages
 

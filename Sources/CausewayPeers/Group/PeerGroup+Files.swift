@@ -4,10 +4,10 @@ package import Foundation
 extension PeerGroup {
     /// Sends a file. The completion runs once, on the queue of the group: with `nil` when the receiver has stored the whole file.
     ///
-    /// `progressed` runs when bytes were read for the peer, on a queue for files. The result counts bytes; its `cancel()` ends the transfer on both sides. It is made on the caller's thread, so it joins the caller's
-    /// tree of `Progress` objects.
+    /// `progressed` runs when bytes were read for the peer, on a queue for files. The result counts bytes; its `cancel()` ends the transfer on
+    /// both sides. It is made on the caller's thread, so it joins the caller's tree of `Progress` objects.
     package func sendFile(
-        at url: URL, name: String, to peer: PeerIdentity,
+        at url: URL, name: String, to peer: PeerIdentity, hasDigest: Bool = false,
         progressed: @escaping @Sendable (_ sent: Int64, _ total: Int64) -> Void = { _, _ in },
         completion: @escaping @Sendable (PeerFailure?) -> Void
     ) -> Progress {
@@ -19,7 +19,8 @@ extension PeerGroup {
             port.queue.async { completion(PeerFailure(.invalid, "\(url.path) is no file that can be read")) }
             return progress
         }
-        let file = OutgoingFile(url, size, progress, progressed, completion)
+        let file = OutgoingFile(
+            OutgoingFile.Source(url: url, size: size, hasDigest: hasDigest), progress, progressed, completion)
         let (node, member, files) = (node, member(peer), port.files)
         let channel = node.apply { core, now -> ChannelID? in
             let offer = ResourceOffer(name: ResourceOffer.safeName(name), size: size)

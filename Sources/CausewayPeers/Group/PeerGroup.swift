@@ -16,6 +16,8 @@ package final class PeerGroup: Sendable {
         /// The identity to show to peers, and its issuers. `nil`: none, only the key of the local peer.
         package var identity: SecIdentity?
         package var issuers: [SecCertificate] = []
+        /// Where parts of files are kept for a later transfer; `nil`: nowhere.
+        package var partialFiles: URL?
 
         package init() {}
     }

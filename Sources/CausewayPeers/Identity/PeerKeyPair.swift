@@ -84,6 +84,20 @@ extension PeerKeyPair {
     }
 }
 
+/// A SHA-256 digest of bytes that come one after another.
+struct RunningDigest {
+    private let digest = LibrarySHA256()
+    /// The number of bytes so far.
+    private(set) var byteCount: UInt64 = 0
+
+    mutating func update(_ bytes: some Collection<UInt8> & ContiguousBytes) {
+        bytes.withUnsafeBytes { digest?.update($0) }
+        byteCount += UInt64(bytes.count)
+    }
+
+    func finish() -> [UInt8] { digest?.finish() ?? [] }
+}
+
 /// The certificates that a group shows, and the proof that it has the key.
 enum CertificateProof {
     /// The certificate of an identity and its issuers in DER.

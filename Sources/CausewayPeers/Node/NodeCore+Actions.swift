@@ -12,7 +12,10 @@ extension NodeCore {
             case .close(let id): close(id, node)
             case .invited(let id, let info, let context): invited(id, info, context, node)
             case .invitationEnded(let id, _): service.advertisements.forEach { $0.withdraw(id) }
-            case .pinned(let key): mesh.pin(key)
+            case .pinned(let member, let entry): pinned(member, entry, node)
+            case .unpinned(let key): node.pins.remove(key.id)
+            case .refused(let info, let reason):
+                groups.values.forEach { $0.refused(PeerIdentity(info), PeerFailure(reason)) }
             case .listenDatagrams(let id, let link, let secret): listenDatagrams(id, beside: link, secret, node)
             case .dialDatagrams(let id, let link, let port, let secret):
                 dialDatagrams(id, beside: link, port, secret, node)
@@ -48,9 +51,18 @@ extension NodeCore {
         case .resourceDelivered(let channel): port(channel)?.files.delivered(channel)
         case .resourceFailed(let channel, let reason):
             port(channel)?.files.failed(channel, PeerFailure(ofTransfer: reason))
-        case .dial, .output, .close, .invited, .invitationEnded, .pinned, .listenDatagrams, .dialDatagrams, .datagram,
-            .closeDatagrams:
+        case .dial, .output, .close, .invited, .invitationEnded, .pinned, .unpinned, .refused, .listenDatagrams,
+            .dialDatagrams, .datagram, .closeDatagrams:
             break
+        }
+    }
+
+    /// The program learns of a pairing when it is on the disk.
+    private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
+        guard let port = groups[member.session] else { return }
+        let peer = port.peer(member)
+        node.pins.save(entry) { [weak port] failure in
+            if let failure { port?.unsaved(peer, failure) } else if entry.isPaired { port?.paired(peer) }
         }
     }
 

@@ -12,17 +12,37 @@ package final class PeerNode: Sendable {
     /// Where connections, the listener and timers report.
     let queue = DispatchQueue(label: "causeway.peers")
     private let core: Mutex<NodeCore>
+    let pins: PinWriter
 
     /// - Parameters:
     ///   - queueLimit: Bytes of messages that may wait for one peer.
     ///   - hasDatagrams: Whether unreliable messages may travel over UDP.
-    package init(_ local: LocalPeer, queueLimit: Int = 64 << 20, hasDatagrams: Bool = true) {
+    package convenience init(_ local: LocalPeer, queueLimit: Int = 64 << 20, hasDatagrams: Bool = true) {
+        self.init(local, queueLimit, PeerPins(), nil, hasDatagrams: hasDatagrams)
+    }
+
+    /// Accepts peers by their recorded keys.
+    ///
+    /// - Throws: ``PeerFailure`` with `file` if the store cannot be read.
+    package convenience init(
+        _ local: LocalPeer, queueLimit: Int, _ trust: PeerTrust, _ store: PeerPinStore?
+    ) throws(PeerFailure) {
+        let known = try trust == .any ? nil : store?.load(trust.policy)
+        self.init(local, queueLimit, known ?? PeerPins(trust.policy), trust == .any ? nil : store)
+    }
+
+    private init(
+        _ local: LocalPeer, _ queueLimit: Int, _ known: PeerPins, _ store: PeerPinStore?, hasDatagrams: Bool = true
+    ) {
         self.local = local
+        pins = PinWriter(store)
         var configuration = PeerConfiguration()
         configuration.queueLimit = queueLimit
         if !hasDatagrams { configuration.features.remove(.udp) }
         let own = PeerInfo(key: local.peer.key, name: local.peer.name, publicKey: local.publicKey)
-        core = Mutex(NodeCore(PeerMesh(own: own, configuration: configuration)))
+        var mesh = PeerMesh(own: own, configuration: configuration)
+        mesh.trust(known)
+        core = Mutex(NodeCore(mesh))
     }
 
     deinit {

@@ -98,7 +98,8 @@ extension EventBuffer.State {
 extension PeerEvent {
     fileprivate var isDiscovery: Bool {
         switch self {
-        case .found, .updated, .lost: true
+        // A host can cause refusals without limit.
+        case .found, .updated, .lost, .refused: true
         default: false
         }
     }

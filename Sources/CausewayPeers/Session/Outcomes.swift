@@ -6,6 +6,7 @@ final class Outcomes: Sendable {
         case membership(PeerIdentity)
         case code(PeerIdentity)
         case verification(PeerIdentity)
+        case pairing(PeerIdentity)
     }
 
     private struct Waiter {
@@ -58,11 +59,12 @@ final class Outcomes: Sendable {
         return !waiters.isEmpty
     }
 
-    /// The peer is gone.
-    func lost(_ peer: PeerIdentity, _ failure: PeerFailure) {
+    /// The peer is gone. The key of a member is recorded all the same, so a pairing is still answered.
+    func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
         for question in [Question.membership(peer), .code(peer), .verification(peer)] {
             answer(question, .failure(failure))
         }
+        if !wasMember { answer(.pairing(peer), .failure(failure)) }
     }
 
     /// The session is gone.

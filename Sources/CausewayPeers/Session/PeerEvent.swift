@@ -30,6 +30,14 @@ public enum PeerEvent: Sendable {
     case fileFailed(name: String, PeerFailure, from: PeerIdentity)
     /// A member compares codes. See ``PeerSession/verify(_:_:)``.
     case compare(PeerCode, with: PeerIdentity)
+    /// A member proved the secret of a pairing, or both users saw the same code. Its key is recorded, unless the session has
+    /// ``PeerTrust/any``.
+    case paired(PeerIdentity)
+    /// The key of a member could not be written to the disk. It counts while the session lives.
+    case unsaved(PeerIdentity, PeerFailure)
+    /// A peer is not accepted: its key is not the recorded one (``PeerFailure/Code/identityChanged``), or the session's ``PeerTrust`` or a
+    /// pairing demands more (``PeerFailure/Code/unverified``).
+    case refused(PeerIdentity, PeerFailure)
 }
 
 /// An invitation from a peer.
@@ -40,6 +48,8 @@ public struct PeerInvite: Sendable {
     public let peer: PeerIdentity
     /// The bytes that the inviter sent, at most 64 KiB. They are not trusted.
     public let context: Data?
+    /// What was known of the inviter's key when its invitation came. `paired` also if it has proven the secret that this peer shows.
+    public let recognition: PeerRecognition
     let invitation: PeerInvitation
     let group: WeakGroup
 

@@ -22,6 +22,8 @@ public struct PeerProfile: Sendable {
     /// - Parameter name: 1 to 63 bytes of UTF-8. It is visible to all hosts of the network.
     public static func rotating(named name: String) -> PeerProfile { PeerProfile(name: name, kind: .rotating) }
 
+    var isPersistent: Bool { if case .persistent = kind { true } else { false } }
+
     /// The local peer. A persistent one is read, or made and stored.
     func local() throws(PeerFailure) -> LocalPeer {
         guard (1...63).contains(name.utf8.count) else {

@@ -74,8 +74,11 @@ extension PeerSession {
     ///   - file: The URL of a file.
     ///   - name: The name for the receiver; `nil` for the last component of the path.
     ///   - peer: A member.
-    public func send(file: URL, named name: String? = nil, to peer: PeerIdentity) -> PeerFileProgress {
-        PeerFileProgress(group, file, name ?? file.lastPathComponent, peer)
+    ///   - hasDigest: Whether the receiver compares the SHA-256 digest of the whole file. It does in any case if it had a part of the file.
+    public func send(
+        file: URL, named name: String? = nil, to peer: PeerIdentity, hasDigest: Bool = false
+    ) -> PeerFileProgress {
+        PeerFileProgress(group, file, name ?? file.lastPathComponent, peer, hasDigest)
     }
 
     /// Compares codes with a member, so that both users know that no other host is between them.
@@ -115,11 +118,11 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
 
     private let parts: AsyncThrowingStream<Part, any Error>
 
-    init(_ group: PeerGroup, _ file: URL, _ name: String, _ peer: PeerIdentity) {
+    init(_ group: PeerGroup, _ file: URL, _ name: String, _ peer: PeerIdentity, _ hasDigest: Bool) {
         // Only the newest part matters.
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
         let progress = group.sendFile(
-            at: file, name: name, to: peer,
+            at: file, name: name, to: peer, hasDigest: hasDigest,
             progressed: { continuation.yield(Part(sentByteCount: $0, totalByteCount: $1)) },
             completion: { failure in
                 if let failure { return continuation.finish(throwing: failure) }

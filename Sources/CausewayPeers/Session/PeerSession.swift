@@ -30,6 +30,12 @@ public final class PeerSession: Sendable {
         public var browses = true
         /// Pairs that are advertised, visible to all hosts of the network: each at most 254 bytes, about 400 bytes in all.
         public var info: [String: String] = [:]
+        /// Which peers are accepted. `nil`: ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with a rotating one.
+        public var trust: PeerTrust?
+        /// A folder of the program for the parts of incoming files. If a transfer fails and the same peer sends a file with the same name and
+        /// size again, in this session or a later one, it continues there, and the SHA-256 digest of the whole file is compared. At most 64
+        /// parts are kept. `nil`: a file that fails is removed.
+        public var partialFiles: URL?
 
         /// Advertises and browses, without pairs.
         public init() {}
@@ -38,7 +44,7 @@ public final class PeerSession: Sendable {
     /// The identity of the local peer in this session.
     public let me: PeerIdentity
     package let group: PeerGroup
-    private let service: String
+    let service: String
     let outcomes: Outcomes
     let latest = LatestValues()
     private let buffer: EventBuffer
@@ -53,7 +59,7 @@ public final class PeerSession: Sendable {
     ///   - service: The name of the program's service, as in RFC 6335 §5.1: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
     ///   - limit: Maximum number of members with the local one, 2 to 32.
     ///   - options: What the session does beyond that.
-    /// - Throws: ``PeerFailure`` with `invalid` for a wrong argument, `file` if the key cannot be read or written, `unsupported` if OpenSSL
+    /// - Throws: ``PeerFailure`` with `invalid` for a wrong argument, `file` if a key cannot be read or written, `unsupported` if OpenSSL
     ///   cannot be used.
     public convenience init(
         as profile: PeerProfile, service: String, limit: Int = 8, options: Options = Options()
@@ -62,7 +68,10 @@ public final class PeerSession: Sendable {
             throw PeerFailure(.invalid, "'\(service)' is no service name: 1 to 15 of a-z, 0-9 and hyphens")
         }
         guard (2...32).contains(limit) else { throw PeerFailure(.invalid, "a session has 2 to 32 members") }
-        self.init(PeerNode(try profile.local(), queueLimit: Self.queueLimit), service, limit, options)
+        let trust = options.trust ?? (profile.isPersistent ? .pinned : .any)
+        let store = trust == .any ? nil : try PeerPinStore(service: service)
+        let node = try PeerNode(try profile.local(), queueLimit: Self.queueLimit, trust, store)
+        self.init(node, service, limit, options)
     }
 
     /// Bytes of messages that wait for one member before ``send(_:to:as:)`` suspends.
@@ -72,6 +81,7 @@ public final class PeerSession: Sendable {
     package init(_ node: PeerNode, _ service: String, _ limit: Int, _ options: Options) {
         var settings = PeerGroup.Settings()
         settings.limit = limit
+        settings.partialFiles = options.partialFiles
         let (buffer, outcomes) = (EventBuffer(), Outcomes())
         let translator = Translator(buffer, outcomes)
         let group = PeerGroup(node, settings) { translator.translate($0) }
@@ -86,8 +96,9 @@ public final class PeerSession: Sendable {
                     buffer.add(
                         .invited(
                             PeerInvite(
-                                peer: invitation.peer, context: invitation.context, invitation: invitation,
-                                group: place)))
+                                peer: invitation.peer, context: invitation.context,
+                                recognition: place.group?.recognition(of: invitation.peer) ?? .unknown,
+                                invitation: invitation, group: place)))
                 case .failed(let failure): buffer.finish(.failure(failure))
                 case .started: break
                 }

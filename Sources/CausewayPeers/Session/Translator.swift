@@ -8,6 +8,7 @@ final class Translator: Sendable {
     let group = Mutex(WeakGroup(group: nil))
     private let found = Mutex<Set<PeerIdentity>>([])
     let tap = Mutex<PeerSession.Tap?>(nil)
+    private let members = Mutex<Set<PeerIdentity>>([])
 
     init(_ buffer: EventBuffer, _ outcomes: Outcomes) {
         self.buffer = buffer
@@ -31,12 +32,13 @@ final class Translator: Sendable {
         switch event {
         case .connecting: break
         case .connected(let peer):
+            members.withLock { _ = $0.insert(peer) }
             tell(.joined(peer))
             outcomes.answer(.membership(peer), .success(nil))
             buffer.add(.joined(peer))
         case .notConnected(let peer, let failure):
             tell(.left(peer, failure))
-            outcomes.lost(peer, failure)
+            outcomes.lost(peer, failure, wasMember: members.withLock { $0.remove(peer) != nil })
             buffer.add(.left(peer, failure))
         case .suspended(let peer): buffer.add(.suspended(peer))
         case .resumed(let peer): buffer.add(.resumed(peer))
@@ -53,6 +55,13 @@ final class Translator: Sendable {
             buffer.add(.fileFailed(name: name, failure, from: peer))
         case .verification(let peer, let event): translate(event, peer)
         case .datagramLane: break
+        case .paired(let peer):
+            outcomes.answer(.pairing(peer), .success(nil))
+            buffer.add(.paired(peer))
+        case .unsaved(let peer, let failure):
+            outcomes.answer(.pairing(peer), .failure(failure))
+            buffer.add(.unsaved(peer, failure))
+        case .refused(let peer, let failure): buffer.add(.refused(peer, failure))
         }
     }
 

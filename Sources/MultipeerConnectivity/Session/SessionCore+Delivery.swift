@@ -22,7 +22,10 @@ extension SessionCore {
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
         case .fileFinished(let peer, let name, let result): finished(peer, name, result)
         // The interface has no means to compare codes, so the question of a peer stays without an answer.
-        case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane: break
+        case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane, .paired,
+            .unsaved,
+            .refused:
+            break
         }
     }
 

@@ -66,7 +66,10 @@ struct PeerChat: Sendable {
                 case .left(let peer, let failure): printError("nw: chat: \(peer.name) left: \(failure.message)")
                 case .received(let line, let peer):
                     try await StandardOutput.write("\(peer.name): \(String(decoding: line, as: UTF8.self))\n")
-                case .updated, .lost, .suspended, .resumed, .stream, .receiving, .file, .fileFailed, .compare: break
+                case .updated, .lost, .suspended, .resumed, .stream, .receiving, .file, .fileFailed, .compare, .paired,
+                    .unsaved,
+                    .refused:
+                    break
                 }
             }
             invitations.cancelAll()

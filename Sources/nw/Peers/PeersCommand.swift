@@ -4,14 +4,18 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// `nw peers`: lists peers of a service on the local network, or lets the user pick some.
+/// `nw peers`: lists peers of a service on the local network, connects and pairs them, and says why peers do not see each other.
 struct PeersCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "peers",
-        abstract: "List the peers of a Multipeer Connectivity service, or pick some.",
+        abstract: "List the peers of a service, pick or pair some, or find out why none is seen.",
         usage: """
             nw peers [<options>] TYPE
             nw peers pick [--name <name>] TYPE
+            nw peers pair [<options>] TYPE [TEXT]
+            nw peers pins [--json] TYPE
+            nw peers forget TYPE NAME
+            nw peers doctor [<options>] [TYPE]
             """,
         discussion: """
             Lists programs that advertise TYPE with CausewayPeers or the module MultipeerConnectivity of Causeway. \
@@ -22,12 +26,26 @@ struct PeersCommand: Subcommand {
             With pick, the terminal shows the peers: the arrow keys select one, Enter invites it, d ends the \
             selection and prints the names of the connected peers, q cancels.
 
+            With pair, two hosts learn each other's key. The first one prints a text, also as a QR code if qrencode \
+            is installed, and waits; the second one takes the text. The text is a secret: it can be used once, for \
+            --time seconds (default: 300). Each --name has a separate key: use the same one later. With --compare on \
+            both hosts, the users compare a code instead.
+
+            pins lists the keys that are recorded for TYPE, and forget removes one: a name, digits of the key, or \
+            all. A peer with a recorded number and another key is refused until it is forgotten.
+
+            doctor checks the interfaces, UDP port 5353, firewalls, the clock, the stored keys, and whether a peer \
+            of this process is found and can be connected. It exits with code 1 if a fault was found.
+
             TYPE has 1 to 15 letters, digits and hyphens, such as abc-chat.
 
             Examples:
               nw peers abc-chat
               nw peers abc-chat -t 3 --json   3 seconds, one JSON object per line
               nw peers pick abc-chat          invite peers
+              nw peers pair nw-files          show a text, for nw send --peer
+              nw peers pair nw-files CAUSEWAY-PEER:1/NW-FILES/GEZD...
+              nw peers doctor abc-chat
             """)
 
     @Flag(help: "Print one JSON object per line.")
@@ -36,32 +54,53 @@ struct PeersCommand: Subcommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Exit after SECONDS.", valueName: "seconds"))
     var time: Double?
 
-    @Option(help: "Display name for pick. (default: the host's name)")
+    @Option(help: "Display name for pick and pair. (default: the host's name)")
     var name: String?
 
-    @Argument(help: "TYPE, or pick and TYPE.")
+    @Flag(help: "With pair: compare a code with the other user on the terminal.")
+    var compare = false
+
+    @Argument(help: "TYPE, or pick, pair, pins, forget or doctor and its words.")
     var words: [String]
 
-    private var picks: Bool { words.count == 2 }
-
     func validate() throws {
-        guard words.count == 1 || words.count == 2 && words[0] == "pick" else {
-            throw ValidationError("Specify TYPE, or pick and TYPE.")
+        let task = try PeersTask(words)
+        let given = [("json", json), ("time", time != nil), ("name", name != nil), ("compare", compare)]
+        for (option, isGiven) in given where isGiven && !task.options.contains(option) {
+            throw ValidationError("\(words.count == 1 ? "the list" : words[0]) does not support --\(option).")
         }
-        if picks, json || time != nil { throw ValidationError("pick does not support --json and --time.") }
         if let time, !(time > 0 && time <= 1_000_000) {
             throw ValidationError("--time must be more than 0 and at most 1000000 seconds.")
         }
-        try PeerNames.check(service: words[words.count - 1], name: name)
+        try PeerNames.check(service: task.service, name: name)
+        if case .pair(let service, let text?) = task {
+            do {
+                let pairing = try PeerPairing(text)
+                guard pairing.service == service.lowercased() else {
+                    throw ValidationError("the text is for the type \(pairing.service).")
+                }
+            } catch let failure as PeerFailure {
+                throw ValidationError("\(failure.message).")
+            }
+        }
     }
 
     func run() async throws {
         try await reporting("peers") {
-            let service = words[words.count - 1]
-            if picks {
-                try await PeerPicking.run(service, name: name ?? PeerNames.host)
-            } else {
-                try await list(service)
+            let limit = time.map { Duration.seconds($0) }
+            switch try PeersTask(words) {
+            case .list(let service): try await list(service)
+            case .pick(let service): try await PeerPicking.run(service, name: name ?? PeerNames.host)
+            case .pair(let service, let text):
+                let pairing = PairCommand(
+                    service: service, name: name ?? PeerNames.host, limit: limit ?? .seconds(300), isJSON: json)
+                if compare { return try await pairing.compare() }
+                if let text { return try await pairing.take(text) }
+                try await pairing.show()
+            case .pins(let service): try PinsListing(service: service).list(isJSON: json)
+            case .forget(let service, let peer): try PinsListing(service: service).forget(peer)
+            case .doctor(let service):
+                try await PeersDoctor(service: service, limit: limit ?? .seconds(5)).run(isJSON: json)
             }
         }
     }
@@ -92,56 +131,5 @@ struct PeersCommand: Subcommand {
         } catch is TimedOut {
             return
         }
-    }
-}
-
-/// Names of peers and services in arguments.
-enum PeerNames {
-    /// The name of the host, at most 63 bytes.
-    static var host: String {
-        var name = ProcessInfo.processInfo.hostName
-        while name.utf8.count > 63 { name.removeLast() }
-        return name.isEmpty ? "nw" : name
-    }
-
-    static func check(service: String, name: String?) throws {
-        guard PeerSession.isValid(service) else {
-            throw ValidationError("'\(service)' is not a service type: 1 to 15 letters, digits and hyphens.")
-        }
-        if let name, !(1...63).contains(name.utf8.count) {
-            throw ValidationError("--name must have 1 to 63 bytes.")
-        }
-    }
-}
-
-/// One line of the list.
-struct PeerLine {
-    private struct Object: Encodable {
-        var event: String
-        var name: String
-        var key: String
-        var info: [String: String]?
-    }
-
-    private let mark: PrintableText
-    private let event: String
-    private let peer: PeerIdentity
-    private let info: [String: String]?
-
-    /// Returns `nil` for an event that is not about finding peers.
-    init?(_ event: CausewayPeers.PeerEvent) {
-        switch event {
-        case .found(let peer, let info): (mark, self.event, self.peer, self.info) = ("+", "added", peer, info)
-        case .updated(let peer, let info): (mark, self.event, self.peer, self.info) = ("~", "changed", peer, info)
-        case .lost(let peer): (mark, self.event, self.peer, self.info) = ("-", "removed", peer, nil)
-        default: return nil
-        }
-    }
-
-    func text(isJSON: Bool) -> PrintableText {
-        let key = peer.fingerprint.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        if isJSON { return PrintableText(json: Object(event: event, name: peer.name, key: key, info: info)) }
-        let pairs = (info ?? [:]).sorted { $0.key < $1.key }.map { PrintableText(foreign: " \($0.key)=\($0.value)") }
-        return "\(mark) \(peer.name)  \(key)" + pairs.joined()
     }
 }

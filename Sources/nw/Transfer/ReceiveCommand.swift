@@ -7,18 +7,26 @@ struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",
         abstract: "Receive files into a directory, from `nw send` or, with --raw, any program.",
-        usage: "nw receive [<options>] <directory> --port <port>",
+        usage: """
+            nw receive [<options>] <directory> --port <port>
+            nw receive [<options>] <directory> --peers <type> [--name <name>] [--paired]
+            """,
         discussion: """
             A file appears under its name only when it is complete, its SHA-256 matches and it is stored on disk. \
             Existing files are kept, unless --overwrite is given. Incomplete files of a killed process are removed \
             at the start. With --raw, all data of a connection is stored as one file, named after its time, sender \
             and type.
 
+            With --peers, this host is a peer on the local network that nw send FILE --peer NAME finds. All traffic \
+            is encrypted, the keys of the senders are recorded, and a sender that sends a cut file again continues \
+            where it ended. With --paired, only hosts that were paired with nw peers pair TYPE can send.
+
             Examples:
               nw receive inbox --port 9100
               nw receive . --port 9100 --host ::1 --once --overwrite
               nw receive inbox --port 2006 --raw -v    for nc HOST 2006 < file
               nw receive inbox --port 9100 --json | jq .name
+              nw receive inbox --peers nw-files --name Ann
 
             Exit codes:
               0         ended by a signal without an open connection; with --once,
@@ -33,7 +41,16 @@ struct ReceiveCommand: Subcommand {
     var directory: String
 
     @Option(help: "Listen on this port; 0 selects a free port.")
-    var port: UInt16
+    var port: UInt16?
+
+    @Option(help: ArgumentHelp("Receive from peers of this service type.", valueName: "type"))
+    var peers: String?
+
+    @Option(help: "Display name for --peers. (default: the host's name)")
+    var name: String?
+
+    @Flag(help: "With --peers: accept paired peers only.")
+    var paired = false
 
     @Option(help: "Listen on this local address. (default: all IPv4 and IPv6 addresses)")
     var host: String?
@@ -62,6 +79,14 @@ struct ReceiveCommand: Subcommand {
     @OptionGroup var multipath: MultipathOptions
 
     func validate() throws {
+        if let peers {
+            guard port == nil, host == nil, !raw, multipath.choice == nil else {
+                throw ValidationError("--peers cannot be combined with --port, --host, --raw and --multipath.")
+            }
+            return try PeerNames.check(service: peers, name: name)
+        }
+        guard port != nil else { throw ValidationError("Specify --port or --peers.") }
+        if name != nil || paired { throw ValidationError("--name and --paired require --peers.") }
         if let host, case .name = NWEndpoint.Host(host) {
             throw ValidationError("--host requires an address, not a name.")
         }
@@ -83,10 +108,10 @@ struct ReceiveCommand: Subcommand {
                     directory: directory, replaces: overwrite, allowsHidden: hidden, maximumSize: maximumSize),
                 isRaw: raw, isVerbose: verbose, isJSON: json)
             await session.removeAbandonedFiles()
-            let parameters = makeParameters()
             do {
                 try await untilInterrupted {
-                    try await multipath.whileGiven { try await listen(for: session, using: parameters) }
+                    if let peers { return try await receive(from: peers, session) }
+                    try await multipath.whileGiven { try await listen(for: session, on: port ?? 0) }
                 }
             } catch let code as ExitCode where code.rawValue > 128 && !session.hasCutPeer {
                 // No transfer was interrupted: an interrupt is the usual end of this command.
@@ -94,7 +119,16 @@ struct ReceiveCommand: Subcommand {
         }
     }
 
-    private func makeParameters() -> NWParameters {
+    private func receive(from service: String, _ session: ReceiveSession) async throws {
+        let receiver = PeerFileReceiver(
+            service: service, name: name ?? PeerNames.host, trust: paired ? .paired : .pinned,
+            rules: .init(
+                directory: directory, replaces: overwrite, allowsHidden: hidden, maximumSize: maximumSize),
+            session: session, isSingle: once)
+        try await receiver.run()
+    }
+
+    private func makeParameters(_ port: UInt16) -> NWParameters {
         let parameters = makeTCPParameters()
         multipath.apply(to: parameters)
         // Without keepalive, an incomplete file of a sender that disappeared would stay open forever.
@@ -108,7 +142,8 @@ struct ReceiveCommand: Subcommand {
         return parameters
     }
 
-    private func listen(for session: ReceiveSession, using parameters: NWParameters) async throws {
+    private func listen(for session: ReceiveSession, on port: UInt16) async throws {
+        let parameters = makeParameters(port)
         let label = "listening on port \(port)"
         let listener: NWListener
         do {

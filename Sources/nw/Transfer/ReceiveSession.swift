@@ -6,7 +6,7 @@ import Synchronization
 
 /// The JSON object of an event of `nw receive`.
 struct ReceiveEvent: Encodable, Sendable {
-    /// The kind of event: `listening`, `connected`, `stored`, `refused` or `ended`.
+    /// The kind of event: `listening`, `advertising`, `connected`, `stored`, `refused` or `ended`.
     var event: String
     var port: UInt16?
     var peer: String?
@@ -52,6 +52,7 @@ final class ReceiveSession: Sendable {
         let peer = event.peer ?? ""
         switch event.event {
         case "listening": printLine("listening on port \(event.port ?? 0)")
+        case "advertising": printLine("receiving as \(peer) for \(event.name ?? "")")
         case "stored":
             let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
             printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")

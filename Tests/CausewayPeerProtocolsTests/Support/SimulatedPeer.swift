@@ -21,6 +21,8 @@ final class SimulatedPeer {
     var verification: [PeerKey: [VerificationEvent]] = [:]
     var claims: [PeerKey: CertificateClaim] = [:]
     var signatures: [(link: LinkID, message: [UInt8])] = []
+    var pins: [PinEntry] = []
+    var refused: [(peer: PeerKey, reason: PeerReason)] = []
     var answersInvitations: Bool? = true
     var isOff = false
     /// Unreliable messages that arrived.
@@ -87,6 +89,8 @@ final class SimulatedPeer {
             claims[member.peer] = claim
         case .sign(let link, _, let message): signatures.append((link, message))
         case .verification(let member, let event): verification[member.peer, default: []].append(event)
+        case .pinned(_, let entry): pins.append(entry)
+        case .refused(let info, let reason): refused.append((info.key, reason))
         case .streamOpened(let channel, _):
             precondition(isConnected(channel.member.peer))
             streams[channel] = []

@@ -72,7 +72,7 @@ final class PeerProbe: Sendable {
             seen.put(.file(name, byteCount: contents.count, from: peer.name))
         case .fileFinished(let peer, let name, .failure(let failure)):
             seen.put(.fileFailed(name, failure, from: peer.name))
-        case .certificate, .verification: seen.put(.other)
+        case .certificate, .verification, .paired, .unsaved, .refused: seen.put(.other)
         case .datagramLane(_, let state): lanes.put(state)
         }
     }

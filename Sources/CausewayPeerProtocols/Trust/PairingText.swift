@@ -1,0 +1,148 @@
+/// A text that one user shows and the other one enters or scans, so that both peers know each other's key.
+///
+/// ```
+/// CAUSEWAY-PEER:1/ABC-CHAT/MFRGG...
+///               | |        base 32 (RFC 4648 §6) without padding: id 8 bytes, digest of the key 16, secret 16,
+///               | |        expiry 5 (seconds since 1970), display name 0 to 63, check 4
+///               | service type
+///               version
+/// ```
+///
+/// All characters belong to the alphanumeric mode of QR codes, and need no escape in a URI. Letters may have either case.
+package struct PairingText: Hashable, Sendable {
+    /// Why a text is not accepted.
+    package enum Malformed: Error, Equatable, Sendable {
+        /// Another scheme, or no text of this kind.
+        case foreign
+        case version
+        case service
+        /// Characters outside of the alphabet, or too few or too many.
+        case content
+        /// The check does not fit: a character was changed or left out.
+        case check
+    }
+
+    package static let secretByteCount = 16
+    /// Maximum length in bytes, without white space around it.
+    package static let byteCount = 256
+    private static let scheme = "CAUSEWAY-PEER:"
+    private static let nameLimit = 63
+    private static let fixedByteCount = 45
+    private static let checkByteCount = 4
+
+    /// The service type, in lower case.
+    package let service: String
+    package let peer: PeerKey
+    package let name: String
+    /// Known to the two users only.
+    package let secret: [UInt8]
+    /// Seconds since 1970, below 2^40.
+    package let expires: UInt64
+
+    /// Creates a text. Returns `nil` unless the service type is valid, the secret has 16 bytes and the time is below 2^40.
+    package init?(service: String, peer: PeerKey, name: String, secret: [UInt8], expires: UInt64) {
+        guard Self.isService(service), secret.count == Self.secretByteCount, expires < 1 << 40 else { return nil }
+        (self.service, self.peer, self.secret, self.expires) = (service.lowercased(), peer, secret, expires)
+        var short = ""
+        for character in name {
+            guard short.utf8.count + character.utf8.count <= Self.nameLimit else { break }
+            short.append(character)
+        }
+        self.name = short
+    }
+
+    package var text: String {
+        let expiry = Array(expires.bigEndianBytes.suffix(5))
+        let content = peer.id.bigEndianBytes + peer.digestBytes + secret + expiry + Array(name.utf8)
+        let payload = content + Self.check(service, content)
+        return "\(Self.scheme)1/\(service.uppercased())/\(Base32.encode(payload))"
+    }
+
+    /// The first bytes of a digest, which find mistyped characters. No protection against intent: the secret has that task.
+    private static func check(_ service: String, _ content: [UInt8]) -> [UInt8] {
+        Array(PeerDigest.sha256(Array("cw-peers/1 text ".utf8) + Array(service.utf8) + [0] + content).prefix(4))
+    }
+
+    /// Reads a text, with or without white space around it.
+    package init(_ text: String) throws(Malformed) {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let trimmed = Array(text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        guard trimmed.count <= Self.byteCount else { throw .content }
+        // Upper case of ASCII only: other characters are refused below.
+        let bytes = trimmed.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
+        guard bytes.starts(with: Self.scheme.utf8) else { throw .foreign }
+        let parts = bytes.dropFirst(Self.scheme.utf8.count)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.first?.elementsEqual("1".utf8) == true else { throw .version }
+        guard parts.count == 3 else { throw .content }
+        let service = String(decoding: parts[1], as: UTF8.self).lowercased()
+        guard Self.isService(service) else { throw .service }
+        guard let payload = Base32.decode(parts[2]),
+            payload.count >= Self.fixedByteCount + Self.checkByteCount
+        else { throw .content }
+        let content = Array(payload.dropLast(Self.checkByteCount))
+        guard payload.suffix(Self.checkByteCount).elementsEqual(Self.check(service, content)) else { throw .check }
+        guard let name = String(validating: content.dropFirst(Self.fixedByteCount), as: UTF8.self),
+            let value = PairingText(
+                service: service,
+                peer: PeerKey(
+                    id: content[0..<8].bigEndianInteger, high: content[8..<16].bigEndianInteger,
+                    low: content[16..<24].bigEndianInteger),
+                name: name, secret: Array(content[24..<40]), expires: content[40..<45].bigEndianInteger),
+            value.name == name
+        else { throw .content }
+        self = value
+    }
+
+    /// A service type as in RFC 6335 §5.1.
+    private static func isService(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }
+        let isAllowed = bytes.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+        let isSpaced = !zip(bytes, bytes.dropFirst()).contains { $0 == (0x2D, 0x2D) }
+        return (1...15).contains(bytes.count) && isAllowed && isSpaced && bytes.contains(where: isLetter)
+            && bytes.first != 0x2D && bytes.last != 0x2D
+    }
+}
+
+/// Base 32 in upper case, without padding (RFC 4648 §6).
+enum Base32 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var digits: [UInt8] = []
+        var (bits, count) = (UInt32(0), UInt32(0))
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 5 {
+                count -= 5
+                digits.append(alphabet[Int(bits >> count & 31)])
+            }
+            bits &= (1 << count) - 1
+        }
+        if count > 0 { digits.append(alphabet[Int(bits << (5 - count) & 31)]) }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Decodes digits. Returns `nil` for other characters, and unless encoding the bytes gives the same digits.
+    static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var (bits, count) = (UInt32(0), UInt32(0))
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case 0x41...0x5A: value = digit - 0x41
+            case 0x32...0x37: value = digit - 0x32 + 26
+            default: return nil
+            }
+            bits = bits << 5 | UInt32(value)
+            count += 5
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            bits &= (1 << count) - 1
+        }
+        return count < 5 && bits == 0 ? bytes : nil
+    }
+}

@@ -1,0 +1,28 @@
+internal import CausewayPeerProtocols
+
+extension PeerGroup {
+    /// Shows a secret of a pairing; `nil` ends that.
+    func showPairing(_ secret: [UInt8]?, for lifetime: Duration) {
+        node.apply { core, now in core.mesh.showPairing(secret, until: now + lifetime) }
+    }
+
+    /// Expects a peer to prove a secret. Returns `false` if too many are expected.
+    func expectPairing(_ pairing: PairingText, for lifetime: Duration) -> Bool {
+        node.apply { core, now in
+            core.mesh.expectPairing(of: pairing.peer, pairing.secret, until: now + lifetime, at: now)
+        }
+    }
+
+    func stopExpectingPairing(_ peer: PeerIdentity) {
+        node.apply { core, _ in core.mesh.stopExpectingPairing(of: peer.key) }
+    }
+
+    package func recognition(of peer: PeerIdentity) -> PeerRecognition {
+        node.apply { core, _ in PeerRecognition(core.mesh.standing(of: peer.key)) }
+    }
+
+    func forget(_ peer: PeerIdentity) {
+        node.apply { core, _ in core.mesh.forget(peer.id) }
+        node.pins.remove(peer.id)
+    }
+}

@@ -1,0 +1,183 @@
+internal import CausewayPeerProtocols
+internal import Foundation
+
+/// The recorded keys of peers for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only the user can read.
+///
+/// Sessions of several programs may use a store at the same time: a file is complete when it gets its name, and the first key of a number
+/// wins. All calls access the disk.
+public struct PeerPinStore: Sendable {
+    /// The service type, in lower case.
+    public let service: String
+    let directory: String
+    private let root: String
+    private let limit: Int
+
+    /// - Parameter service: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
+    /// - Throws: ``PeerFailure`` with `invalid` for a wrong name, with `file` if the environment names no home directory.
+    public init(service: String) throws(PeerFailure) {
+        guard PeerSession.isValid(service) else {
+            throw PeerFailure(.invalid, "'\(service)' is no service name: 1 to 15 of a-z, 0-9 and hyphens")
+        }
+        self.init(service, in: try PeerStore().directory)
+    }
+
+    init(_ service: String, in root: String, limit: Int = PeerPins.limit) {
+        self.service = service.lowercased()
+        self.root = root
+        self.limit = limit
+        directory = "\(root)/pins/\(self.service)"
+    }
+
+    /// The folder with the keys of this user's peers; `nil` if the environment names no home directory.
+    package static var keyDirectory: String? { (try? PeerStore())?.directory }
+
+    private func path(_ id: UInt64) -> String { "\(directory)/\(PinEntry.hexadecimal(id))" }
+
+    // MARK: Reading
+
+    /// The recorded keys, the oldest first. At most 1,024.
+    ///
+    /// - Throws: ``PeerFailure`` with `file` if a file cannot be read or is malformed, or if other users can change the store.
+    public func pins() throws(PeerFailure) -> [PeerPin] { try load(.any).all.map { PeerPin($0) } }
+
+    /// Reads the store. Entries over the limit are removed from the disk.
+    func load(_ policy: PeerPolicy) throws(PeerFailure) -> PeerPins {
+        var pins = PeerPins(policy, limit: limit)
+        var entries: [PinEntry] = []
+        for name in try names() {
+            // Another program may have removed it meanwhile.
+            if let entry = try entry(name) { entries.append(entry) }
+        }
+        entries.sort { ($0.firstSeen, $0.key) < ($1.firstSeen, $1.key) }
+        for entry in entries {
+            if let evicted = pins.record(entry).evicted { try? remove(evicted.key.id) }
+        }
+        return pins
+    }
+
+    /// The names of the files: 16 digits. Others are files that are being written.
+    private func names() throws(PeerFailure) -> [String] {
+        let files = FileManager.default
+        for folder in [root, "\(root)/pins", directory] {
+            guard let mode = mode(of: folder) else {
+                guard !files.fileExists(atPath: folder) else { throw PeerFailure(.file, "cannot read \(folder)") }
+                return []
+            }
+            guard mode & 0o022 == 0 else {
+                throw PeerFailure(.file, "\(folder) can be changed by others: run chmod 700 \(folder)")
+            }
+        }
+        do {
+            return try files.contentsOfDirectory(atPath: directory).filter { name in
+                name.utf8.count == 16
+                    && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            }
+        } catch {
+            throw PeerFailure(.file, "cannot read \(directory): \(error)")
+        }
+    }
+
+    private func mode(of path: String) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    private func entry(_ name: String) throws(PeerFailure) -> PinEntry? {
+        let path = "\(directory)/\(name)"
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        let size = (attributes[.size] as? NSNumber)?.intValue ?? .max
+        guard attributes[.type] as? FileAttributeType == .typeRegular, size <= PinEntry.byteCount else {
+            throw PeerFailure(.file, "\(path) is no recorded key: remove it")
+        }
+        guard mode & 0o077 == 0 else {
+            throw PeerFailure(.file, "\(path) can be read by others: run chmod 600, or remove the file")
+        }
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw PeerFailure(.file, "cannot read \(path)")
+        }
+        do throws(PinEntry.Malformed) {
+            let entry = try PinEntry([UInt8](contents))
+            guard PinEntry.hexadecimal(entry.key.id) == name else { throw PinEntry.Malformed(message: "another id") }
+            return entry
+        } catch {
+            throw PeerFailure(.file, "\(path) is malformed: \(error.message); remove it to forget the peer")
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes an entry. A file with another key stays and is an error; a pairing is not taken back.
+    func write(_ entry: PinEntry) throws(PeerFailure) {
+        let path = path(entry.key.id)
+        var new = entry
+        if new.firstSeen == 0 { new.firstSeen = UInt64(max(0, Date().timeIntervalSince1970)) }
+        let name = PinEntry.hexadecimal(entry.key.id)
+        if let old = try self.entry(name) {
+            guard old.key == entry.key else { throw PeerFailure(.identityChanged) }
+            guard entry.isPaired, !old.isPaired else { return }
+            new.firstSeen = old.firstSeen
+            return try place(new, path, replacing: true)
+        }
+        try prepare()
+        try place(new, path, replacing: false)
+        // The other program's key counts if both wrote at the same time.
+        if let stored = try self.entry(name), stored.key != entry.key { throw PeerFailure(.identityChanged) }
+    }
+
+    private func prepare() throws(PeerFailure) {
+        do {
+            for folder in [root, "\(root)/pins", directory] where mode(of: folder) == nil {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+        } catch {
+            throw PeerFailure(.file, "cannot create \(directory): \(error)")
+        }
+    }
+
+    private func place(_ entry: PinEntry, _ path: String, replacing: Bool) throws(PeerFailure) {
+        let files = FileManager.default
+        let temporary = "\(path).\(UInt32.random(in: 0...UInt32.max))"
+        defer { try? files.removeItem(atPath: temporary) }
+        let isCreated = files.createFile(
+            atPath: temporary, contents: Data(entry.text.utf8), attributes: [.posixPermissions: 0o600])
+        guard isCreated else { throw PeerFailure(.file, "cannot write \(temporary)") }
+        if replacing {
+            guard rename(temporary, path) == 0 else { throw PeerFailure(.file, "cannot write \(path)") }
+            return
+        }
+        do {
+            try files.moveItem(atPath: temporary, toPath: path)
+        } catch {
+            guard files.fileExists(atPath: path) else {
+                throw PeerFailure(.file, "cannot write \(path): \(error)")
+            }
+        }
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets the key of a peer: the next key with its number is new. Running sessions keep what they have read.
+    ///
+    /// - Throws: ``PeerFailure`` with `file` if the file cannot be removed.
+    public func forget(_ peer: PeerIdentity) throws(PeerFailure) { try remove(peer.id) }
+
+    /// Forgets all peers of the service, also those whose files are malformed.
+    public func forgetAll() throws(PeerFailure) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+            try remove("\(directory)/\(name)")
+        }
+    }
+
+    func remove(_ id: UInt64) throws(PeerFailure) { try remove(path(id)) }
+
+    private func remove(_ path: String) throws(PeerFailure) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw PeerFailure(.file, "cannot remove \(path): \(error)")
+        }
+    }
+}

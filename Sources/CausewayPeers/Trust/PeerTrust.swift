@@ -1,0 +1,61 @@
+public import Foundation
+internal import CausewayPeerProtocols
+
+/// Which peers a session accepts. A peer with a recorded number and another key is always refused with
+/// ``PeerFailure/Code/identityChanged``.
+public enum PeerTrust: Hashable, Sendable {
+    /// Every peer. Keys are compared while the session lives, and neither read from the disk nor written.
+    case any
+    /// Trust on first use: the key of a peer that joined is recorded on the disk.
+    case pinned
+    /// Only peers with a recorded key, and those that prove the secret of a pairing.
+    case known
+    /// Only paired peers: those that proved the secret of a pairing or compared codes, now or earlier.
+    case paired
+
+    var policy: PeerPolicy {
+        switch self {
+        case .any: .any
+        case .pinned: .pinned
+        case .known: .known
+        case .paired: .paired
+        }
+    }
+}
+
+/// What is known of a peer's key.
+public enum PeerRecognition: Hashable, Sendable {
+    /// The number of the peer is new.
+    case unknown
+    /// The key is the one that was recorded.
+    case pinned
+    /// The key was recorded, and the users proved a secret or compared codes.
+    case paired
+    /// Another key is recorded for the number of the peer.
+    case changed
+
+    init(_ standing: PeerStanding) {
+        switch standing {
+        case .unknown: self = .unknown
+        case .pinned: self = .pinned
+        case .paired: self = .paired
+        case .changed: self = .changed
+        }
+    }
+}
+
+/// A recorded key of a peer.
+public struct PeerPin: Hashable, Sendable {
+    /// The peer, with the name that it had when its key was recorded.
+    public let peer: PeerIdentity
+    /// When the key was recorded, in whole seconds.
+    public let date: Date
+    /// Whether the users proved a secret or compared codes.
+    public let isPaired: Bool
+
+    init(_ entry: PinEntry) {
+        peer = PeerIdentity(PeerInfo(key: entry.key, name: entry.name))
+        date = Date(timeIntervalSince1970: Double(entry.firstSeen))
+        isPaired = entry.isPaired
+    }
+}

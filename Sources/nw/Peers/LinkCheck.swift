@@ -1,0 +1,92 @@
+import CausewayPeers
+import CausewaySystem
+import CausewayTypes
+import Foundation
+
+/// Advertises a peer, looks for it, and connects to it.
+struct LinkCheck: Sendable {
+    let service: String
+    let limit: Duration
+
+    /// Other peers of the service, and the results.
+    struct Findings: Sendable {
+        var others: [String] = []
+        var steps: [PeersDoctor.Step] = []
+    }
+
+    func run() async -> Findings {
+        let (one, other): (PeerSession, PeerSession)
+        do {
+            var advertising = PeerSession.Options()
+            advertising.browses = false
+            var browsing = PeerSession.Options()
+            browsing.advertises = false
+            one = try PeerSession(as: .rotating(named: "nw-doctor"), service: service, options: advertising)
+            other = try PeerSession(as: .rotating(named: "nw-doctor"), service: service, options: browsing)
+        } catch {
+            return Findings(steps: [
+                .fault("engine", "a peer cannot be made: \(error.message)", "install OpenSSL 3 (libssl)")
+            ])
+        }
+        let accepting = Task {
+            for try await case .invited(let invite) in one.events { invite.accept() }
+        }
+        defer { accepting.cancel() }
+        var findings = Findings()
+        let seen = await find(one.me, other, &findings)
+        if seen { findings.steps.append(await connect(one.me, other)) }
+        return findings
+    }
+
+    /// Looks for the own peer, then for others until the time is over.
+    private func find(_ own: PeerIdentity, _ session: PeerSession, _ findings: inout Findings) async -> Bool {
+        let found = LockedList()
+        let watching = Task {
+            for try await case .found(let peer, _) in session.events { found.add(peer) }
+        }
+        let end = ContinuousClock.now + limit
+        // Others answer within a second if they are there.
+        var settled = end
+        while ContinuousClock.now < min(end, settled) {
+            if settled == end, found.all.contains(own) { settled = min(end, ContinuousClock.now + .seconds(1)) }
+            guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
+        }
+        watching.cancel()
+        let isSeen = found.all.contains(own)
+        findings.others = found.all.filter { $0 != own }.map { "\($0)" }.sorted()
+        findings.steps.append(
+            isSeen
+                ? PeersDoctor.Step(check: "discovery", outcome: .passed, what: "the own peer was found", remedy: nil)
+                : .fault(
+                    "discovery", "the own peer was not found within \(limit.components.seconds) seconds",
+                    "check the steps above; multicast DNS must be possible on one interface"))
+        if isSeen, findings.others.isEmpty {
+            findings.steps.append(
+                PeersDoctor.Step(
+                    check: "peers", outcome: .note, what: "no other peer of \(service) was found",
+                    remedy:
+                        "run nw peers doctor on the other host; check that both are on one network, without client isolation"
+                ))
+        }
+        return isSeen
+    }
+
+    private func connect(_ own: PeerIdentity, _ session: PeerSession) async -> PeersDoctor.Step {
+        do {
+            try await session.invite(own, within: limit)
+            return PeersDoctor.Step(
+                check: "connection", outcome: .passed, what: "the own peer was connected with TLS 1.3", remedy: nil)
+        } catch {
+            let reason = (error as? PeerFailure)?.message ?? "\(error)"
+            return .fault(
+                "connection", "the own peer was found, but cannot be connected: \(reason)",
+                "accept TCP connections to the ports that programs choose (see /proc/sys/net/ipv4/ip_local_port_range)")
+        }
+    }
+
+    private final class LockedList: Sendable {
+        private let peers = LockedValue<[PeerIdentity]>([])
+        var all: [PeerIdentity] { peers.withLock { $0 } }
+        func add(_ peer: PeerIdentity) { peers.withLock { $0.append(peer) } }
+    }
+}

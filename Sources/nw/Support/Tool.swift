@@ -1,0 +1,34 @@
+import Dispatch
+import Foundation
+
+/// Programs of the system that `nw` uses if they are installed.
+enum Tool {
+    /// Maximum number of bytes of an output that is used.
+    private static let limit = 1 << 20
+
+    /// Returns the path of a program in `PATH` or in the folders of system programs.
+    static func path(_ name: String) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return (folders + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]).lazy.filter { $0.hasPrefix("/") }
+            .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Runs a program, and returns its output. `nil` if it is not installed, fails, or takes longer than two seconds.
+    static func output(_ name: String, _ arguments: [String]) -> String? {
+        guard let path = path(name) else { return nil }
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let end = DispatchWorkItem { process.terminate() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 2, execute: end)
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        end.cancel()
+        guard process.terminationStatus == 0, data.count <= limit else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

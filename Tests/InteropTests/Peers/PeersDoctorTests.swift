@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import nw
+
+/// What `nw peers doctor` reads from firewall rules and the clock.
+@Suite("Checks of the doctor")
+struct PeersDoctorTests {
+    @Test(
+        "A rule that drops UDP port 5353 is found, unless an earlier one accepts it",
+        arguments: [
+            ("-A INPUT -p udp -m udp --dport 5353 -j DROP", 1), ("-A INPUT -p udp --dport 53 -j DROP", 0),
+            ("-A INPUT -p tcp --dport 5353 -j DROP", 0), ("-A OUTPUT -p udp --sport 5353 -j ACCEPT", 0),
+            ("-A INPUT -p udp --dport 5353 -j ACCEPT\n-A INPUT -p udp --dport 5353 -j DROP", 0),
+            ("-A INPUT -p udp --dport 5353 -j DROP\n-A INPUT -p udp --dport 5353 -j ACCEPT", 1),
+            ("table inet f {\n  chain input {\n    udp dport { 53, 5353 } reject\n  }\n}", 1), ("", 0),
+        ])
+    func rules(_ row: (text: String, count: Int)) {
+        #expect(FirewallRules.dropping(5_353, in: row.text).count == row.count)
+    }
+
+    @Test("A clock at the epoch is a fault with a remedy, the time of this test is none")
+    func clock() {
+        let doctor = PeersDoctor(service: "abc", limit: .seconds(1))
+        #expect(doctor.clock(Date(timeIntervalSince1970: 0)).outcome == .fault)
+        #expect(doctor.clock(Date(timeIntervalSince1970: 0)).remedy != nil)
+        #expect(doctor.clock(Date(timeIntervalSince1970: 1_800_000_000)).outcome == .passed)
+    }
+}
