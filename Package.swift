@@ -425,6 +425,10 @@ let package = Package(
         .executableTarget(
             name: "DropInProgram", dependencies: ["CausewayStreams", "OwnNames", "Security", "SystemConfiguration"],
             path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
+        // A program as written for Apple's MultipeerConnectivity, for tests between hosts.
+        .executableTarget(
+            name: "MultipeerProgram", dependencies: ["MultipeerConnectivity"], path: "Tests/MultipeerProgram",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         // An example as a program for tests between hosts.
         .executableTarget(
             name: "PeerChat", dependencies: ["CausewayPeers"], path: "Examples/PeerChat", swiftSettings: house),
@@ -433,7 +437,7 @@ let package = Package(
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
                 "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
-                "NetServiceProgram", "DropInProgram", "OfflineProgram", "CausewayPeers", "PeerChat",
+                "NetServiceProgram", "DropInProgram", "OfflineProgram", "MultipeerProgram", "CausewayPeers", "PeerChat",
             ],
             swiftSettings: house),
     ],

@@ -1,4 +1,6 @@
+import CausewayRuntime
 import CausewaySystem
+import CausewayWire
 import FoundationEssentials
 import Testing
 
@@ -47,6 +49,15 @@ struct ListenerServiceTests {
         #expect(service != Service(name: "a", type: "_http._tcp", txtRecord: Data([0])))
         service.noAutoRename = true
         #expect(service != Service(name: "a", type: "_http._tcp"))
+    }
+
+    @Test("A service that is known to be unique has a host name of its own, and no two services share one")
+    func knownUnique() throws {
+        var service = Service(name: "a", type: "_http._tcp")
+        #expect(try service.description(port: 80).ownHost == nil)
+        service.isKnownUnique = true
+        let hosts = try (0..<100).map { _ in try #require(try service.description(port: 80).ownHost) }
+        #expect(Set(hosts).count == 100 && hosts.allSatisfy { $0.isWithin(.local) })
     }
 
     @Test("A listener served by tasks, without a queue, reports its service too")

@@ -113,11 +113,20 @@ extension NWListener.Service {
         guard try NWEndpoint.serviceDomain(type, domain).domain == .local else { throw .posix(.ENOTSUP) }
         let label = name.flatMap { $0.isEmpty ? nil : $0 } ?? BonjourEngine.systemHostLabel()
         do {
-            return try ServiceDescription(
+            var description = try ServiceDescription(
                 name: label, typeText: type, port: port, text: text, mayRename: !noAutoRename)
+            if isKnownUnique { description.ownHost = Self.uniqueHost() }
+            return description
         } catch {
             throw .dns(DNSServiceErrorType(kDNSServiceErr_BadParam))
         }
+    }
+
+    /// A host name of 96 random bits: two services of one host have different ones.
+    private static func uniqueHost() -> DNSName? {
+        let digits =
+            String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt32.random(in: .min ... .max), radix: 36)
+        return DNSName(digits, in: .local)
     }
 
     fileprivate func endpoint(_ name: String) -> NWEndpoint {

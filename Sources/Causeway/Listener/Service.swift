@@ -21,6 +21,10 @@ extension NWListener {
 
         private var record: Data?
 
+        /// Whether no other host can have the name, for example because it has enough random digits. It is then advertised at once, with a
+        /// host name that only this service uses, and not probed (RFC 6762 §8.1).
+        package var isKnownUnique = false
+
         /// The name passed to ``init(applicationService:)``.
         package let applicationService: String?
 

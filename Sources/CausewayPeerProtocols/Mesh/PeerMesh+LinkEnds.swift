@@ -73,7 +73,7 @@ extension PeerMesh {
         self[member]?.phase = .expected(
             Member.Expectation(deadline: now + PeerTimes.joining, dialTime: nil, token: nil))
         sessions[member.session]?.roster.expect(member.peer, handle)
-        joinHeldLinks(of: member, at: now)
+        joinHeldLinks(of: member, handle, at: now)
     }
 
     private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {

@@ -61,7 +61,10 @@ extension PeerMesh {
         if refusal(ofInviting: entry.key, at: now) != nil { return }
         if let found = self[member] {
             // A link of this side is better evidence than the word of another member. An invitation goes on beside it.
-            if found.phase.isInviting { sessions[session]?.roster.expect(entry.key, entry.handle) }
+            if found.phase.isInviting {
+                sessions[session]?.roster.expect(entry.key, entry.handle)
+                joinHeldLinks(of: member, entry.handle, at: now)
+            }
             return
         }
         guard sessions[session]?.hasRoom(for: entry.key) == true,
@@ -79,13 +82,13 @@ extension PeerMesh {
         expected.handle = entry.handle
         expected.endpoints = entry.endpoints
         self[member] = expected
-        joinHeldLinks(of: member, at: now)
+        joinHeldLinks(of: member, entry.handle, at: now)
         dialIfDue(member, at: now)
     }
 
     /// The peer may have dialled before it was announced.
-    mutating func joinHeldLinks(of member: MemberID, at now: Duration) {
-        guard let handle = sessions[member.session]?.handle, let expected = self[member]?.handle else { return }
+    mutating func joinHeldLinks(of member: MemberID, _ expected: SessionHandle, at now: Duration) {
+        guard let handle = sessions[member.session]?.handle else { return }
         for id in links.keys.sorted() {
             guard let link = links[id], link.phase == .lobby, !link.isDialler, let hello = link.hello,
                 hello.peer.key == member.peer, hello.handle == expected, hello.target?.handle == handle

@@ -32,7 +32,9 @@ extension NodeCore {
         case .sign(let link, let member, let message): groups[member.session]?.sign(link, message, node)
         case .judge(let member, let claim): groups[member.session]?.judge(member, claim, node)
         case .verification(let member, let event): groups[member.session]?.verification(member, event)
-        case .state(let member, let info, let state): groups[member.session]?.changed(PeerIdentity(info), member, state)
+        case .state(let member, let info, let state):
+            groups[member.session]?.changed(PeerIdentity(info), member, state)
+            reconfirm(member, state, node)
         case .message(let member, let bytes, let isReliable):
             groups[member.session]?.received(bytes, member, isReliable: isReliable, node)
         case .datagramLane(let member, let state): groups[member.session]?.datagramLane(member, state)

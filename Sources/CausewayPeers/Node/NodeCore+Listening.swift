@@ -10,9 +10,11 @@ extension NodeCore {
         watch(node)
         let parameters = PeerTransport.parameters(node.local, queue: node.queue) { _ in true }
         guard let listener = try? NWListener(using: parameters) else { return settle(port: 0, node) }
-        listener.newConnectionHandler = { [weak node] connection in
+        let batch = AcceptBatch(of: listener)
+        listener.newConnectionHandler = { [weak node, weak listener] connection in
             guard let node else { return connection.forceCancel() }
             node.apply { core, _ in core.accept(connection, node) }
+            batch.took(listener)
         }
         listener.stateUpdateHandler = { [weak node, weak listener] state in
             guard let node else { return }

@@ -24,6 +24,7 @@ struct NodeCore: ~Copyable, Sendable {
     var groups: [SessionID: GroupPort] = [:]
     var places = PeerPlaces()
     var service = NodeService()
+    var searches = PeerSearches()
     /// Objects to release when the lock is free: their ends may call the node.
     var retired: [any Sendable] = []
 

@@ -21,9 +21,10 @@ extension PeerNode {
         let announcement = PeerAnnouncement(local.peer, info)
         let parameters = PeerTransport.parameters(local, queue: self.queue) { _ in true }
         let listener = try? NWListener(
-            service: NWListener.Service(
-                name: announcement.instance, type: "_\(service.lowercased())._tcp",
-                txtRecord: announcement.record),
+            service: PeerDiscovery.service(
+                NWListener.Service(
+                    name: announcement.instance, type: "_\(service.lowercased())._tcp",
+                    txtRecord: announcement.record)),
             using: parameters)
         apply { core, _ in
             core.listen(self)
@@ -33,9 +34,11 @@ extension PeerNode {
             port.post(.failed(PeerFailure(.network, "cannot open a listener")))
             return PeerAdvertisement(self, port, nil)
         }
-        listener.newConnectionHandler = { [weak self] connection in
+        let batch = AcceptBatch(of: listener)
+        listener.newConnectionHandler = { [weak self, weak listener] connection in
             guard let self else { return connection.forceCancel() }
             apply { core, _ in core.accept(connection, self) }
+            batch.took(listener)
         }
         listener.stateUpdateHandler = { [weak listener] state in
             switch state {

@@ -48,6 +48,7 @@ extension BonjourEngine {
                 guard link.adopt(facts, loop, self) else { continue }
                 link.machine.upheaval = System.now
                 link.machine.update(Self.host, link.addressRecords(of: hostName), at: System.now)
+                updateOwnHosts(on: link)
             } else {
                 join(facts)
             }

@@ -97,7 +97,7 @@ extension BonjourEngine {
             link.machine.unregister(Self.host, at: System.now)
             registerHost(on: link)
             for (id, advertising) in state.value.advertising where advertising.concerns(link) {
-                link.machine.update(id, advertising.service.records(on: hostName), at: System.now)
+                link.machine.update(id, records(of: advertising.service, on: link), at: System.now)
             }
         }
     }

@@ -157,9 +157,8 @@ package final class BonjourEngine: Sendable {
         loop.execute {
             self.state.value.advertising[id]?.service.exchange(text: text)
             guard let advertising = self.state.value.advertising[id] else { return }
-            let records = advertising.service.records(on: self.hostName)
             for link in self.state.value.links.values where advertising.concerns(link) {
-                link.machine.update(id, records, at: System.now)
+                link.machine.update(id, self.records(of: advertising.service, on: link), at: System.now)
             }
             self.settle()
         }
@@ -215,7 +214,9 @@ package final class BonjourEngine: Sendable {
     func register(_ id: RegistrationID, on link: LinkDriver) {
         guard let advertising = state.value.advertising[id], advertising.concerns(link) else { return }
         guard link.canAnswer else { return refuse(id) }
-        link.machine.register(advertising.service.records(on: hostName), id, at: System.now)
+        let service = advertising.service
+        link.machine.register(
+            records(of: service, on: link), id, isKnownUnique: service.ownHost != nil, at: System.now)
     }
 
     /// Ends a registration because another program uses port 5353 exclusively, so that queries cannot arrive at this engine.

@@ -11,6 +11,9 @@ package struct ServiceDescription: Sendable, Equatable {
     package let mayRename: Bool
     /// The index of the only interface on which the service is advertised; 0 for all interfaces.
     private let onlyInterface: UInt32
+    /// A host name that only this service uses, and that no other host can have; `nil` for the name of the host. Neither the host name nor
+    /// the instance name is probed then (RFC 6762 §8.1).
+    package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {
         /// An advertised service. Copies of the description that differ only in the name share one attributes object.
@@ -89,7 +92,7 @@ package struct ServiceDescription: Sendable, Equatable {
         switch content {
         case .records(let records): RecordSet(records)
         case .service(let terms):
-            DNSName(name, in: terms.type).map { RecordSet($0, on: host, terms) } ?? RecordSet([])
+            DNSName(name, in: terms.type).map { RecordSet($0, on: ownHost ?? host, terms) } ?? RecordSet([])
         }
     }
 }

@@ -10,7 +10,8 @@ struct PeerScenario {
     init(seed: UInt64, count: Int? = nil) {
         var start = SplitMix64(seed: seed)
         let size = start.integer(in: 2...5)
-        network = PeerNetwork(count ?? size, seed: seed, limit: start.integer(in: 4...8))
+        let limit = start.integer(in: 4...8)
+        network = PeerNetwork(count ?? size, seed: seed, limit: count ?? limit)
         network.dialLoss = start.chance(oneIn: 2) ? 6 : 0
         network.pieceSize = start.chance(oneIn: 2) ? 1 : 64 << 10
         random = start

@@ -21,6 +21,8 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
     let invitations = Mailbox<String>()
     let transfers = Mailbox<Progress>()
     let streams = Mailbox<Unchecked<InputStream>>()
+    /// The certificates that peers showed, in DER; `nil` for none.
+    let certificates = Mailbox<[Data]?>()
     private let parts:
         Unchecked<(session: MCSession, advertiser: MCNearbyServiceAdvertiser, browser: MCNearbyServiceBrowser)>
     private let node: PeerNode
@@ -30,14 +32,16 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
     /// - Parameters:
     ///   - accepts: Whether invitations are accepted. `nil`: they are never answered.
     ///   - judges: Whether certificates are accepted.
-    init(_ name: String, accepts: Bool? = true, judges: Bool = true) throws {
+    ///   - identity: The identity and certificates that the session shows.
+    init(_ name: String, accepts: Bool? = true, judges: Bool = true, identity: [Any]? = nil) throws {
         let peer = MCPeerID(displayName: name)
         node = try LocalPeers.shared.node(for: peer.peer)
         me = node.local.peer
         (self.accepts, self.judges) = (accepts, judges)
         parts = Unchecked(
             (
-                MCSession(peer: peer), MCNearbyServiceAdvertiser(peer: peer, discoveryInfo: nil, serviceType: "cw-mc"),
+                MCSession(peer: peer, securityIdentity: identity, encryptionPreference: .required),
+                MCNearbyServiceAdvertiser(peer: peer, discoveryInfo: nil, serviceType: "cw-mc"),
                 MCNearbyServiceBrowser(peer: peer, serviceType: "cw-mc")
             ))
         super.init()
@@ -60,9 +64,11 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
         }
     }
 
-    func invite(_ other: SessionProbe, context: String? = nil, timeout: TimeInterval = 30) {
+    func invite(
+        _ other: SessionProbe, to used: MCSession? = nil, context: String? = nil, timeout: TimeInterval = 30
+    ) {
         parts.value.browser.invitePeer(
-            other.peer, to: session, withContext: context.map { Data($0.utf8) }, timeout: timeout)
+            other.peer, to: used ?? session, withContext: context.map { Data($0.utf8) }, timeout: timeout)
     }
 
     /// Two connected peers.
@@ -126,6 +132,7 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
         _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
         certificateHandler: @escaping (Bool) -> Void
     ) {
+        certificates.put(certificate?.map { SecCertificateCopyData($0 as! SecCertificate) as Data })
         certificateHandler(judges)
     }
 }

@@ -1,0 +1,68 @@
+internal import Causeway
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+
+/// Discovery beyond the public interface of Network. On Apple systems, `service(_:)` returns its argument and `reconfirm(_:)` does nothing.
+enum PeerDiscovery {
+    /// A service whose name needs no probes, because it is the digest of a key: they would take 0.75 s (RFC 6762 §8.1).
+    static func service(_ service: NWListener.Service) -> NWListener.Service {
+        var unique = service
+        unique.isKnownUnique = true
+        return unique
+    }
+
+    /// Has the instances of a peer checked that is not reachable. Browsers lose it unless it answers.
+    static func reconfirm(_ endpoints: [NWEndpoint]) {
+        for endpoint in endpoints { endpoint.reconfirm() }
+    }
+}
+
+/// Peers that were lost without a goodbye. Their services are queried every 2 s for a minute, so that a peer is found as soon as a network
+/// that was divided is whole again: regular queries become rare by then (RFC 6762 §5.2).
+struct PeerSearches: Sendable {
+    static let time = Duration.seconds(60)
+    static let spacing = DispatchTimeInterval.seconds(2)
+    private static let limit = 32
+
+    private var ends: [PeerKey: Duration] = [:]
+
+    /// Returns whether it is the only one, so that a timer is needed.
+    mutating func begin(_ peer: PeerKey, at now: Duration) -> Bool {
+        guard ends.count < Self.limit || ends[peer] != nil else { return false }
+        ends[peer] = now + Self.time
+        return ends.count == 1
+    }
+
+    mutating func end(_ peer: PeerKey) { ends[peer] = nil }
+
+    mutating func current(at now: Duration) -> [PeerKey] {
+        ends = ends.filter { $0.value > now }
+        return Array(ends.keys)
+    }
+}
+
+extension NodeCore {
+    /// A member is suspended or was lost without a goodbye: its services are checked, and searched.
+    mutating func reconfirm(_ member: MemberID, _ state: MemberState, _ node: PeerNode) {
+        switch state {
+        case .suspended: PeerDiscovery.reconfirm(places.endpoints(of: member.peer))
+        case .notConnected(.lost), .notConnected(.unreachable):
+            PeerDiscovery.reconfirm(places.endpoints(of: member.peer))
+            if searches.begin(member.peer, at: PeerNode.now) { Self.scheduleSearch(node) }
+        case .connected: searches.end(member.peer)
+        case .connecting, .resumed, .notConnected: break
+        }
+    }
+
+    private static func scheduleSearch(_ node: PeerNode) {
+        node.queue.asyncAfter(deadline: .now() + PeerSearches.spacing) { [weak node] in
+            guard let node else { return }
+            node.apply { core, now in
+                let wanted = core.searches.current(at: now)
+                for peer in wanted { PeerDiscovery.reconfirm(core.places.endpoints(of: peer)) }
+                if !wanted.isEmpty { scheduleSearch(node) }
+            }
+        }
+    }
+}
