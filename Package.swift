@@ -185,8 +185,9 @@ let package = Package(
         .target(
             name: "CausewayURLLoading",
             dependencies: [
-                "CCausewayGSSAPI", "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewayStreams", "CausewaySystem",
-                "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                "CCausewayGSSAPI", "Causeway", "CausewayBonjour", "CausewayHTTP", "CausewayProtocols",
+                "CausewayStreams", "CausewaySystem", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         // It has the name of a module of the toolchain. A target that imports that name must depend on this one, directly or not;
@@ -334,7 +335,7 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
+                "Causeway", "CausewayBonjour", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
                 "CausewayOffline", "CausewayProtocols", "CausewayPeerActors", "CausewayPeerProtocols", "CausewayPeers",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
@@ -418,7 +419,8 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5)]),
         // A program as written for NetService, in the language mode of its time.
         .executableTarget(
-            name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",
+            name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour", "CausewayURLLoading"],
+            path: "Tests/NetServiceProgram",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         // An old program with the drop-in modules, and a library whose type names also occur in Causeway.
         .target(name: "OwnNames", path: "Tests/OwnNames"),

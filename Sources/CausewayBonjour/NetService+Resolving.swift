@@ -73,7 +73,7 @@ extension NetService {
     public func getInputStream(
         _ inputStream: UnsafeMutablePointer<InputStream?>?, outputStream: UnsafeMutablePointer<OutputStream?>?
     ) -> Bool {
-        guard instanceName(name) != nil, !type.lowercased().contains("._udp") else { return false }
+        guard let endpoint = streamEndpoint else { return false }
         let (input, output) = Stream.streams(to: endpoint)
         inputStream?.pointee = input
         outputStream?.pointee = output

@@ -1,4 +1,4 @@
-internal import Causeway
+package import Causeway
 internal import CausewayProtocols
 internal import CausewayRuntime
 public import Foundation
@@ -153,6 +153,11 @@ open class NetService: NSObject {
     open override var description: String { "\(name).\(type)\(domain)" }
 
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
+
+    /// The endpoint for connections of TCP; `nil` if the name or the type is invalid, or the type is not of TCP.
+    package var streamEndpoint: NWEndpoint? {
+        instanceName(name) != nil && !type.lowercased().contains("._udp") ? endpoint : nil
+    }
 
     static func dictionary(_ code: ErrorCode) -> [String: NSNumber] {
         // The number of this error domain in Apple's CFStreamError numbering.

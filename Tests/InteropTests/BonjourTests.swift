@@ -72,6 +72,19 @@ extension Interop {
             }
         }
 
+        @Test("A stream task of URLSession connects to a service that was not resolved")
+        func streamTask() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let program = try Built.program("NetServiceProgram")
+                let publisher = try scratch.start(program, ["Écho. 2"], on: hosts.far)
+                try await publisher.prints("will publish Écho. 2\npublished Écho. 2\n")
+                let talker = try scratch.start(program, ["--stream", "Écho. 2"], on: hosts.near)
+                #expect(try await talker.finished() == 0, "\(talker.text)")
+                #expect(talker.text == "heard hello\n")
+                #expect(try await publisher.finished() == 0, "\(publisher.text)")
+            }
+        }
+
         @Test("C111: async sequences find, follow and lose a service, and read its records")
         func discovery() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -131,6 +131,18 @@ if mode == "--seek" || mode == "--offer" {
     }
     RunLoop.main.run()
 }
+if mode == "--stream" {
+    Task {
+        do {
+            try await Streaming.talk(to: CommandLine.arguments.last ?? "")
+            exit(0)
+        } catch {
+            report("failed: \(error)")
+            exit(1)
+        }
+    }
+    RunLoop.main.run()
+}
 if mode == "--again" {
     Task {
         try? await Again.browse()

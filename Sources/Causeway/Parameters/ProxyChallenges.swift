@@ -30,6 +30,8 @@ package final class ProxyChallenges: Sendable {
         /// The challenges that the next connection answers with its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
+        /// The value of `Proxy-Authorization` for the first request of the next connection.
+        var authorization: String?
     }
 
     /// The endpoint of the proxy.
@@ -53,6 +55,12 @@ package final class ProxyChallenges: Sendable {
         let credential = ProxyConfiguration.Credential(username: username, password: password)
         state.withLock { $0.credential = credential }
     }
+
+    /// Sets the value of `Proxy-Authorization` for the next connection alone, such as a token of Negotiate.
+    package func answer(once authorization: String) { state.withLock { $0.authorization = authorization } }
+
+    /// Returns the value that was made for one connection, and forgets it.
+    func takeAuthorization() -> String? { state.withLock { $0.authorization.take() } }
 
     /// Returns the challenges of the last refusal. A Digest challenge is returned once, because its nonce must not be used again with an
     /// equal count.

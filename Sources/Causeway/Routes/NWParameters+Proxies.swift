@@ -93,7 +93,7 @@ enum ProxyStep: Sendable {
             let (challenges, credential) = (proxy.challenges, proxy.credential)
             let handshake = ConnectHandshake(
                 to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce(),
-                answering: challenges?.takeUnanswered() ?? []
+                answering: challenges?.takeUnanswered() ?? [], authorization: challenges?.takeAuthorization()
             ) { challenges?.note($0, hasCredential: credential != nil, of: end) }
             return StackLayer(TunnelStage(handshake))
         case .relay(let destination): return StackLayer(RelayStage(to: destination))

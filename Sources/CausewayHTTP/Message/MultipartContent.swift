@@ -36,11 +36,13 @@ extension MultipartFailure: CustomStringConvertible {
 ///
 /// The length is known before the first byte is sent, so it includes the sizes of the files at the time they were appended.
 package struct MultipartContent: Sendable {
-    fileprivate enum Piece: Sendable {
+    /// A part of the content, in the order in which it is sent.
+    package enum Piece: Sendable {
         case bytes(Data)
+        /// A file, and its size in bytes when it was appended.
         case file(path: String, count: Int64)
 
-        var count: Int64 {
+        fileprivate var count: Int64 {
             switch self {
             case .bytes(let data): Int64(data.count)
             case .file(_, let count): count
@@ -48,7 +50,7 @@ package struct MultipartContent: Sendable {
         }
     }
 
-    fileprivate private(set) var pieces: [Piece] = []
+    package private(set) var pieces: [Piece] = []
     /// The length in bytes.
     package private(set) var count: Int64 = 0
 

@@ -39,17 +39,20 @@ package struct ConnectHandshake: TunnelHandshake {
     ///   - credential: The credential for the proxy, if there is one.
     ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
     ///   - known: The challenges of an earlier connection, which closed after its refusal. The first request answers them.
+    ///   - authorization: The value of `Proxy-Authorization` for the first request, such as a token of Negotiate (RFC 4559 §4.2). It takes
+    ///     precedence over the credential.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
         to destination: TunnelDestination, credential: TunnelCredential?, nonce: String, answering known: [String] = [],
-        refused: (@Sendable (ProxyRefusal) -> Void)? = nil
+        authorization: String? = nil, refused: (@Sendable (ProxyRefusal) -> Void)? = nil
     ) {
         authority = Self.encoded(destination.authority)
         self.credential = credential
         self.nonce = nonce
         self.refused = refused
         client = Self.makeClient()
-        if let credential, !known.isEmpty { authorization = authorization(for: known, credential)?.value }
+        if let credential, !known.isEmpty { self.authorization = self.authorization(for: known, credential)?.value }
+        if let authorization { self.authorization = authorization }
         answered = known
     }
 

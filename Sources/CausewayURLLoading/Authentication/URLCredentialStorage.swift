@@ -204,3 +204,15 @@ extension NSNotification.Name {
     /// Writes changes that wait.
     func flush() { writer.withLock { $0 }?.flush() }
 }
+
+extension URLCredentialStorage {
+    /// Stores a credential that was accepted, if its persistence asks for that. The first one of a protection space becomes the default.
+    func keep(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask) {
+        guard credential.persistence != .none else { return }
+        if defaultCredential(for: space) == nil {
+            setDefaultCredential(credential, for: space, task: task)
+        } else {
+            set(credential, for: space, task: task)
+        }
+    }
+}

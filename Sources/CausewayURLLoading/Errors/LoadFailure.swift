@@ -97,7 +97,7 @@ struct LoadFailure: Error, Sendable {
 
 extension LoadFailure {
     /// Returns the error code and the description of a cause.
-    private static func row(of cause: Cause) -> (URLError.Code, String) {
+    static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
         case .cancelled: (.cancelled, "cancelled")
         case .authenticationCancelled: (.userCancelledAuthentication, "Authentication was cancelled.")

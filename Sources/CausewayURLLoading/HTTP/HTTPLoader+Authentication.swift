@@ -11,7 +11,7 @@ extension HTTPLoader {
     /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
     func challenged(_ response: HTTPURLResponse) {
         let values = response.fields.values(of: "WWW-Authenticate")
-        let canNegotiate = negotiates(values)
+        let canNegotiate = network.negotiates(values)
         let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
             let step = state.access.attempts.refused(
                 by: .origin(state.exchange.origin), challenges: values, negotiates: canNegotiate)
@@ -68,10 +68,10 @@ extension HTTPLoader {
         guard let offer = offers.first else { return deliverHeld() }
         let next: @Sendable () -> Void = { [self] in self.offer(offers.dropFirst(), response) }
         let origin = state.withLock { state in state.exchange.origin }
-        if offer.failureCount == 0, let known = network.negotiatedCredential(of: origin) {
+        if offer.failureCount == 0, let known = network.negotiatedCredential(of: .origin(origin)) {
             return negotiate(known, for: offer, space, otherwise: next)
         }
-        network.noteNegotiated(nil, of: origin)
+        network.noteNegotiated(nil, of: .origin(origin))
         propose(for: space) { [self] proposed in
             let answer: ChallengeAnswer = { [self] disposition, credential in
                 switch disposition {
@@ -172,20 +172,14 @@ extension HTTPLoader {
         if let space, let information = fields.firstValue(of: "Authentication-Info") {
             _ = network.withAuthorization { $0.received(information: information, in: space) }
         }
-        if let proxy { store(proxy.0, for: proxy.1) }
+        if let proxy { network.proxyAccepted(proxy.0, for: proxy.1, askingTask) }
         if let accepted { store(accepted.0, for: accepted.1) }
-        if let accepted, space?.scheme == "negotiate" { network.noteNegotiated(accepted.0, of: origin) }
+        if let accepted, space?.scheme == "negotiate" { network.noteNegotiated(accepted.0, of: .origin(origin)) }
     }
 
     private func store(_ credential: URLCredential, for space: URLProtectionSpace) {
-        guard credential.persistence != .none, let storage = network.settings.stores.credentials,
-            let task = attempt.task.task
-        else { return }
-        if storage.defaultCredential(for: space) == nil {
-            storage.setDefaultCredential(credential, for: space, task: task)
-        } else {
-            storage.set(credential, for: space, task: task)
-        }
+        guard let storage = network.settings.stores.credentials, let task = attempt.task.task else { return }
+        storage.keep(credential, for: space, task)
     }
 
     // MARK: Challenges of the connection

@@ -13,14 +13,6 @@ extension HTTPLoader {
         var credential: URLCredential?
     }
 
-    /// Whether the challenges of a response may be answered with Negotiate. Loads the library only if the server offers the scheme.
-    func negotiates(_ challenges: [String]) -> Bool {
-        guard challenges.contains(where: { $0.range(of: "negotiate", options: .caseInsensitive) != nil }) else {
-            return false
-        }
-        return network.settings.transport.negotiation.isAvailable
-    }
-
     /// Sends the request again with the first token of a negotiation.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
@@ -28,13 +20,8 @@ extension HTTPLoader {
         _ credential: URLCredential, for offer: AuthenticationAttempts.Offer, _ space: URLProtectionSpace,
         otherwise fallback: @escaping @Sendable () -> Void
     ) {
-        func given(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
         let host = state.withLock { state in state.exchange.origin.host }
-        let mechanism = network.settings.transport.negotiation
-        guard mechanism.isAvailable,
-            let context = mechanism.makeContext(
-                service: "HTTP@\(host)", user: given(credential.user), password: given(credential.password))
-        else { return fallback() }
+        guard let context = network.makeNegotiation(with: host, credential) else { return fallback() }
         state.withLock { state in state.access.negotiating = Negotiating(context: context, credential: credential) }
         step(context, nil, offer, (credential, space), otherwise: fallback)
     }

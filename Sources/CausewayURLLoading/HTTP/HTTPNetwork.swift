@@ -15,7 +15,7 @@ final class HTTPNetwork: Sendable {
         var isClosed = false
         var authorization = AuthorizationCache()
         /// The credentials that Negotiate has accepted. Later loads use them without a question.
-        var negotiated: [HTTPOrigin: URLCredential] = [:]
+        var negotiated: [ProtectionSpace.Authority: URLCredential] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
@@ -138,17 +138,19 @@ final class HTTPNetwork: Sendable {
     /// Whether no credential is sent again.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty } }
 
-    /// The maximum number of origins whose credential for Negotiate is kept.
+    /// The maximum number of servers and proxies whose credential for Negotiate is kept.
     private static let maximumNegotiated = 256
 
-    /// Returns the credential that an origin has accepted by Negotiate.
-    func negotiatedCredential(of origin: HTTPOrigin) -> URLCredential? { state.withLock { $0.negotiated[origin] } }
+    /// Returns the credential that a server or a proxy has accepted by Negotiate.
+    func negotiatedCredential(of authority: ProtectionSpace.Authority) -> URLCredential? {
+        state.withLock { $0.negotiated[authority] }
+    }
 
-    /// Keeps the credential that an origin has accepted by Negotiate; `nil` forgets it.
-    func noteNegotiated(_ credential: URLCredential?, of origin: HTTPOrigin) {
+    /// Keeps the credential that a server or a proxy has accepted by Negotiate; `nil` forgets it.
+    func noteNegotiated(_ credential: URLCredential?, of authority: ProtectionSpace.Authority) {
         state.withLock { state in
             if credential != nil, state.negotiated.count >= Self.maximumNegotiated { state.negotiated = [:] }
-            state.negotiated[origin] = credential
+            state.negotiated[authority] = credential
         }
     }
 

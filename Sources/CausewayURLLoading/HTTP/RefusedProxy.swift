@@ -32,21 +32,32 @@ struct RefusedProxy: Sendable {
         let (type, realm, method) =
             switch challenges.kind {
             case .socks: (NSURLProtectionSpaceSOCKSProxy, String?.none, NSURLAuthenticationMethodDefault)
-            case .http: (NSURLProtectionSpaceHTTPProxy, space.realm, Self.method(space))
-            case .https: (NSURLProtectionSpaceHTTPSProxy, space.realm, Self.method(space))
+            case .http: (NSURLProtectionSpaceHTTPProxy, Self.realm(space), Self.method(space))
+            case .https: (NSURLProtectionSpaceHTTPSProxy, Self.realm(space), Self.method(space))
             }
         return URLProtectionSpace(
             proxyHost: host, port: Int(port), type: type, realm: realm, authenticationMethod: method)
     }
 
     private static func method(_ space: ProtectionSpace) -> String {
-        space.scheme == "basic" ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest
+        switch space.scheme {
+        case "basic": NSURLAuthenticationMethodHTTPBasic
+        case "negotiate": NSURLAuthenticationMethodNegotiate
+        default: NSURLAuthenticationMethodHTTPDigest
+        }
     }
+
+    private static func realm(_ space: ProtectionSpace) -> String? { space.scheme == "negotiate" ? nil : space.realm }
 }
 
 extension HTTPNetwork {
     /// Returns the proxy that was the last to refuse a connection to an origin, if that was at or after a time.
     func refusedProxy(of origin: HTTPOrigin, since time: Duration) -> RefusedProxy? {
-        proxyChallenges.refused(HTTPEngine.endpoint(of: origin), since: time).flatMap { RefusedProxy($0.0, $0.1) }
+        refusedProxy(to: HTTPEngine.endpoint(of: origin), since: time)
+    }
+
+    /// Returns the proxy that was the last to refuse a connection to an endpoint, if that was at or after a time.
+    func refusedProxy(to endpoint: NWEndpoint, since time: Duration) -> RefusedProxy? {
+        proxyChallenges.refused(endpoint, since: time).flatMap { RefusedProxy($0.0, $0.1) }
     }
 }

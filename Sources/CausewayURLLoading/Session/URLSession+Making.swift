@@ -1,3 +1,5 @@
+internal import Causeway
+internal import CausewayBonjour
 internal import Foundation
 
 extension URLSession {
@@ -20,9 +22,15 @@ extension URLSession {
         guard let resume = UploadResumeData(data), let request = resume.request else {
             return makeUploadTask(nil, .data(Data()), outlet, failure: LoadFailure(.resumeDataInvalid))
         }
-        var plan = TaskPlan(source: resume.source, outlet: outlet, upload: resume.upload)
+        let source: TaskPlan.Source
+        do throws(LoadFailure) {
+            source = try resume.source()
+        } catch {
+            return makeUploadTask(nil, .data(Data()), outlet, failure: error)
+        }
+        var plan = TaskPlan(source: source, outlet: outlet, upload: resume.upload)
         // Data is in memory, so a background session cannot continue it.
-        if core.isBackground, !resume.source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
+        if core.isBackground, !source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
     }
 
@@ -40,9 +48,24 @@ extension URLSession {
     }
 
     func makeStreamTask(_ host: String, _ port: Int) -> URLSessionStreamTask {
-        let number = UInt16(exactly: port) ?? 0
-        let channel = StreamChannel(.host(host, number), core.network)
-        let failure = host.isEmpty || number == 0 ? LoadFailure(.badURL) : nil
+        guard let number = UInt16(exactly: port), let port = NWEndpoint.Port(rawValue: number), number > 0,
+            !host.isEmpty
+        else { return makeStreamTask(to: nil) }
+        let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
+        return makeStreamTask(to: .endpoint(endpoint, name: host, port: number))
+    }
+
+    func makeStreamTask(_ service: NetService) -> URLSessionStreamTask {
+        guard let endpoint = service.streamEndpoint else { return makeStreamTask(to: nil) }
+        let host = service.hostName.flatMap { $0.isEmpty ? nil : $0 } ?? "\(service.name).\(service.domain)"
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        return makeStreamTask(to: .endpoint(endpoint, name: name, port: UInt16(exactly: service.port) ?? 0))
+    }
+
+    /// - Parameter origin: Where to connect; `nil` if the program's values are not valid.
+    func makeStreamTask(to origin: StreamChannel.Origin?) -> URLSessionStreamTask {
+        let channel = StreamChannel(origin ?? .nowhere, core.network)
+        let failure = origin == nil ? LoadFailure(.badURL) : nil
         let core = core.makeCore(self, nil, TaskPlan(outlet: .stream(channel), failure: failure))
         channel.attach(core)
         return announced(URLSessionStreamTask(core: core))

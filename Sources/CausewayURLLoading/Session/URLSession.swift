@@ -1,4 +1,5 @@
 internal import Causeway
+public import CausewayBonjour
 public import Foundation
 
 /// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
@@ -250,6 +251,17 @@ public import Foundation
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         makeStreamTask(hostname, port)
     }
+
+    /// Creates a task for a TCP connection to a Bonjour service, which need not be resolved. Resuming the task looks up the service and
+    /// connects. The restrictions of the session apply; its proxies do not, because the service is on the local network.
+    ///
+    /// `startSecureConnection` authenticates the host name of a service that was resolved before this call, otherwise the name of the
+    /// service.
+    ///
+    /// Counterpart: macOS 10.11, iOS 9.
+    ///
+    /// - Parameter service: The service. If its name or type is invalid, or its type is not of TCP, the task fails with `URLError.badURL`.
+    open func streamTask(with service: NetService) -> URLSessionStreamTask { makeStreamTask(service) }
 
     /// Creates a task for a WebSocket. The URL has the scheme `ws` or `wss`.
     ///

@@ -11,18 +11,24 @@ internal import Foundation
 final class StreamChannel: Loader {
     /// Where the bytes come from.
     enum Origin: Sendable {
-        /// A host and a port to connect to.
-        case host(String, UInt16)
+        /// An endpoint to connect to, with the name that TLS authenticates and the port.
+        case endpoint(NWEndpoint, name: String, port: UInt16)
         /// The connection of a response.
         case response(any ByteStream, unread: Data)
+        /// The task has failed before it began.
+        case nowhere
     }
 
-    private struct State {
+    struct State {
         var conversation: StreamConversation
         var line = ActionLine<StreamConversation.Action>(keepsStorage: true)
         var stream: RecallableStream?
         var connection: NWConnection?
         var isWaiting = false
+        /// The time at which the connection began; `nil` if it uses no proxy.
+        var start: Duration?
+        /// The credentials for proxies; `nil` before a proxy has refused the connection.
+        var proxy: ProxyAccess?
         var rejection: TrustRejection?
         /// The task; `nil` after its end.
         var core: TaskCore?
@@ -30,8 +36,8 @@ final class StreamChannel: Loader {
     }
 
     let origin: Origin
-    private let network: HTTPNetwork
-    private let state: LockedValue<State>
+    let network: HTTPNetwork
+    let state: LockedValue<State>
 
     init(_ origin: Origin, _ network: HTTPNetwork) {
         self.origin = origin
@@ -69,7 +75,8 @@ final class StreamChannel: Loader {
     func start() {
         switch origin {
         case .response(let stream, let unread): opened(RecallableStream(stream, unread: unread))
-        case .host(let host, let port): connect(to: host, port)
+        case .endpoint(let endpoint, _, _): connect(to: endpoint)
+        case .nowhere: fail(LoadFailure(.badURL))
         }
     }
 
@@ -99,8 +106,7 @@ final class StreamChannel: Loader {
 
     // MARK: The connection
 
-    private func connect(to host: String, _ port: UInt16) {
-        guard let port = NWEndpoint.Port(rawValue: port) else { return fail(LoadFailure(.badURL)) }
+    func connect(to endpoint: NWEndpoint) {
         do throws(NWError) {
             // Proxies for https are those that relay any connection.
             _ = try network.proxies(isSecure: true)
@@ -111,8 +117,12 @@ final class StreamChannel: Loader {
         tcp.noDelay = true
         let parameters = NWParameters(tls: nil, tcp: tcp)
         network.limit(parameters, isSecure: true, ConnectionNeeds(network.settings.access))
-        let connection = NWConnection(host: NWEndpoint.Host(host), port: port, using: parameters)
-        state.withLock { state in state.connection = connection }
+        let connection = NWConnection(to: endpoint, using: parameters)
+        let usesProxy = network.usesProxy(isSecure: true)
+        state.withLock { state in
+            state.connection = connection
+            state.start = usesProxy ? System.now : nil
+        }
         connection.stateUpdateHandler = { [weak self] state in self?.connectionChanged(to: state) }
         connection.betterPathUpdateHandler = { [weak self] isBetter in
             guard isBetter, let core = self?.state.withLock({ state in state.core }) else { return }
@@ -131,6 +141,7 @@ final class StreamChannel: Loader {
             if wasWaiting { core?.perform { $0.handle(.continues) } }
             if let connection { opened(RecallableStream(ConnectionByteStream(connection))) }
         case .waiting(let error):
+            if isAnswered(error) { return }
             let (connection, core, isFirst) = state.withLock { state in
                 defer { state.isWaiting = true }
                 return (state.connection, state.core, !state.isWaiting)
@@ -139,7 +150,7 @@ final class StreamChannel: Loader {
             let canWait = network.settings.access.waitsForConnectivity && connection?.currentPath?.status != .satisfied
             guard canWait else { return failConnecting(error) }
             if isFirst { core?.perform { $0.handle(.waiting) } }
-        case .failed(let error): failConnecting(error)
+        case .failed(let error): if !isAnswered(error) { failConnecting(error) }
         case .setup, .preparing, .cancelled: break
         }
     }
@@ -151,12 +162,13 @@ final class StreamChannel: Loader {
             return state.core
         }
         guard let core else { return }
+        storeAcceptedCredential()
         core.perform { $0.streamOpened() }
         apply { $0.opened(at: $1) }
     }
 
     /// Fails the task, if the connection is not established. Later failures are results of reads and writes.
-    private func failConnecting(_ error: NWError) {
+    func failConnecting(_ error: NWError) {
         guard state.withLock({ state in state.stream == nil }) else { return }
         fail(LoadFailure(connecting: error, nil, network.settings.access.options))
     }

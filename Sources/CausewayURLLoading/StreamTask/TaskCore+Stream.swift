@@ -11,8 +11,8 @@ extension TaskCore {
     /// The host that TLS authenticates, and its port.
     var streamHost: (String, UInt16) {
         switch stream?.origin {
-        case .host(let host, let port): return (host, port)
-        case .response, nil:
+        case .endpoint(_, let name, let port): return (name, port)
+        case .response, .nowhere, nil:
             let url = state.withLock { $0.currentRequest?.url }
             return (url?.host ?? "", UInt16(exactly: url?.port ?? 80) ?? 80)
         }

@@ -208,6 +208,20 @@ struct TunnelTests {
         #expect(refusals.all == [ProxyRefusal(challenges: [challenge], hadCredential: hasCredential)])
     }
 
+    @Test("A token for one connection is in its first request; a refusal of it is one of a credential")
+    func token() {
+        let refusals = LockedRefusals()
+        let refusal = Array("HTTP/1.1 407 Who\r\nProxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n".utf8)
+        let result = play(
+            ConnectHandshake(
+                to: name, credential: credential, nonce: "n", authorization: "Negotiate QUFB"
+            ) { refusals.append($0) }, [refusal])
+        #expect(result.status == .failed(.tunnelDenied) && result.said.count == 1)
+        let said = String(decoding: result.said.first ?? [], as: UTF8.self)
+        #expect(said.contains("\r\nProxy-Authorization: Negotiate QUFB\r\n"))
+        #expect(refusals.all == [ProxyRefusal(challenges: ["Negotiate"], hadCredential: true)])
+    }
+
     @Test("A closed connection did not see the credential, and the next one answers at once")
     func answersEarlier() {
         let refusals = LockedRefusals()

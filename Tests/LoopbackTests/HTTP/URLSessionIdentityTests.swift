@@ -61,6 +61,35 @@ extension Loopback {
                 ])
         }
 
+        @Test("§9: the space of a client certificate names the authorities of the server, as DER")
+        func authorities() async throws {
+            let authority = try HTTPAuthority()
+            let options = try Self.demanding(authority, ["http/1.1"])
+            options.trustRules.anchors = [authority.anchor]
+            let server = try await MachineServer(tls: options, Self.echo)
+            defer { server.stop() }
+            let names = LockedValue<[Data]?>(nil)
+            let delegate = EventDelegate { challenge in
+                let space = challenge.protectionSpace
+                if let trust = space.serverTrust {
+                    #expect(space.distinguishedNames == nil)
+                    return (.useCredential, URLCredential(trust: trust))
+                }
+                names.withLock { $0 = space.distinguishedNames }
+                return (
+                    .useCredential,
+                    URLCredential(identity: authority.identity, certificates: nil, persistence: .none)
+                )
+            }
+            let session = privateSession(delegate)
+            defer { session.invalidateAndCancel() }
+            _ = try await session.data(from: try #require(URL(string: server.uri())))
+            let found = try #require(names.withLock { $0 })
+            // A sequence with the common name of the authority.
+            #expect(found.count == 1 && found[0].first == 0x30)
+            #expect(found[0].range(of: Data("HTTP Test Authority".utf8)) != nil)
+        }
+
         @Test("§9, §18: without a certificate, and with one that the server does not trust", arguments: [false, true])
         func refused(_ hasCertificate: Bool) async throws {
             let authority = try HTTPAuthority()

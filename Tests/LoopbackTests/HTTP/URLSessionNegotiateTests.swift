@@ -154,6 +154,104 @@ extension Loopback {
             #expect(mechanism.made.isEmpty)
         }
 
+        /// An HTTP proxy that is also the server of every tunnel. It accepts one token per connection, and closes after a refusal.
+        private static func proxy(
+            _ requests: RequestLog, _ challenges: [String] = ["Negotiate"],
+            accepts: @escaping @Sendable (String) -> Bool
+        ) throws -> ScriptedServer {
+            try ScriptedServer { peer in
+                guard let request = try await peer.readRequest() else { return }
+                requests.append(request)
+                guard accepts(request["proxy-authorization"] ?? "") else {
+                    let fields = challenges.map { "Proxy-Authenticate: \($0)" } + ["Connection: close"]
+                    return try await peer.write(reply("407 Who are you", fields, "who?"))
+                }
+                try await peer.write("HTTP/1.1 200 OK\r\n\r\n")
+                try await peer.serve { reply("200 OK", [], "\($0.method) through the proxy") }
+            }
+        }
+
+        private static func session(
+            _ mechanism: TextMechanism, _ delegate: EventDelegate, through proxy: ScriptedServer
+        ) -> URLSession {
+            privateSession(delegate) {
+                $0.settings.transport.negotiation = mechanism
+                $0.connectionProxyDictionary = [
+                    kCFNetworkProxiesHTTPEnable: true, kCFNetworkProxiesHTTPProxy: "127.0.0.1",
+                    kCFNetworkProxiesHTTPPort: URL(string: proxy.uri())?.port ?? 0,
+                ]
+            }
+        }
+
+        private static func text(_ session: URLSession, _ host: String) async throws -> String {
+            let url = try #require(URL(string: "http://\(host)/"))
+            return String(decoding: try await session.data(from: url).0, as: UTF8.self)
+        }
+
+        @Test("§22: a proxy gets a token for each connection; the delegate answers once")
+        func proxies() async throws {
+            let requests = RequestLog()
+            let proxy = try Self.proxy(requests) { $0 == Self.field("HTTP@127.0.0.1 ann secret") }
+            let mechanism = TextMechanism()
+            let delegate = EventDelegate { challenge in
+                let space = challenge.protectionSpace
+                #expect(space.isProxy() && space.realm == nil && space.receivesCredentialSecurely)
+                #expect(space.authenticationMethod == NSURLAuthenticationMethodNegotiate)
+                return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .forSession))
+            }
+            let session = Self.session(mechanism, delegate, through: proxy)
+            defer { session.invalidateAndCancel() }
+            for host in ["one.test", "two.test", "one.test"] {
+                #expect(try await Self.text(session, host) == "GET through the proxy")
+            }
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
+            #expect(requests.all.map { $0["proxy-authorization"] != nil } == [false, true, false, true])
+            #expect(mechanism.made.count == 2)
+            let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
+            #expect(stored.first?.key.isProxy() == true && stored.count == 1)
+        }
+
+        @Test(
+            "§22: without a token, or after it is refused, the next challenge of the proxy is offered",
+            arguments: [true, false])
+        func proxyFallback(hasTokens: Bool) async throws {
+            let proxy = try Self.proxy(RequestLog(), ["Basic realm=\"r\"", "Negotiate"]) { $0.hasPrefix("Basic ") }
+            let delegate = EventDelegate { challenge in
+                if challenge.previousFailureCount == 1 { return (.rejectProtectionSpace, nil) }
+                return (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(hasTokens: hasTokens), delegate, through: proxy)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.text(session, "one.test") == "GET through the proxy")
+            let again = hasTokens ? ["challenge Negotiate 1"] : []
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"] + again + ["challenge HTTPBasic 0"])
+        }
+
+        @Test("§22: loads at the same time get their own tokens; a proxy that answers with a token ends the load")
+        func proxyTokens() async throws {
+            let proxy = try Self.proxy(RequestLog()) { $0.hasPrefix("Negotiate ") }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(), delegate, through: proxy)
+            defer { session.invalidateAndCancel() }
+            #expect(try await Self.text(session, "first.test") == "GET through the proxy")
+            let texts = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<2 { group.addTask { try await Self.text(session, "host\(number).test") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(texts == Array(repeating: "GET through the proxy", count: 2))
+            #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
+            let endless = try Self.proxy(RequestLog(), ["Negotiate QUFB"]) { _ in false }
+            let other = Self.session(
+                TextMechanism(),
+                EventDelegate { _ in
+                    (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+                }, through: endless)
+            defer { other.invalidateAndCancel() }
+            #expect(await failureCode { _ = try await Self.text(other, "one.test") } == .cannotConnectToHost)
+        }
+
         @Test("A library that is missing or has other functions is reported with the package to install")
         func library() {
             #expect(GSSMechanism.probe("libnone.so.9")?.contains("libgssapi-krb5-2") == true)

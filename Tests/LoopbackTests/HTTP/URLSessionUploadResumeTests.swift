@@ -73,11 +73,18 @@ extension Loopback {
         }
 
         /// Starts an upload, and cancels it when the server has named a resource. Returns the resume data.
-        private func interrupted(_ server: ScriptedServer, _ file: URL) async throws -> Data {
+        private func interrupted(_ server: ScriptedServer, _ file: URL, isForm: Bool = false) async throws -> Data {
             let arrived = Gate()
             // The task is suspended as soon as the resource is known, so that it cannot complete.
             let delegate = InformedDelegate { arrived.open() }
-            let task = privateSession(delegate).uploadTask(with: try request(server), fromFile: file)
+            let session = privateSession(delegate)
+            var form = MultipartForm()
+            form.append("Ann", name: "author")
+            form.append(contentsOf: file, name: "f")
+            let task =
+                isForm
+                ? session.uploadTask(with: try request(server), from: form)
+                : session.uploadTask(with: try request(server), fromFile: file)
             task.resume()
             await arrived.wait()
             let data = try #require(await task.cancelByProducingResumeData())
@@ -98,6 +105,35 @@ extension Loopback {
             #expect(String(decoding: answer, as: UTF8.self) == "got \(text.utf8.count)")
             #expect(server.content == text)
             #expect(server.requests.all.map(\.method).filter { $0 == "POST" }.count == 1)
+        }
+
+        @Test(
+            "Resume data of a form continues its upload; after a change of its file it starts over",
+            arguments: [false, true])
+        func resumedForm(changes: Bool) async throws {
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let data = try await interrupted(scripted, file, isForm: true)
+            if changes { try Data("another".utf8).write(to: file) }
+            let (answer, _) = try await privateSession().upload(resumeFrom: data)
+            #expect(String(decoding: answer, as: UTF8.self) == "got \(server.content.utf8.count)")
+            let parts = server.content.components(separatedBy: "\r\n")
+            #expect(parts.contains("Ann") && parts.contains(changes ? "another" : text))
+            #expect(parts.first == parts.dropLast().last.map { String($0.dropLast(2)) })
+            #expect(server.requests.all.map(\.method).filter { $0 == "POST" }.count == (changes ? 2 : 1))
+        }
+
+        @Test("Resume data of a form whose file is missing fails")
+        func formWithoutFile() async throws {
+            let server = UploadServer(part: { $0 == 0 ? 50_000 : nil })
+            let scripted = try server.start()
+            let file = try temporaryFile(text)
+            let data = try await interrupted(scripted, file, isForm: true)
+            try FileManager.default.removeItem(at: file)
+            let code = await failureCode { _ = try await privateSession().upload(resumeFrom: data) }
+            #expect(code == .fileDoesNotExist)
         }
 
         @Test("A file that has changed is uploaded from the beginning")

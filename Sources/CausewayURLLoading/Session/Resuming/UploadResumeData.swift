@@ -11,33 +11,17 @@ struct UploadResumeData: Codable {
         case content = "NSURLSessionUploadContent"
     }
 
-    /// The content of the upload.
-    private struct Content: Codable {
-        var data: Data?
-        var path: String?
-        /// What identifies the content of the file.
-        var size: Int64?
-        var modified: Double?
-    }
-
     private let version: Int
     private let original: ArchivedRequest
     private let resource: String
     private let interop: Int
-    private let content: Content
+    private let content: UploadResumeContent
 
     /// Returns `nil` if the server has named no resource for the upload.
     init?(_ original: URLRequest, _ source: TaskPlan.Source, _ upload: ResumableUpload) {
         guard let resource = upload.resource else { return nil }
-        switch source {
-        case .data(let data): content = Content(data: data)
-        case .file(let url):
-            guard let (size, modified) = Self.identity(of: url.path) else { return nil }
-            content = Content(path: url.path, size: size, modified: modified)
-        case .stream: content = Content(size: upload.length)
-        // The description of a form would have to contain all of its data.
-        case .form, .request: return nil
-        }
+        guard let content = UploadResumeContent(source, length: upload.length) else { return nil }
+        self.content = content
         version = 1
         self.original = ArchivedRequest(original.values)
         self.resource = resource.description
@@ -64,11 +48,9 @@ struct UploadResumeData: Codable {
     }
 
     /// Where the content comes from.
-    var source: TaskPlan.Source {
-        if let data = content.data { return .data(data) }
-        if let path = content.path { return .file(URL(fileURLWithPath: path)) }
-        return .stream
-    }
+    ///
+    /// - Throws: The failure of a form whose files cannot be read.
+    func source() throws(LoadFailure) -> TaskPlan.Source { try content.source() }
 
     /// The upload that continues; `nil` if it starts over, because the file has changed or the resource has another origin.
     var upload: ResumableUpload? {
@@ -77,19 +59,7 @@ struct UploadResumeData: Codable {
             let origin = URIReference(text).flatMap({ HTTPOrigin($0) }),
             HTTPOrigin(resource) == origin
         else { return nil }
-        if let path = content.path {
-            guard let (size, modified) = Self.identity(of: path), size == content.size, modified == content.modified
-            else { return nil }
-        }
-        let length = content.data.map { Int64($0.count) } ?? content.size
-        return ResumableUpload(continuing: resource, length: length, version: version)
-    }
-
-    /// Returns the size and the modification date of a file.
-    private static func identity(of path: String) -> (size: Int64, modified: Double)? {
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: path), let size = facts[.size] as? NSNumber,
-            let date = facts[.modificationDate] as? Date
-        else { return nil }
-        return (size.int64Value, date.timeIntervalSinceReferenceDate)
+        guard content.isUnchanged else { return nil }
+        return ResumableUpload(continuing: resource, length: content.length, version: version)
     }
 }

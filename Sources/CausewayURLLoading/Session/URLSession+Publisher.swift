@@ -1,0 +1,76 @@
+public import Foundation
+
+extension URLSession {
+    /// Returns a publisher that loads a URL each time its values are read.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
+    @_disfavoredOverload
+    public func dataTaskPublisher(for url: URL) -> URLSessionDataPublisher {
+        URLSessionDataPublisher(request: URLRequest(url: url), session: self)
+    }
+
+    // A package with another publisher, such as OpenCombineFoundation, declares the same method. Then its method is called.
+    /// Returns a publisher that loads a request each time its values are read.
+    ///
+    /// Linux has no Combine, so the publisher has none of its operators. Read its ``URLSessionDataPublisher/values``.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
+    @_disfavoredOverload
+    public func dataTaskPublisher(for request: URLRequest) -> URLSessionDataPublisher {
+        URLSessionDataPublisher(request: request, session: self)
+    }
+}
+
+/// A publisher of one response with its content.
+///
+/// ```swift
+/// for try await (data, response) in session.dataTaskPublisher(for: url).values { ... }
+/// ```
+///
+/// Counterpart: `URLSession.DataTaskPublisher`, macOS 10.15, iOS 13.
+public struct URLSessionDataPublisher: Sendable {
+    /// The values of the publisher.
+    public typealias Output = (data: Data, response: URLResponse)
+    /// The error with which a load fails.
+    public typealias Failure = URLError
+
+    /// The request.
+    public let request: URLRequest
+    /// The session that loads the request.
+    public let session: URLSession
+
+    /// Creates a publisher.
+    public init(request: URLRequest, session: URLSession) {
+        self.request = request
+        self.session = session
+    }
+
+    /// An asynchronous sequence of one value. Each iteration loads the request.
+    public var values: Values { Values(publisher: self) }
+
+    /// The sequence of ``URLSessionDataPublisher/values``.
+    public struct Values: AsyncSequence, Sendable {
+        /// A response with its content.
+        public typealias Element = Output
+
+        let publisher: URLSessionDataPublisher
+
+        /// Returns an iterator, which loads the request when its first value is asked for.
+        public func makeAsyncIterator() -> Iterator { Iterator(publisher: publisher) }
+
+        /// An iterator over one value.
+        public struct Iterator: AsyncIteratorProtocol {
+            private var publisher: URLSessionDataPublisher?
+
+            init(publisher: URLSessionDataPublisher) { self.publisher = publisher }
+
+            /// Loads the request, the first time. Then returns `nil`.
+            ///
+            /// Cancellation: cancels the load and throws `URLError.cancelled`.
+            public mutating func next() async throws -> Output? {
+                guard let publisher = publisher.take() else { return nil }
+                return try await publisher.session.data(for: publisher.request)
+            }
+        }
+    }
+}
