@@ -51,7 +51,7 @@ struct ListenerServiceTests {
         #expect(service != Service(name: "a", type: "_http._tcp"))
     }
 
-    @Test("A service that is known to be unique has a host name of its own, and no two services share one")
+    @Test("A service that is known to be unique has its own host name, and no two services share one")
     func knownUnique() throws {
         var service = Service(name: "a", type: "_http._tcp")
         #expect(try service.description(port: 80).ownHost == nil)
