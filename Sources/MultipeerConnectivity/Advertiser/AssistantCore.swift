@@ -54,7 +54,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             handler.value(isAccepted, isAccepted ? session.value : nil)
         }
         if let decision {
-            willPresent()
+            willPresent {}
             decision(peerID, context) { [weak self] isAccepted in
                 answer(isAccepted)
                 self?.didDismiss()
@@ -68,9 +68,9 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         let asked = LockedValue(false)
         let question = questions.ask(
             "'\(peer.displayName)' invites you to '\(service)'. Accept?", within: Self.patience
-        ) { [weak self] in
+        ) { [weak self] appear in
             asked.withLock { $0 = true }
-            self?.willPresent()
+            self?.willPresent(then: appear)
         } _: { [weak self] isAccepted in
             answer(isAccepted)
             if asked.withLock({ $0 }) { self?.didDismiss() }
@@ -78,10 +78,12 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         state.withLock { $0.open = Array($0.open.suffix(15)) + [question] }
     }
 
-    private func willPresent() {
+    private func willPresent(then present: @escaping @Sendable () -> Void) {
         queue.async {
-            guard let (assistant, delegate) = self.faces.pair else { return }
-            delegate.advertiserAssistantWillPresentInvitation(assistant)
+            if let (assistant, delegate) = self.faces.pair {
+                delegate.advertiserAssistantWillPresentInvitation(assistant)
+            }
+            present()
         }
     }
 

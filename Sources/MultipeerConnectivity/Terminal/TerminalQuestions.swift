@@ -4,14 +4,17 @@ internal import Dispatch
 
 /// Asks questions on the terminal, one after another, each with a time limit.
 final class TerminalQuestions: Sendable {
+    /// Called before a question appears, with the function that lets it appear.
+    typealias Preparation = @Sendable (_ appear: @escaping @Sendable () -> Void) -> Void
+
     /// A question that waits for its turn or its answer.
     final class Question: Sendable {
         fileprivate let text: PrintableText
-        fileprivate let willAsk: @Sendable () -> Void
+        fileprivate let willAsk: Preparation
         private let reply: LockedValue<(@Sendable (Bool) -> Void)?>
 
         fileprivate init(
-            _ text: PrintableText, _ willAsk: @escaping @Sendable () -> Void,
+            _ text: PrintableText, _ willAsk: @escaping Preparation,
             _ reply: @escaping @Sendable (Bool) -> Void
         ) {
             (self.text, self.willAsk) = (text, willAsk)
@@ -42,11 +45,11 @@ final class TerminalQuestions: Sendable {
     ///
     /// - Parameters:
     ///   - seconds: Time limit from this call; then the answer is no.
-    ///   - willAsk: Called before the question appears, unless it never does.
+    ///   - willAsk: Called before the question appears, unless it never does. It calls its argument to let the question appear.
     ///   - reply: Called once, on any thread. The answer is no if there is no terminal.
     @discardableResult
     func ask(
-        _ text: PrintableText, within seconds: Int, willAsk: @escaping @Sendable () -> Void = {},
+        _ text: PrintableText, within seconds: Int, willAsk: @escaping Preparation = { $0() },
         _ reply: @escaping @Sendable (Bool) -> Void
     ) -> Question {
         let question = Question(text, willAsk, reply)
@@ -78,7 +81,12 @@ final class TerminalQuestions: Sendable {
         guard let question else { return }
         guard let terminal = openTerminal() else { return end(question, false) }
         state.withLock { $0.terminal = terminal }
-        question.willAsk()
+        question.willAsk { [queue] in queue.async { self.show(question) } }
+    }
+
+    private func show(_ question: Question) {
+        // The time limit may have ended it before.
+        guard let terminal = state.withLock({ $0.current === question ? $0.terminal : nil }) else { return }
         terminal.write(question.text + " [y/N] ")
         terminal.beginReading(isRaw: false) { [queue] line in
             queue.async { self.end(question, Self.isYes(line)) }

@@ -54,7 +54,7 @@ extension Interop {
         }
 
         @Test(
-            "M1: messages of both modes, a file with progress on both sides, a cancel from each, 10 streams both ways",
+            "Messages of both modes, a file with progress on both sides, a cancel from each, 10 streams both ways",
             arguments: Addresses.allCases)
         func exchange(_ addresses: Addresses) async throws {
             try await TwoHosts.run { hosts, scratch in

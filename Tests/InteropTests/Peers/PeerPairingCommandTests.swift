@@ -104,7 +104,7 @@ extension Interop {
                         atPath: key.path, contents: Data(), attributes: [.posixPermissions: 0o644]))
                 let faulty = try nw(["peers", "doctor", "nw-test", "-t", "2"], on: hosts.near, home: "ann", scratch)
                 #expect(try await faulty.finished() == 1)
-                #expect(faulty.text.contains("! keys:") && faulty.text.contains("run chmod 600"), "\(faulty.text)")
+                #expect(faulty.text.contains("!  keys:") && faulty.text.contains("run chmod 600"), "\(faulty.text)")
             }
         }
 
