@@ -68,6 +68,24 @@ struct PeerMeshTests {
         }
     }
 
+    @Test("A peer that is invited and introduced at the same time joins at once, in any order of events")
+    func invitedAndIntroduced() {
+        for seed in 0..<400 {
+            let network = PeerNetwork(3, seed: UInt64(seed))
+            network.latency = 1...(seed % 4 * 10 + 5)
+            network.invite(0, 1)
+            network.run(.milliseconds(seed % 3 * 100))
+            network.invite(0, 2)
+            network.run(.milliseconds(seed % 97))
+            network.invite(1, 2)
+            if seed % 5 == 0 { network.invite(2, 1) }
+            let isComplete = network.run(.seconds(1)) { network.peers.allSatisfy { $0.connected.count == 2 } }
+            #expect(isComplete, "seed \(seed): \(network.peers.map(\.history))")
+            network.run(.seconds(5))
+            #expect(network.peers.allSatisfy { $0.connected.count == 2 && $0.mesh.linkCount == 2 }, "seed \(seed)")
+        }
+    }
+
     @Test("32 peers that each invite their neighbour form one mesh in 5 s")
     func largeMesh() {
         let network = PeerNetwork(32, seed: 7)
@@ -109,8 +127,9 @@ struct PeerMeshTests {
     @Test("Random lives keep the order of events and agree at the end", arguments: 0..<8)
     func randomLives(part: Int) {
         // `Scripts/peer-seeds` runs more.
+        let first = environment("CAUSEWAY_PEER_FIRST") ?? 0
         let total = environment("CAUSEWAY_PEER_SEEDS") ?? 32
-        for seed in stride(from: part, to: total, by: 8) {
+        for seed in stride(from: first + part, to: first + total, by: 8) {
             if environment("CAUSEWAY_PEER_TRACE") != nil { print("seed \(seed)") }
             var scenario = PeerScenario(seed: UInt64(seed), count: environment("CAUSEWAY_PEER_COUNT"))
             scenario.run(steps: 60)

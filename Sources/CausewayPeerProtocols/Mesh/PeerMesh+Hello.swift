@@ -61,6 +61,11 @@ extension PeerMesh {
         case (.introduction, .expected), (.introduction, .joining):
             guard hello.handle == found.handle else { throw .left }
             startJoining(id, member, at: now)
+        case (.introduction, .inviting):
+            // The program invited the introduced peer while the dial was on its way.
+            guard isExpected(hello, member.session) else { throw .left }
+            self[member]?.handle = hello.handle
+            startJoining(id, member, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             guard let received = hello.target?.received, hello.handle == found.handle else { throw .lost }
             try resume(id, member, from: received, at: now)

@@ -20,7 +20,11 @@ extension PeerMesh {
             info,
             .inviting(Member.Invitation(context: context, service: service, deadline: deadline, isParked: isAsked)))
         invited.endpoints = endpoints
-        if let found = self[member], found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
+        if let found = self[member] {
+            if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
+            // The program may know already that it is connecting.
+            invited.consent = found.consent
+        }
         abandonDials(of: member)
         self[member] = invited
         guard context?.count ?? 0 <= PeerLimits.context else { return fail(member, .tooMuch, at: now) }
@@ -144,8 +148,13 @@ extension PeerMesh {
 
     mutating func handleAccept(_ handle: SessionHandle, on id: LinkID, _ link: Link, at now: Duration) throws {
         guard link.phase == .lobby, link.purpose == .invitation, let member = link.member, let found = self[member],
-            found.phase.isInviting, handle != .none
+            handle != .none
         else { throw PeerReason.protocolViolation }
+        guard found.phase.isInviting else {
+            // The peer was introduced meanwhile: this link is one more candidate of the same two sessions.
+            guard found.handle == handle else { throw PeerReason.duplicate }
+            return startJoining(id, member, at: now)
+        }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { throw PeerReason.full }
         self[member]?.handle = handle
         startJoining(id, member, at: now)

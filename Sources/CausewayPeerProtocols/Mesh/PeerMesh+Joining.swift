@@ -71,7 +71,10 @@ extension PeerMesh {
 
     /// The program's answer to ``PeerAction/judge(_:_:)``.
     package mutating func judge(_ member: MemberID, accepts: Bool, at now: Duration) {
-        guard case .joining = self[member]?.phase, self[member]?.consent.judgement == nil else { return }
+        // The phase may be an earlier one again: another link was chosen while the program judged.
+        guard let found = self[member], !found.phase.isConnected, found.consent.isJudging,
+            found.consent.judgement == nil
+        else { return }
         guard accepts else { return fail(member, .notVerified, at: now) }
         self[member]?.consent.judgement = true
         for id in candidates(member) { approveIfJudged(id, member, at: now) }
