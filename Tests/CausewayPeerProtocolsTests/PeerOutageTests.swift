@@ -42,6 +42,33 @@ struct PeerOutageTests {
         }
     }
 
+    @Test("A link that recovers while it is being replaced: no message is lost, doubled or out of order")
+    func replacedWhileAlive() {
+        for seed in 0..<60 {
+            let network = PeerNetwork(2, seed: UInt64(seed))
+            network.latency = 1...20
+            network.invite(seed % 2, 1 - seed % 2)
+            network.run(.seconds(1))
+            network.parts[1] = 1
+            network.run(.milliseconds(5_000 + seed * 37 % 2_000))
+            network.parts[1] = 0
+            for round in 0..<60 {
+                if round % 20 == 19 { network.breakWires(seed % 3 == 0 ? .failed : .closedByPeer) }
+                for one in 0...1 {
+                    network.call(one) { $0.sendNumbered(to: network.peers[1 - one], padding: 10, at: network.now) }
+                }
+                network.run(.milliseconds(10))
+            }
+            network.run(.seconds(5))
+            for one in 0...1 {
+                let (peer, other) = (network.peers[one], network.peers[1 - one])
+                #expect(!peer.history.contains { $0.hasPrefix("notConnected") }, "seed \(seed): \(peer.history)")
+                #expect(peer.counters.sent[other.key] == 60, "seed \(seed)")
+                #expect(other.counters.received[peer.key] == 60, "seed \(seed)")
+            }
+        }
+    }
+
     @Test("A killed peer is reported within 8 s")
     func killed() {
         let network = PeerNetwork(2, seed: 5)

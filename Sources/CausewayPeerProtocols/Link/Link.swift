@@ -13,6 +13,8 @@ struct Link: Sendable {
     var reader = PeerFrameReader()
     var output = LinkOutput()
     var consent = LinkConsent()
+    /// Whether this side has told the peer, on a replacement, how many frames arrived. The peer sends further ones again there.
+    var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {
         (isDialler, self.purpose, self.member) = (true, purpose, member)

@@ -61,7 +61,7 @@ extension PeerMesh {
     private mutating func handleTraffic(_ frame: PeerFrame, on id: LinkID, _ link: Link, at now: Duration) throws {
         // A link that was replaced by a resumption has no member any more.
         guard let member = link.member, self[member]?.traffic != nil else { return }
-        guard link.phase == .lane || self[member]?.link == id else { return }
+        guard link.phase == .lane || self[member]?.link == id, !link.isSuperseded else { return }
         let rest = try sessions[member.session]?.members[member.peer]?.traffic?.received(frame, at: now, &actions)
         switch frame.type {
         case .get: activateParts(of: member, frame.channel, at: now)

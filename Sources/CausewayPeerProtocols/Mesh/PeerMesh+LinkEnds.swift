@@ -48,7 +48,7 @@ extension PeerMesh {
         case (.resumption, .joined), (.resumption, .suspended):
             guard found.repair.dial == id else { return }
             // A peer that answers with BYE has no such member any more.
-            if reason == .lost { self[member]?.repair.schedule(at: now) } else { fail(member, .lost, at: now) }
+            if reason == .lost { retryResumption(of: member, at: now) } else { fail(member, .lost, at: now) }
         default: break
         }
     }
@@ -61,10 +61,19 @@ extension PeerMesh {
             if !invitation.isParked, !parkBehindPeer(member, invitation) { fail(member, .unreachable, at: now) }
         case (.introduction, .expected): retryExpected(member, .unreachable, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
-            if found.repair.dial == id { self[member]?.repair.schedule(at: now) }
+            if found.repair.dial == id { retryResumption(of: member, at: now) }
         case (.lane, .joined), (.lane, .suspended): laneEnded(id, member, at: now)
         default: break
         }
+    }
+
+    /// A replacement was not made.
+    private mutating func retryResumption(of member: MemberID, at now: Duration) {
+        self[member]?.repair.schedule(at: now)
+        // Frames that arrived on a superseded link are missing: only another replacement brings them.
+        guard let old = self[member]?.link, links[old]?.isSuperseded == true else { return }
+        close(old)
+        breakMember(member, .failed, .lost, at: now)
     }
 
     private mutating func awaitChosenLink(_ member: MemberID, at now: Duration) {
@@ -100,7 +109,7 @@ extension PeerMesh {
         guard let found = self[member] else { return }
         self[member]?.phase = .suspended(until: now + grace)
         actions.append(.state(member, found.info, .suspended))
-        if found.repair.isDialler, found.repair.dial == nil {
+        if found.repair.isDialler, found.repair.dial == nil, found.repair.nextDial == nil {
             self[member]?.repair.schedule(at: now)
             redialIfDue(member, at: now)
         }

@@ -38,6 +38,8 @@ extension PeerMesh {
         links[id]?.facts = facts
         links[id]?.machine.enter(.greeting, at: now)
         guard link.purpose != .lane else { return openLane(id, facts, at: now) }
+        // The count of frames in HELLO must stay true until the replacement takes over, or frames would be received twice.
+        if link.purpose == .resumption, let old = self[member]?.link { links[old]?.isSuperseded = true }
         sendHello(id, target: target(of: link, member), at: now)
     }
 

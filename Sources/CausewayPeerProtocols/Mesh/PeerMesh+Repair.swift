@@ -1,7 +1,9 @@
 extension PeerMesh {
     /// A new link takes over a member. Both sides send again what the other has not received.
     mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
-        guard let found = self[member] else { throw .left }
+        guard let found = self[member], let traffic = found.traffic else { throw .left }
+        // A HELLO that was overtaken by a later replacement.
+        guard received >= traffic.queue.log.acknowledged else { throw .duplicate }
         if let old = found.link, old != id {
             links[old]?.member = nil
             close(old)
@@ -42,7 +44,8 @@ extension PeerMesh {
             networkChangedForDatagrams(member, at: now)
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard } ?? .zero
             guard found.repair.isDialler, found.phase.isSuspended || now - lastHeard >= .seconds(1) else { continue }
-            if let dial = found.repair.dial, links[dial]?.phase == .dialing { close(dial) }
+            // Also after HELLO: two replacements with different counts of frames must not compete.
+            if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()
             self[member]?.repair.schedule(at: now)
             redialIfDue(member, at: now)

@@ -12,6 +12,8 @@ final class PeerNetwork {
         let ends: [(peer: Int, link: LinkID)]
         var pipes = [Pipe(), Pipe()]
         var isOpen = [true, true]
+        /// Nothing arrives behind bytes that were lost.
+        var isBroken = false
 
         init(_ dialler: (peer: Int, link: LinkID), _ accepter: (peer: Int, link: LinkID)) {
             ends = [dialler, accepter]
@@ -98,7 +100,7 @@ final class PeerNetwork {
             byteCount += bytes.count
             let last = wire.pipes[side].inFlight.last?.arrival ?? .zero
             let arrival = max(last, now + .milliseconds(random.integer(in: latency)))
-            if wire.isOpen[1 - side] { wire.pipes[side].inFlight.append((arrival, bytes)) }
+            if wire.isOpen[1 - side], !wire.isBroken { wire.pipes[side].inFlight.append((arrival, bytes)) }
         }
     }
 
@@ -126,6 +128,7 @@ final class PeerNetwork {
 
     private func cut(_ wire: Wire, _ how: LinkEnd) {
         wire.pipes = [Pipe(), Pipe()]
+        wire.isBroken = true
         for end in wire.ends {
             timed.append((now + .milliseconds(random.integer(in: 0...3)), .ended(end.peer, end.link, how)))
         }
