@@ -9,7 +9,7 @@ struct ReceiveCommand: Subcommand {
         abstract: "Receive files into a directory, from `nw send` or, with --raw, any program.",
         usage: """
             nw receive [<options>] <directory> --port <port>
-            nw receive [<options>] <directory> --peers <type> [--name <name>] [--paired]
+            nw receive [<options>] <directory> --peers <type> [--name <name>]
             """,
         discussion: """
             A file appears under its name only when it is complete, its SHA-256 matches and it is stored on disk. \
