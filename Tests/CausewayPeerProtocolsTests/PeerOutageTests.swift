@@ -44,7 +44,7 @@ struct PeerOutageTests {
 
     @Test("A link that recovers while it is being replaced: no message is lost, doubled or out of order")
     func replacedWhileAlive() {
-        for seed in 0..<60 {
+        for seed in 0..<30 {
             let network = PeerNetwork(2, seed: UInt64(seed))
             network.latency = 1...20
             network.invite(seed % 2, 1 - seed % 2)
