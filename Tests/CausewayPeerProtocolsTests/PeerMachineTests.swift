@@ -142,6 +142,27 @@ struct PeerMachineTests {
 
     // Link
 
+    @Test("Time in which this side did not run does not count as silence, up to 8 s")
+    func lateAlarms() {
+        // Suspended from 6.5 s to 12 s: what arrived meanwhile can still be read.
+        var keepalive = Keepalive(at: .zero)
+        for second in [2, 4, 6] { #expect(keepalive.advance(to: .seconds(second)) != nil) }
+        #expect(keepalive.advance(to: .seconds(12)) == .ping)
+        #expect(keepalive.deadline == .seconds(13))
+        var heard = keepalive
+        heard.heard(at: .seconds(12))
+        #expect(heard.deadline == .seconds(14) && heard.advance(to: .seconds(13)) == nil)
+        #expect(keepalive.advance(to: .seconds(13)) == .lost)
+        // A machine on which every alarm is late tells a dead peer all the same.
+        var busy = Keepalive(at: .zero)
+        var now = Duration.zero
+        for _ in 0..<20 {
+            now = busy.deadline + .seconds(2)
+            if busy.advance(to: now) == .lost { break }
+        }
+        #expect(now <= .seconds(20))
+    }
+
     @Test("A silent peer: PING after 2 s, suspect at 6 s, lost at 8 s")
     func keepalive() {
         var keepalive = Keepalive(at: .zero)

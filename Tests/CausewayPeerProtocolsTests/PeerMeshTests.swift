@@ -125,6 +125,26 @@ struct PeerMeshTests {
         }
     }
 
+    @Test("A message to several members is refused for all of them while the queue of one is full")
+    func fullQueue() {
+        let network = PeerNetwork(3, seed: 5)
+        for index in 1...2 { network.invite(0, index) }
+        #expect(network.run(.seconds(2)) { network.peers.allSatisfy { $0.connected.count == 2 } })
+        let both = [network.peers[0].member(network.peers[1]), network.peers[0].member(network.peers[2])]
+        let message = [UInt8](repeating: 1, count: PeerLimits.message)
+        let results = network.call(0) { peer in
+            let filled = (0..<8).map { _ in peer.mesh.send(message, to: both[0], reliably: true, at: network.now) }
+            let refused = peer.mesh.send([2], toAll: both, reliably: true, at: network.now)
+            let dropped = peer.mesh.send([2], toAll: both, reliably: false, at: network.now)
+            return (filled.contains(.full), refused, dropped)
+        }
+        #expect(results == (true, .full, .queued))
+        #expect(network.peers[0].mesh.queuedByteCount(both[1]) <= 1)
+        let foreign = [both[1], MemberID(both[0].session, network.peers[0].key)]
+        let unknown = network.call(0) { $0.mesh.send([2], toAll: foreign, reliably: true, at: network.now) }
+        #expect(unknown == .notConnected)
+    }
+
     @Test("Random lives keep the order of events and agree at the end", arguments: 0..<8)
     func randomLives(part: Int) {
         // `Scripts/peer-seeds` runs more.

@@ -31,6 +31,8 @@ package enum PeerTimes {
     package static let pingAfter = Duration.seconds(2)
     package static let suspectAfter = Duration.seconds(6)
     package static let lostAfter = Duration.seconds(8)
+    /// An alarm that is so late means that this side did not run.
+    package static let lateAlarm = Duration.seconds(1)
     /// How long a broken link is replaced, by what ended it.
     package static let graceAfterFailure = Duration.seconds(10)
     package static let graceAfterClose = Duration.seconds(6)

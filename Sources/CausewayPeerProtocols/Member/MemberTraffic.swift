@@ -40,13 +40,19 @@ struct MemberTraffic: Sendable {
             unreliable.outbox.append(message)
             return .queued
         }
-        guard outbox.byteCount == 0 || outbox.byteCount + message.count <= limit else {
+        guard hasRoom(for: message.count, reliably: true, limit: limit) else {
             wasFull = true
             return .full
         }
         outbox.append(message)
         scheduler.activate(.messages)
         return .queued
+    }
+
+    /// Whether a message would not be refused because too many bytes wait.
+    func hasRoom(for byteCount: Int, reliably: Bool, limit: Int) -> Bool {
+        let isDroppable = !reliably && byteCount <= PeerLimits.unreliableMessage
+        return isDroppable || outbox.byteCount == 0 || outbox.byteCount + byteCount <= limit
     }
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }

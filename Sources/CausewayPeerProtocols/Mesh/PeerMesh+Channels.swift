@@ -25,6 +25,28 @@ extension PeerMesh {
             ?? .notConnected
     }
 
+    /// Queues a message for all of several members, or for none of them: a program sends a refused message again, and a member that had got
+    /// it would get it twice.
+    ///
+    /// - Returns: `queued`, also if an unreliable message is dropped for a member.
+    package mutating func send(_ message: [UInt8], toAll members: [MemberID], reliably: Bool, at now: Duration)
+        -> SendResult
+    {
+        guard members.allSatisfy({ isConnected($0) }) else { return .notConnected }
+        guard members.allSatisfy({ hasRoom(for: message.count, to: $0, reliably: reliably) }) else { return .full }
+        var result = SendResult.queued
+        for member in members {
+            let one = send(message, to: member, reliably: reliably, at: now)
+            if one != .dropped, one != .queued { result = one }
+        }
+        return result
+    }
+
+    private func hasRoom(for byteCount: Int, to member: MemberID, reliably: Bool) -> Bool {
+        let limit = configuration.queueLimit
+        return self[member]?.traffic?.hasRoom(for: byteCount, reliably: reliably, limit: limit) ?? true
+    }
+
     /// The program has taken a message. Without this call a peer sends at most 4 MiB of reliable messages, and further unreliable ones are
     /// dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {

@@ -5,18 +5,17 @@ internal import Synchronization
 extension PeerGroup {
     /// Queues a message for peers. Never suspends.
     ///
-    /// - Throws: `notConnected` if one of the peers is not connected: then it goes to none. `congested` if a queue is full, `invalid` for
-    ///   messages of more than 16 MiB.
+    /// The message goes to all peers or, with an error, to none.
+    ///
+    /// - Throws: `notConnected` if one of the peers is not connected, `congested` if the queue of one of them is full, `invalid` for messages
+    ///   of more than 16 MiB.
     package func send(_ message: Data, to peers: [PeerIdentity], _ mode: Mode) throws(PeerFailure) {
         let members = peers.map(member)
         let bytes = [UInt8](message)
-        let results = node.apply { core, now -> [SendResult] in
-            guard members.allSatisfy({ core.mesh.isConnected($0) }) else { return [.notConnected] }
-            return members.map { core.mesh.send(bytes, to: $0, reliably: mode == .reliable, at: now) }
+        let result = node.apply { core, now in
+            core.mesh.send(bytes, toAll: members, reliably: mode == .reliable, at: now)
         }
-        for result in results {
-            if let failure = PeerFailure(result) { throw failure }
-        }
+        if let failure = PeerFailure(result) { throw failure }
     }
 
     /// Queues a reliable message for peers, and suspends while the queue of one of them is full.

@@ -12,7 +12,9 @@ extension StackChannel {
 
     /// The maximum number of steps in one turn. After that, other work of the queue runs first.
     private static let turnBudget = 256
-
+    /// The maximum number of callbacks in one turn, and the time after which no further one begins. A program receives again in its
+    /// callback: without a limit, the queue's other connections would wait until all content of this one is received.
+    private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16
 
@@ -75,25 +77,29 @@ extension StackChannel {
     func arrange(_ place: Place?) {
         switch place {
         case .loop: flow.loop.execute { self.turn() }
-        case .queue: onQueue { self.turn() }
+        case .queue: post(.calls { self.turn() })
         case nil: break
         }
     }
 
-    func onQueue(_ body: @escaping @Sendable () -> Void) {
-        (flow.state.withLock { $0.delivery } ?? Delivery.fallback).post(.call(body))
+    func onQueue(_ body: @escaping @Sendable () -> Void) { post(.call(body)) }
+    private func post(_ item: Delivery.Item) {
+        (flow.state.withLock { $0.delivery } ?? Delivery.fallback).post(item)
     }
 
-    private func turn() {
+    @discardableResult
+    private func turn() -> Int {
         let now = System.now
-        proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
+        return proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Runs the steps of a turn, beginning with `first`.
-    func proceed(_ first: consuming Work?, _ start: Duration) {
+    /// Runs the steps of a turn, beginning with `first`. Returns the number of callbacks.
+    @discardableResult
+    func proceed(_ first: consuming Work?, _ start: Duration) -> Int {
         var now = start
         var next = first
         var budget = Self.turnBudget
+        var callCount = 0
         while var work = next.take() {
             let isLast = work.action == nil && work.read == nil && work.loan == 0
             // Write first: a read would overwrite the bytes in the scratch block.
@@ -102,19 +108,25 @@ extension StackChannel {
             var resumption = Answer.nothing
             swap(&resumption, &work.resumption)
             resumption.perform()
-            if isLast { return }
+            if isLast { break }
             if let action = work.action.take() {
                 let takesTime = action.takesTime
+                if action.isCallback { callCount += 1 }
                 written += perform(action)
                 if takesTime { now = System.now }
             }
             budget -= 1
-            guard budget > 0 else { return yieldTurn(written) }
+            let maySpend = callCount == 0 || callCount < Self.callBudget.count && now - start < Self.callBudget.time
+            guard budget > 0, maySpend else {
+                yieldTurn(written)
+                break
+            }
             next = state.withLock { state -> Work? in
                 state.unacknowledged = max(0, state.unacknowledged - written)
                 return takeWork(&state, now)
             }
         }
+        return callCount
     }
 
     /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after the report.

@@ -18,6 +18,20 @@ extension StackChannel {
         /// Releases the lock for a moment.
         case pause
 
+        /// Whether the action calls the program with a result on the thread of the turn.
+        var isCallback: Bool {
+            switch self {
+            case .answer(_, elsewhere: let isElsewhere): !isElsewhere
+            case .attend: false
+            case .write: false
+            case .setAlarm: false
+            case .dropTimer: false
+            case .report: false
+            case .finish: false
+            case .pause: false
+            }
+        }
+
         /// Whether the action may run code outside this type, such as the program's callbacks.
         var takesTime: Bool {
             switch self {

@@ -1,0 +1,35 @@
+import CausewayRuntime
+import CausewayTestKit
+import Testing
+
+extension Runtime {
+    @Suite("Turns of the protocols above a flow")
+    struct TurnTests {
+        @Test("A program that receives again and again lets other work of its queue run")
+        func shares() {
+            let stage = Stage()
+            let channel = StackChannel(over: stage.flow, isDatagram: false)
+            let (log, delivery) = (stage.log, stage.delivery)
+            channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [weak channel] outcome in
+                if case .ready = outcome { channel?.readyIsTold() }
+            }
+            stage.settle()
+            stage.arrive("H")
+            @Sendable func receive(_ number: Int) {
+                channel.receiveMessage { _ in
+                    if number == 0 { delivery.post(.call { log.note("other") }) }
+                    log.note("\(number)")
+                    if number < 99 { receive(number + 1) }
+                }
+            }
+            receive(0)
+            stage.settle()
+            stage.arrive(String(repeating: "x\n", count: 100))
+            let lines = log.all
+            #expect(lines.filter { $0 != "other" } == (0..<100).map(String.init))
+            #expect(lines.firstIndex(of: "other").map { $0 <= 20 } == true)
+            channel.close(abortively: true) {}
+            stage.settle()
+        }
+    }
+}
