@@ -115,7 +115,11 @@ final class HTTPLoader: Loader {
         /// The negotiation of this load; `nil` if there is none.
         var negotiating: Negotiating?
         /// The credentials for proxies; `nil` before a proxy has refused a connection.
-        var proxy: ProxyAccess?
+        var proxy: ProxyAccess? {
+            get { boxedProxy?.value }
+            set { boxedProxy = newValue.map { Boxed($0) } }
+        }
+        private var boxedProxy: Boxed<ProxyAccess>?
     }
 
     let attempt: LoadAttempt

@@ -1,3 +1,4 @@
+internal import CausewayHTTP
 internal import CausewayProtocols
 internal import CausewayWire
 
@@ -8,6 +9,12 @@ struct RequestTarget: Sendable {
     let origin: HTTPOrigin
     /// The path and the query in the form of a request line (RFC 9112 §3.2.1).
     let originForm: String
+    /// The fields of a request for which the program has set none: `Host` and the default fields.
+    let usualFields: FieldSection
+    /// What the cookies of a request depend on.
+    let cookieKey: CookieJar.AnswerKey
+    /// The key of stored responses. HEAD is answered from the response to GET.
+    let cacheKey: MemoryCache.Key
 
     /// Returns `nil` unless the scheme is `http` or `https` and the host and the port are valid.
     init?(_ text: String) {
@@ -15,5 +22,11 @@ struct RequestTarget: Sendable {
         self.text = text
         self.origin = origin
         originForm = uri.originForm
+        var fields = FieldSection()
+        fields.append("Host", HTTPRequestValue(origin: origin).hostField)
+        DefaultFields.addMissing(to: &fields, isSecure: origin.isSecure)
+        usualFields = fields
+        cookieKey = CookieJar.AnswerKey(origin, originForm)
+        cacheKey = MemoryCache.Key(method: "GET", url: text)
     }
 }

@@ -93,6 +93,19 @@ extension TaskCore {
         return !directives.contains("no-store") && response.value(forHTTPHeaderField: "Vary") != "*"
     }
 
+    /// Whether the delegate is asked before a response is stored. As on Apple platforms, it is asked about successful responses only.
+    private func mayBeRefused(_ response: URLResponse) -> Bool {
+        (200..<300).contains((response as? HTTPURLResponse)?.statusCode ?? 200)
+    }
+
+    private static func store(
+        _ chosen: CachedURLResponse, in cache: URLCache, _ exchange: CacheExchange?, _ request: URLRequest?,
+        for task: URLSessionDataTask
+    ) {
+        guard cache.isPlain, let exchange, let request else { return cache.storeCachedResponse(chosen, for: task) }
+        cache.store(chosen, for: request, exchange)
+    }
+
     private func storeInCache(then: @escaping @Sendable () -> Void) {
         let (data, response, policy, exchange, request) = state.withLock {
             ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
@@ -101,20 +114,12 @@ extension TaskCore {
             let task = task as? URLSessionDataTask
         else { return then() }
         let proposed = CachedURLResponse(response: response, data: data, userInfo: nil, storagePolicy: policy)
-        let store: @Sendable (CachedURLResponse) -> Void = { chosen in
-            guard cache.isPlain, let exchange, let request else {
-                return cache.storeCachedResponse(chosen, for: task)
-            }
-            cache.store(chosen, for: request, exchange)
-        }
-        // As on Apple platforms, the delegate is asked about successful responses only.
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
-        guard case .delegate = plan.outlet, (200..<300).contains(status) else {
-            store(proposed)
+        guard case .delegate = plan.outlet, mayBeRefused(response) else {
+            Self.store(proposed, in: cache, exchange, request, for: task)
             return then()
         }
         askAboutCaching(proposed) { chosen in
-            if let chosen { store(chosen) }
+            if let chosen { Self.store(chosen, in: cache, exchange, request, for: task) }
             then()
         }
     }

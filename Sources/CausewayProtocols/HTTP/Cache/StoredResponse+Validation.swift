@@ -6,8 +6,8 @@ extension StoredResponse {
 
     /// Adds the conditions that ask whether the response is still current (RFC 9111 §4.3.1).
     package func addConditions(to request: inout FieldSection) {
-        if let tag = fields.onlyValue(of: "ETag") { request.set("If-None-Match", tag) }
-        if let date = fields.onlyValue(of: "Last-Modified") { request.set("If-Modified-Since", date) }
+        if let tag = fields.onlyBytes(of: "ETag") { request.set("If-None-Match", bytes: tag) }
+        if let date = fields.onlyBytes(of: "Last-Modified") { request.set("If-Modified-Since", bytes: date) }
     }
 
     /// Returns whether a response with status 304 means this response. A server can answer for another one that it has sent meanwhile (RFC

@@ -81,11 +81,15 @@ package struct StoredResponse: Sendable, Equatable {
         _ fields: FieldSection, _ responseTime: Int
     ) -> (CacheControl, isOfUse: Bool, date: Int) {
         let control = CacheControl(fields)
-        let isOfUse = control.hasLimits || ["ETag", "Last-Modified", "Expires"].contains { fields.contains($0) }
+        let isOfUse =
+            control.hasLimits || fields.contains("ETag") || fields.contains("Last-Modified")
+            || fields.contains("Expires")
         return (control, isOfUse, date(of: "Date", in: fields, responseTime) ?? responseTime)
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
+        // Most responses have none of them.
+        guard unstored.contains(where: { fields.contains($0) }) else { return fields }
         var result = fields
         for name in unstored + fields.elements(of: "Connection") { result.removeAll(name) }
         return result
@@ -96,7 +100,7 @@ package struct StoredResponse: Sendable, Equatable {
     private func date(of name: String) -> Int? { Self.date(of: name, in: fields, responseTime) }
 
     private static func date(of name: String, in fields: FieldSection, _ now: Int) -> Int? {
-        fields.onlyValue(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
+        fields.onlyBytes(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
     }
 
     /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is not known, and the result is very large.
@@ -108,7 +112,7 @@ package struct StoredResponse: Sendable, Equatable {
 
     /// The value of `Age`, of which a list counts with its first element (RFC 9111 §5.1).
     private var statedAge: Int? {
-        guard let text = fields.elements(of: "Age").first else { return nil }
+        guard fields.contains("Age"), let text = fields.elements(of: "Age").first else { return nil }
         var reader = FieldValueReader(text)
         guard let number = reader.number(), reader.isAtEnd else { return nil }
         return min(number, CacheControl.maximum)
@@ -136,6 +140,7 @@ package struct StoredResponse: Sendable, Equatable {
 
     /// The fields for the program: without those that must be validated before each use (RFC 9111 §5.2.2.4).
     package var usableFields: FieldSection {
+        guard !control.unusableFields.isEmpty else { return fields }
         var result = fields
         for name in control.unusableFields { result.removeAll(name) }
         return result
