@@ -135,11 +135,12 @@ final class HTTPLoader: Loader {
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
-        isWebSocket = attempt.task.webSocket != nil
+        let task = attempt.task
+        isWebSocket = task.webSocket != nil
         // Tasks that open a WebSocket use no cache, either.
-        cache = attempt.task.plan.usesCache ? network.settings.stores.cache : nil
-        uploading = attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
-        state = LockedValue(State(record: attempt.task.isMeasured ? Self.newRecord(attempt.request) : nil))
+        cache = task.plan.usesCache ? network.settings.stores.cache : nil
+        uploading = task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
+        state = LockedValue(State(record: task.isMeasured ? Self.newRecord(attempt.request) : nil))
     }
 
     /// Begins the measurements of an exchange.

@@ -6,6 +6,8 @@ internal import CausewayWire
 struct RequestTarget: Sendable {
     /// The URL.
     let text: String
+    /// Whether the scheme is `http` or `https`, and not that of a WebSocket.
+    let isWeb: Bool
     let origin: HTTPOrigin
     /// The path and the query in the form of a request line (RFC 9112 §3.2.1).
     let originForm: String
@@ -20,6 +22,7 @@ struct RequestTarget: Sendable {
     init?(_ text: String) {
         guard let uri = URIReference(text), let origin = HTTPOrigin(uri) else { return nil }
         self.text = text
+        isWeb = uri.scheme == "http" || uri.scheme == "https"
         self.origin = origin
         originForm = uri.originForm
         var fields = FieldSection()
