@@ -120,6 +120,9 @@ final class HTTPLoader: Loader {
             set { boxedProxy = newValue.map { Boxed($0) } }
         }
         private var boxedProxy: Boxed<ProxyAccess>?
+
+        /// Whether no credential has been sent, to the server or to a proxy.
+        var isUnused: Bool { space == nil && boxedProxy == nil }
     }
 
     let attempt: LoadAttempt
