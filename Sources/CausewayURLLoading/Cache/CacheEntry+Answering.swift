@@ -34,12 +34,15 @@ final class CacheQuestion: Sendable {
     let use: CacheUse
     /// The time in seconds since 1970.
     let now: Int
+    /// The key of the stored responses; `nil` if the URL has none.
+    let key: MemoryCache.Key?
 
-    init(method: String, fields: FieldSection, use: CacheUse, now: Int) {
+    init(method: String, fields: FieldSection, use: CacheUse, now: Int, key: MemoryCache.Key? = nil) {
         self.method = method
         self.fields = fields
         self.use = use
         self.now = now
+        self.key = key
     }
 
     /// Decides how the entries of the URL answer the request.

@@ -10,8 +10,6 @@ extension HTTPLoader {
     struct Caching {
         /// The question of the request; `nil` if the response is neither looked up nor stored.
         var question: CacheQuestion?
-        /// The key of the stored responses; `nil` before the cache was asked.
-        var key: MemoryCache.Key?
         /// The stored response that the server is asked about.
         var validated: CacheEntry?
         /// Delivers a stored response.
@@ -30,7 +28,8 @@ extension HTTPLoader {
         guard let cache, method == "GET" || method == "HEAD", !value.isUpgrade else {
             return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
         }
-        let question = CacheQuestion(method: method, fields: value.fields, use: use, now: CacheExchange.now)
+        let question = CacheQuestion(
+            method: method, fields: value.fields, use: use, now: CacheExchange.now, key: cacheKey)
         let isBypassed = state.withLock { state in
             state.caching.question = question
             state.caching.requestTime = question.now
@@ -45,7 +44,7 @@ extension HTTPLoader {
     /// Returns the entries for a question if that needs neither a file nor code of the program.
     private func knownEntries(_ question: CacheQuestion, in cache: URLCache) -> [CacheEntry]? {
         guard cache.isPlain else { return nil }
-        guard let key = cacheKey else { return [] }
+        guard let key = question.key else { return [] }
         let known = cache.memoryEntries(for: key)
         let isFound = !known.isEmpty && CacheEntry.selected(from: known, for: question.fields) != nil
         return isFound || cache.disk.isKnownToLack(key) ? known : nil
@@ -56,7 +55,7 @@ extension HTTPLoader {
         _ question: CacheQuestion, in cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
         guard cache.isPlain else { return lookUpInSubclass(question, cache, then: then) }
-        guard let key = cacheKey else { return then([]) }
+        guard let key = question.key else { return then([]) }
         let work = attempt.task.session.core.work
         cache.readFiles(of: key) { entries in work.async { then(entries) } }
     }
@@ -78,10 +77,7 @@ extension HTTPLoader {
 
     /// The key of stored responses to the request. HEAD is answered from the response to GET.
     var cacheKey: MemoryCache.Key? {
-        if let known = state.withLock({ state in state.caching.key }) { return known }
-        let made = target?.cacheKey ?? request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
-        state.withLock { state in state.caching.key = made }
-        return made
+        target?.cacheKey ?? request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
     }
 
     private func apply(
@@ -168,8 +164,8 @@ extension HTTPLoader {
 
     func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
         guard let cache else { return nil }
-        let (known, key, requestTime, responseTime) = state.withLock { state in
-            (state.caching.question, state.caching.key, state.caching.requestTime, state.caching.responseTime)
+        let (known, requestTime, responseTime) = state.withLock { state in
+            (state.caching.question, state.caching.requestTime, state.caching.responseTime)
         }
         guard let question = known, response.statusCode != 401, response.statusCode != 407,
             CachePolicy.isStorable(
@@ -178,7 +174,7 @@ extension HTTPLoader {
             response.expectedContentLength <= Int64(cache.maximumContentSize)
         else { return nil }
         return CacheExchange(
-            fields: question.fields, requestTime: requestTime, responseTime: responseTime, key: key)
+            fields: question.fields, requestTime: requestTime, responseTime: responseTime, key: question.key)
     }
 
     /// Stores a redirect that is followed: its content is complete, and nothing else stores it.

@@ -2,8 +2,8 @@ internal import CausewayHTTP
 internal import CausewayProtocols
 internal import CausewayWire
 
-/// The parts of a URL that a request needs.
-struct RequestTarget: Sendable {
+/// The parts of a URL that a request needs. An object, because the requests to one URL share it.
+final class RequestTarget: Sendable {
     /// The URL.
     let text: String
     /// Whether the scheme is `http` or `https`, and not that of a WebSocket.

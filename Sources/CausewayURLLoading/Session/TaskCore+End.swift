@@ -14,9 +14,11 @@ extension TaskCore {
             leaveLoader()
             guard storeResult(transfer) else { return }
         }
-        guard isForCache else { return finish(nil) }
-        leaveLoader()
-        storeInCache { [self] in finish(nil) }
+        if isForCache {
+            leaveLoader()
+            guard storesAtOnce() else { return }
+        }
+        finish(nil)
     }
 
     /// Completes the task with a failure.
@@ -106,22 +108,24 @@ extension TaskCore {
         cache.store(chosen, for: request, exchange)
     }
 
-    private func storeInCache(then: @escaping @Sendable () -> Void) {
+    /// Stores the response. If the delegate is asked first, returns `false`, and the task ends after the answer.
+    private func storesAtOnce() -> Bool {
         let (data, response, policy, exchange, request) = state.withLock {
             ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
         }
         guard let data, let response, let cache = session.core.settings.stores.cache,
             let task = task as? URLSessionDataTask
-        else { return then() }
+        else { return true }
         let proposed = CachedURLResponse(response: response, data: data, userInfo: nil, storagePolicy: policy)
         guard case .delegate = plan.outlet, mayBeRefused(response) else {
             Self.store(proposed, in: cache, exchange, request, for: task)
-            return then()
+            return true
         }
-        askAboutCaching(proposed) { chosen in
+        askAboutCaching(proposed) { [self] chosen in
             if let chosen { Self.store(chosen, in: cache, exchange, request, for: task) }
-            then()
+            finish(nil)
         }
+        return false
     }
 
     // MARK: The last callback
