@@ -1,4 +1,4 @@
-/// A value in an allocation of its own, for values that few tasks have.
+/// A value in a separate allocation, for values that few tasks have.
 ///
 /// A reference keeps the objects of the other tasks small: the allocator serves objects of up to 1 KiB from a list of each thread, and larger
 /// ones several times as slowly.
