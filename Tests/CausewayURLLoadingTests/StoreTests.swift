@@ -1,3 +1,5 @@
+import CausewayProtocols
+import CausewayWire
 import Foundation
 import Testing
 
@@ -24,6 +26,29 @@ struct StoreTests {
         cache.memoryCapacity = 100 + MemoryCache.overhead
         #expect(cache.cachedResponse(for: URLRequest(url: url(0))) != nil)
         #expect(cache.cachedResponse(for: URLRequest(url: url(3))) == nil)
+    }
+
+    @Test("Repeated uses of one response count, and storing it again changes its cost")
+    func usesOneRepeatedly() throws {
+        func stored(_ count: Int, _ number: Int) -> CacheEntry {
+            let head = StoredResponse(
+                status: 200, fields: FieldSection(), request: FieldSection(), requestTime: 0, responseTime: 0)
+            return CacheEntry(response: entry(count, url(number)), head: head, stored: Date(timeIntervalSince1970: 0))
+        }
+        let keys = (0..<3).map { MemoryCache.Key(method: "GET", url: url($0).absoluteString) }
+        let cost = stored(100, 0).cost
+        var cache = MemoryCache(capacity: 2 * cost)
+        cache.store(stored(100, 0), for: keys[0])
+        cache.store(stored(100, 1), for: keys[1])
+        for _ in 0..<500 { #expect(cache.entries(for: keys[0]).count == 1) }
+        cache.store(stored(100, 2), for: keys[2])
+        #expect(cache.contains(keys[0]) && !cache.contains(keys[1]) && cache.usage == 2 * cost)
+        cache.store(stored(90, 0), for: keys[0])
+        #expect(cache.entries(for: keys[0]).count == 1 && cache.usage == 2 * cost - 10)
+        cache.store(stored(101, 0), for: keys[0])
+        #expect(cache.contains(keys[0]) && !cache.contains(keys[2]) && cache.usage == cost + 1)
+        cache.capacity = 0
+        #expect(cache.isEmpty && cache.usage == 0)
     }
 
     @Test("Policies, sizes and keys")

@@ -27,14 +27,31 @@ extension HTTP1ConnectionDriver.State {
 
     /// Passes received bytes to the machine, but content of the response directly to the exchange if the machine permits that.
     private mutating func take(_ bytes: Data) {
-        guard let exchange, case let count = machine.bypass(min(bytes.count, exchange.room())), count > 0
-        else {
-            return machine.received(Array(bytes)[...])
+        guard let exchange else { return machine.received(Array(bytes)[...]) }
+        let (count, head) = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe machine.receivedHead(buffer.bindMemory(to: UInt8.self).span)
         }
-        exchange.reserve(count)
-        // A slice would not begin at index 0, which programs expect.
-        actions.append(.deliver(exchange, count == bytes.count ? bytes : Data(bytes.prefix(count))))
-        if count < bytes.count { machine.received(Array(bytes.dropFirst(count))[...]) }
+        if let head {
+            guard case .responded = head else {
+                // The bytes that follow belong to a further response, or to another protocol.
+                machine.received(Array(bytes.dropFirst(count))[...])
+                return handle(head)
+            }
+            handle(head)
+        }
+        deliver(bytes, from: count, to: exchange)
+    }
+
+    private mutating func deliver(_ bytes: Data, from start: Int, to exchange: HTTPExchange) {
+        guard start < bytes.count else { return }
+        let end = start + machine.bypass(min(bytes.count - start, exchange.room()))
+        if end > start {
+            exchange.reserve(end - start)
+            // A slice would not begin at index 0, which programs expect.
+            let isWhole = end - start == bytes.count
+            actions.append(.deliver(exchange, isWhole ? bytes : Data(bytes.dropFirst(start).prefix(end - start))))
+        }
+        if end < bytes.count { machine.received(Array(bytes.dropFirst(end))[...]) }
     }
 
     mutating func sent(_ count: Int, _ failure: NWError?, at now: Duration) {

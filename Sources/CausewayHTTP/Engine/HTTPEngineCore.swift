@@ -74,7 +74,7 @@ final class HTTPEngineCore: Sendable {
 
     /// Starts a request.
     func start(_ exchange: HTTPExchange) {
-        let now = clock.now
+        let now = exchange.start
         let limit = exchange.nextLimit(at: now)?.time
         var isClosed = false
         transition { state in

@@ -41,7 +41,7 @@ package struct HTTPRequestValue: Sendable {
     }
 
     /// The value of `Host` (RFC 9110 §7.2). It contains neither the zone of an IPv6 address (RFC 6874 §4) nor a default port.
-    var hostField: String {
+    package var hostField: String {
         var host = origin.host
         if host.hasPrefix("["), let zone = host.firstIndex(of: "%") { host = host[..<zone] + "]" }
         return origin.port == (origin.isSecure ? 443 : 80) ? host : "\(host):\(origin.port)"

@@ -10,6 +10,22 @@ extension HTTP1Client {
         }
     }
 
+    /// Decodes the head of the response from bytes that arrived next, without keeping them. Take events afterwards.
+    ///
+    /// - Returns: The number of decoded bytes, and the event if the head is complete. Pass the other bytes to ``received(_:)``, or deliver
+    ///   them as far as ``bypass(_:)`` permits. The number is 0 if earlier bytes are not decoded yet, or if no response is expected.
+    package mutating func receivedHead(_ bytes: borrowing Span<UInt8>) -> (count: Int, event: Event?) {
+        guard phase == .head, input.isEmpty, !input.hasEnded else { return (0, nil) }
+        do throws(HTTPSyntaxError) {
+            let count = try head.take(bytes)
+            guard head.isComplete, let response = head.finishResponse() else { return (count, nil) }
+            return (count, interpret(response))
+        } catch {
+            close(.syntax(error))
+            return (0, nil)
+        }
+    }
+
     /// Counts content that the owner delivers itself, which saves copies. Take events afterwards.
     ///
     /// - Parameter count: The number of bytes that arrived next.

@@ -58,7 +58,7 @@ package struct HTTP1Client: Sendable {
         var persists = true
         /// Whether the rest of the request's body is discarded, because the server responded without waiting for it.
         var dropsBody = false
-        var keepAlive = KeepAlive(FieldSection())
+        var keepAlive = KeepAlive()
         var informationalCount = 0
         /// The time at which a held body is sent without status 100; `nil` if the body is not held.
         var holdDeadline: Duration?

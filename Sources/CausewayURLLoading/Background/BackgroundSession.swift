@@ -231,7 +231,7 @@ final class BackgroundSession: Sendable {
         }
         let transfer = BackgroundTransfer(record, in: self)
         if let resumption = plan.resumption { transfer.takeOver(resumption) }
-        if let upload = plan.upload { transfer.note(upload, of: request, plan.source) }
+        if let upload = plan.upload?.value { transfer.note(upload, of: request, plan.source) }
         plan.resumption = nil
         plan.transfer = transfer
         return plan

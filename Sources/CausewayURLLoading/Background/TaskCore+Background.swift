@@ -36,7 +36,7 @@ extension TaskCore {
         if let replacement { transfer.replace(replacement) }
         transfer.beginAttempt(moved: moved)
         if isUpload, state.withLock({ $0.load.upload }) == nil, let upload = transfer.upload {
-            state.withLock { $0.load.upload = upload }
+            state.withLock { $0.load.upload = Boxed(upload) }
         }
         attachBody(to: askingForRest(observed(session.core.favorable(session.core.completed(request)))))
     }

@@ -27,13 +27,23 @@ enum CacheUse: Sendable {
 }
 
 /// The question of a request to the cache.
-struct CacheQuestion: Sendable {
-    var method: String
+final class CacheQuestion: Sendable {
+    let method: String
     /// The fields as they will be sent.
-    var fields: FieldSection
-    var use: CacheUse
+    let fields: FieldSection
+    let use: CacheUse
     /// The time in seconds since 1970.
-    var now: Int
+    let now: Int
+    /// The key of the stored responses; `nil` if the URL has none.
+    let key: MemoryCache.Key?
+
+    init(method: String, fields: FieldSection, use: CacheUse, now: Int, key: MemoryCache.Key? = nil) {
+        self.method = method
+        self.fields = fields
+        self.use = use
+        self.now = now
+        self.key = key
+    }
 
     /// Decides how the entries of the URL answer the request.
     func decide(_ entries: [CacheEntry]) -> (CachePolicy.Decision, CacheEntry?) {
@@ -87,6 +97,10 @@ extension CacheUse {
 extension CacheEntry {
     /// Returns the entry whose response answers a request with these fields.
     static func selected(from entries: [CacheEntry], for fields: FieldSection, isLenient: Bool = false) -> CacheEntry? {
+        // Nearly all URLs have one entry.
+        if entries.count == 1, let head = entries[0].head {
+            return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
+        }
         let heads = entries.compactMap(\.head)
         // Responses of other protocols have no facts, and one entry for each URL.
         guard heads.count == entries.count else { return entries.last }

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// A stored response with the facts that decide about its reuse.
-struct CacheEntry: Sendable {
+/// A stored response with the facts that decide about its reuse. An object, because each request that asks the cache copies it several times.
+final class CacheEntry: Sendable {
     /// The response for the program, without fields that must not be stored or reused.
     let response: CachedURLResponse
     /// The facts of an HTTP response; `nil` for other responses.
@@ -80,11 +80,20 @@ struct CacheEntry: Sendable {
 }
 
 /// The request of a response that may be stored, and the times of the exchange in seconds since 1970.
-struct CacheExchange: Sendable {
+final class CacheExchange: Sendable {
     /// The fields as they were sent.
-    var fields: FieldSection
-    var requestTime: Int
-    var responseTime: Int
+    let fields: FieldSection
+    let requestTime: Int
+    let responseTime: Int
+    /// The key of the stored response; `nil` for that of the request.
+    let key: MemoryCache.Key?
+
+    init(fields: FieldSection, requestTime: Int, responseTime: Int, key: MemoryCache.Key? = nil) {
+        self.fields = fields
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.key = key
+    }
 
     /// Returns the current time in seconds since 1970.
     static var now: Int { Int(Date().timeIntervalSince1970) }

@@ -40,11 +40,11 @@ final class DiskCache: Sendable {
 
     /// Whether a key has no file, as far as this process knows.
     func isKnownToLack(_ key: MemoryCache.Key) -> Bool {
-        let now = System.now
         let (isAbsent, mustCompare) = state.withLock { state -> (Bool, Bool) in
             guard state.capacity > 0 else { return (true, false) }
             guard let index = state.index else { return (false, false) }
             guard !index.contains(DiskIndex.hash(key)), state.changes[key] == nil else { return (false, false) }
+            let now = System.now
             guard now - state.lastComparison > Self.comparisonInterval else { return (true, false) }
             state.lastComparison = now
             return (true, true)

@@ -50,9 +50,9 @@ struct MemoryCache: Sendable {
 
     /// Returns the entries for a key and marks them as used.
     mutating func entries(for key: Key) -> [CacheEntry] {
-        guard let slot = slots[key] else { return [] }
-        noteUse(of: key)
-        return slot.entries
+        guard let place = slots.index(forKey: key) else { return [] }
+        noteUse(of: key, at: place)
+        return slots.values[place].entries
     }
 
     /// Whether there are entries for a key.
@@ -60,6 +60,7 @@ struct MemoryCache: Sendable {
 
     /// Stores an entry if it fits, replacing those whose place it takes. If it does not fit, those are removed all the same.
     mutating func store(_ entry: CacheEntry, for key: Key) {
+        if replaceOnly(key, by: entry) { return }
         let old = slots[key]?.entries ?? []
         drop(key)
         let isFitting = entry.cost <= capacity
@@ -68,8 +69,22 @@ struct MemoryCache: Sendable {
         let cost = entries.reduce(0) { $0 + $1.cost }
         slots[key] = Slot(entries: entries, cost: cost, lastUse: 0)
         usage += cost
-        noteUse(of: key)
+        if let place = slots.index(forKey: key) { noteUse(of: key, at: place) }
         evict()
+    }
+
+    /// Stores an entry that answers every request to its URL in the place of the old ones. Returns `false` in other cases.
+    private mutating func replaceOnly(_ key: Key, by entry: CacheEntry) -> Bool {
+        let cost = entry.cost
+        guard let head = entry.head, head.selecting.isEmpty, head.part == nil, cost <= capacity,
+            let place = slots.index(forKey: key)
+        else { return false }
+        usage += cost - slots.values[place].cost
+        slots.values[place].entries = [entry]
+        slots.values[place].cost = cost
+        noteUse(of: key, at: place)
+        evict()
+        return true
     }
 
     mutating func remove(_ key: Key) {
@@ -96,9 +111,13 @@ struct MemoryCache: Sendable {
         }
     }
 
-    private mutating func noteUse(of key: Key) {
+    private mutating func noteUse(of key: Key, at place: Dictionary<Key, Slot>.Index) {
         useCount += 1
-        slots[key]?.lastUse = useCount
+        slots.values[place].lastUse = useCount
+        // Programs often load one URL repeatedly.
+        guard oldest == uses.count || uses[uses.count - 1].key != key else {
+            return uses[uses.count - 1].use = useCount
+        }
         uses.append((key, useCount))
         guard uses.count > 2 * slots.count + 64 else { return }
         uses = uses[oldest...].filter { slots[$0.key]?.lastUse == $0.use }

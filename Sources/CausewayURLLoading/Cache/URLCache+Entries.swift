@@ -44,7 +44,7 @@ extension URLCache {
 
     /// Stores a response with the facts of its exchange, if its storage policy allows it and it fits.
     func store(_ cached: CachedURLResponse, for request: URLRequest, _ exchange: CacheExchange) {
-        guard let key = MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
+        guard let key = exchange.key ?? MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
             let entry = CacheEntry(cached, exchange: exchange, at: Date())
         else { return }
         store(entry, for: key)
@@ -52,7 +52,7 @@ extension URLCache {
 
     /// Stores an entry. A partial one is combined with the parts of its URL that are known.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
-        let limit = maximumContentSize
+        let limit = entry.isPartial ? maximumContentSize : 0
         let entry = memory.withLock { memory in
             let entry = entry.isPartial ? entry.combined(with: memory.entries(for: key), limit: limit) : entry
             memory.store(entry, for: key)

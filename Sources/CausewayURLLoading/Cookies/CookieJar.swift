@@ -248,3 +248,10 @@ extension CookieJar {
         }
     }
 }
+
+extension CookieJar.AnswerKey {
+    /// Creates the key of a request.
+    init(_ origin: HTTPOrigin, _ target: String) {
+        self.init(isSecure: origin.isSecure, host: origin.host, path: String(target.prefix { $0 != "?" }))
+    }
+}

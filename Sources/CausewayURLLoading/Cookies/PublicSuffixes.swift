@@ -9,7 +9,8 @@ final class PublicSuffixes: Sendable {
     static let shared = PublicSuffixes(file: "/usr/share/publicsuffix/public_suffix_list.dat")
 
     private struct State {
-        var list = PublicSuffixList.builtIn
+        /// The list of the system; `nil` while the built-in selection answers, which programs without cookies do not need in memory.
+        var list: PublicSuffixList?
         var isLoading = false
         var isReady = false
         var waiting: [@Sendable () -> Void] = []
@@ -20,7 +21,7 @@ final class PublicSuffixes: Sendable {
 
     init(file: String) { self.file = file }
 
-    var list: PublicSuffixList { state.withLock { $0.list } }
+    var list: PublicSuffixList { state.withLock { $0.list } ?? .builtIn }
 
     /// Reads the list of the system, if that has not yet happened, and then calls `changed` if the answers may have changed.
     func prepare(_ changed: @escaping @Sendable () -> Void) {
@@ -40,7 +41,7 @@ final class PublicSuffixes: Sendable {
         }
         let waiting = state.withLock { state in
             // A list with fewer rules than the built-in selection is damaged.
-            if let parsed, parsed.count > state.list.count { state.list = parsed }
+            if let parsed, parsed.count > PublicSuffixList.builtIn.count { state.list = parsed }
             state.isReady = true
             defer { state.waiting = [] }
             return state.waiting

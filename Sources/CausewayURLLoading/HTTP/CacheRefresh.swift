@@ -8,6 +8,9 @@ internal import Foundation
 /// Validates a stored response while tasks use it (RFC 5861 §3). A failure changes nothing.
 final class CacheRefresh: HTTPResponseObserver {
     private struct State {
+        /// The fields of the request as they were sent.
+        var fields = FieldSection()
+        var requestTime = 0
         var head: HTTPResponseHead?
         var responseTime = 0
         var content = Data()
@@ -18,7 +21,6 @@ final class CacheRefresh: HTTPResponseObserver {
     private let key: MemoryCache.Key
     private let cache: URLCache
     private let request: URLRequest
-    private let exchange: LockedValue<CacheExchange>
     private let state = LockedValue(State())
 
     init(_ entry: CacheEntry, _ key: MemoryCache.Key, _ cache: URLCache, _ request: URLRequest) {
@@ -26,13 +28,12 @@ final class CacheRefresh: HTTPResponseObserver {
         self.key = key
         self.cache = cache
         self.request = request
-        exchange = LockedValue(CacheExchange(fields: FieldSection(), requestTime: 0, responseTime: 0))
     }
 
     func start(_ value: HTTPRequestValue, _ engine: HTTPEngine) {
-        exchange.withLock { exchange in
-            exchange.fields = value.fields
-            exchange.requestTime = CacheExchange.now
+        state.withLock { state in
+            state.fields = value.fields
+            state.requestTime = CacheExchange.now
         }
         var value = value
         entry.head?.addConditions(to: &value.fields)
@@ -59,8 +60,8 @@ final class CacheRefresh: HTTPResponseObserver {
         defer { _ = cache.validations.withLock { $0.remove(key) } }
         let state = state.withLock { $0 }
         guard case .success = result, let head = state.head, !state.isTooLarge else { return }
-        var exchange = exchange.withLock { $0 }
-        exchange.responseTime = state.responseTime
+        let exchange = CacheExchange(
+            fields: state.fields, requestTime: state.requestTime, responseTime: state.responseTime, key: key)
         guard head.status != 304 else { return confirmed(head, exchange) }
         guard !CachePolicy.isError(head.status) else { return }
         replace(with: head, state.content, exchange)

@@ -11,8 +11,16 @@ enum DefaultFields {
     private static let secure = makeFields(isSecure: true)
 
     /// Adds the fields that are missing.
-    static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
-        addMissing(to: &value.fields, isSecure: value.origin.isSecure)
+    ///
+    /// - Parameter usual: All fields of a request for which the program has set none.
+    static func add(
+        to value: inout HTTPRequestValue, usual: FieldSection?, hasContent: Bool, policy: NSURLRequest.CachePolicy
+    ) {
+        if value.fields.isEmpty, let usual {
+            value.fields = usual
+        } else {
+            addMissing(to: &value.fields, isSecure: value.origin.isSecure)
+        }
         if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
             value.fields.append("Content-Type", "application/x-www-form-urlencoded")
         }

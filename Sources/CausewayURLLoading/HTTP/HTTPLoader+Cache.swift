@@ -28,7 +28,8 @@ extension HTTPLoader {
         guard let cache, method == "GET" || method == "HEAD", !value.isUpgrade else {
             return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
         }
-        let question = CacheQuestion(method: method, fields: value.fields, use: use, now: CacheExchange.now)
+        let question = CacheQuestion(
+            method: method, fields: value.fields, use: use, now: CacheExchange.now, key: cacheKey)
         let isBypassed = state.withLock { state in
             state.caching.question = question
             state.caching.requestTime = question.now
@@ -36,21 +37,25 @@ extension HTTPLoader {
             return state.caching.isBypassed
         }
         guard !use.isNone, !isBypassed else { return send(value, body) }
-        lookUp(question, in: cache) { [self] entries in
-            apply(question.decide(entries), question, value, body)
-        }
+        if let known = knownEntries(question, in: cache) { return apply(known, question, value, body) }
+        lookUp(question, in: cache) { [self] entries in apply(entries, question, value, body) }
     }
 
-    /// Finds the entries for a question. The closure is called at once or on another queue.
+    /// Returns the entries for a question if that needs neither a file nor code of the program.
+    private func knownEntries(_ question: CacheQuestion, in cache: URLCache) -> [CacheEntry]? {
+        guard cache.isPlain else { return nil }
+        guard let key = question.key else { return [] }
+        let known = cache.memoryEntries(for: key)
+        let isFound = !known.isEmpty && CacheEntry.selected(from: known, for: question.fields) != nil
+        return isFound || cache.disk.isKnownToLack(key) ? known : nil
+    }
+
+    /// Finds the entries for a question in files, or in a subclass of the program. The closure is called on any queue.
     private func lookUp(
         _ question: CacheQuestion, in cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
         guard cache.isPlain else { return lookUpInSubclass(question, cache, then: then) }
-        guard let key = cacheKey, !cache.isKnownToLack(key) else { return then([]) }
-        let known = cache.memoryEntries(for: key)
-        guard CacheEntry.selected(from: known, for: question.fields) == nil, !cache.disk.isKnownToLack(key) else {
-            return then(known)
-        }
+        guard let key = question.key else { return then([]) }
         let work = attempt.task.session.core.work
         cache.readFiles(of: key) { entries in work.async { then(entries) } }
     }
@@ -72,14 +77,13 @@ extension HTTPLoader {
 
     /// The key of stored responses to the request. HEAD is answered from the response to GET.
     var cacheKey: MemoryCache.Key? {
-        request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
+        target?.cacheKey ?? request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
     }
 
     private func apply(
-        _ decision: (CachePolicy.Decision, CacheEntry?), _ question: CacheQuestion, _ value: HTTPRequestValue,
-        _ body: HTTPRequestBody
+        _ entries: [CacheEntry], _ question: CacheQuestion, _ value: HTTPRequestValue, _ body: HTTPRequestBody
     ) {
-        switch decision {
+        switch question.decide(entries) {
         case (.reuse, let entry?): deliver(entry, question)
         case (.reuseAndValidate, let entry?):
             deliver(entry, question)
@@ -160,15 +164,17 @@ extension HTTPLoader {
 
     func exchangeIfStorable(_ response: HTTPURLResponse) -> CacheExchange? {
         guard let cache else { return nil }
-        let caching = state.withLock { state in state.caching }
-        guard let question = caching.question, response.statusCode != 401, response.statusCode != 407,
+        let (known, requestTime, responseTime) = state.withLock { state in
+            (state.caching.question, state.caching.requestTime, state.caching.responseTime)
+        }
+        guard let question = known, response.statusCode != 401, response.statusCode != 407,
             CachePolicy.isStorable(
                 method: question.method, request: question.fields, status: response.statusCode,
                 fields: response.fields),
             response.expectedContentLength <= Int64(cache.maximumContentSize)
         else { return nil }
         return CacheExchange(
-            fields: question.fields, requestTime: caching.requestTime, responseTime: caching.responseTime)
+            fields: question.fields, requestTime: requestTime, responseTime: responseTime, key: question.key)
     }
 
     /// Stores a redirect that is followed: its content is complete, and nothing else stores it.

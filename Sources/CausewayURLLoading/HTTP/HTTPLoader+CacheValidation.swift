@@ -24,16 +24,17 @@ extension HTTPLoader {
             return .deliver
         }
         let now = CacheExchange.now
-        let caching = state.withLock { state in
+        // A copy of all values would cost more than the usual case needs.
+        let (question, entry) = state.withLock { state in
             state.caching.responseTime = now
-            return state.caching
+            return (state.caching.question, state.caching.validated)
         }
-        guard let question = caching.question else { return .deliver }
-        guard let entry = caching.validated else {
-            if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, caching, now) }
+        guard let question else { return .deliver }
+        guard let entry else {
+            if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, now) }
             return .deliver
         }
-        if head.status == 304 { return confirm(entry, head, question, cache, caching, now) }
+        if head.status == 304 { return confirm(entry, head, cache, now) }
         guard CachePolicy.isError(head.status), let stored = entry.head,
             CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
         else { return .deliver }
@@ -42,8 +43,7 @@ extension HTTPLoader {
 
     /// Handles status 304 in answer to the condition of the cache.
     private func confirm(
-        _ entry: CacheEntry, _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache,
-        _ caching: Caching, _ now: Int
+        _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ now: Int
     ) -> CacheVerdict {
         guard entry.head?.isConfirmed(by: head.fields) == true else {
             if let key = cacheKey { cache.remove(key) }
@@ -51,7 +51,8 @@ extension HTTPLoader {
             return .sendAgain(enter(.restarting))
         }
         let fresh = entry.freshened(
-            with: head.fields, requestTime: caching.requestTime, responseTime: now, at: Date())
+            with: head.fields, requestTime: state.withLock { state in state.caching.requestTime }, responseTime: now,
+            at: Date())
         state.withLock { state in state.caching.validated = fresh }
         if !CacheControl(head.fields).flags.contains(.noStore) { store(fresh, in: cache) }
         return .useStored(enter(.confirmed))
@@ -76,8 +77,9 @@ extension HTTPLoader {
 
     /// Compares a response to HEAD with the stored response to GET (RFC 9111 §4.3.5).
     private func compareHead(
-        _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ caching: Caching, _ now: Int
+        _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ now: Int
     ) {
+        let requestTime = state.withLock { state in state.caching.requestTime }
         guard cache.isPlain, let key = cacheKey, !cache.isKnownToLack(key) else { return }
         let check: @Sendable ([CacheEntry]) -> Void = { entries in
             guard let entry = CacheEntry.selected(from: entries, for: question.fields), let stored = entry.head else {
@@ -85,7 +87,7 @@ extension HTTPLoader {
             }
             guard stored.matches(headOf: head.fields) else { return cache.remove(key) }
             let update = entry.freshened(
-                with: head.fields, requestTime: caching.requestTime, responseTime: now, at: Date())
+                with: head.fields, requestTime: requestTime, responseTime: now, at: Date())
             cache.store(update, for: key)
         }
         let known = cache.memoryEntries(for: key)

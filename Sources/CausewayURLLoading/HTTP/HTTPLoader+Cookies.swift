@@ -4,14 +4,16 @@ internal import Foundation
 
 extension HTTPLoader {
     /// Adds the stored cookies, unless the program has set the field.
-    func addCookies(to value: inout HTTPRequestValue) {
+    ///
+    /// - Parameter known: What the cookies depend on, if that is known.
+    func addCookies(to value: inout HTTPRequestValue, _ known: CookieJar.AnswerKey?) {
         guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty, let url = request.values.url,
             !value.fields.contains("Cookie")
         else { return }
-        let path = value.target.prefix { $0 != "?" }
-        let key = CookieJar.AnswerKey(isSecure: value.origin.isSecure, host: value.origin.host, path: String(path))
-        if let text = storage.fieldValue(for: url, key) { value.fields.append("Cookie", text) }
+        if let text = storage.fieldValue(for: url, known ?? CookieJar.AnswerKey(value.origin, value.target)) {
+            value.fields.append("Cookie", text)
+        }
     }
 
     /// Stores the cookies of a response, as the policy of the session permits.

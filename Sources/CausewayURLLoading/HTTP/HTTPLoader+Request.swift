@@ -9,7 +9,8 @@ extension HTTPLoader {
     /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
     /// §4.2.1).
     func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
-        guard var value = currentRequest, value.origin.port != 0 else { throw LoadFailure(.badURL) }
+        let target = uploading == nil ? target : nil
+        guard var value = currentRequest(to: target), value.origin.port != 0 else { throw LoadFailure(.badURL) }
         do throws(NWError) {
             _ = try network.proxies(isSecure: value.origin.isSecure)
         } catch {
@@ -23,8 +24,9 @@ extension HTTPLoader {
                 value.fields.removeAll(name)
             }
         }
-        DefaultFields.add(to: &value, hasContent: hasBytes, policy: request.values.cachePolicy)
-        addCookies(to: &value)
+        DefaultFields.add(
+            to: &value, usual: target?.usualFields, hasContent: hasBytes, policy: request.values.cachePolicy)
+        addCookies(to: &value, target?.cookieKey)
         addAuthorization(to: &value)
         if isWebSocket { try addHandshake(to: &value) }
         if let upgrade {
@@ -48,9 +50,14 @@ extension HTTPLoader {
     }
 
     /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.
-    var currentRequest: HTTPRequestValue? {
+    var currentRequest: HTTPRequestValue? { currentRequest(to: target) }
+
+    /// The target of the request.
+    var target: RequestTarget? { (request.values.url?.absoluteString).flatMap { network.target(of: $0) } }
+
+    private func currentRequest(to target: RequestTarget?) -> HTTPRequestValue? {
         if let upload { return request(of: upload) }
-        guard let text = request.values.url?.absoluteString, let target = network.target(of: text) else { return nil }
+        guard let target else { return nil }
         return HTTPRequestValue(
             method: request.values.method, origin: target.origin, target: target.originForm,
             fields: request.values.fields)

@@ -44,8 +44,9 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func completed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?) {
-        guard case .handler = attempt.task.plan.outlet, !head.fields.contains("Content-Encoding"),
-            ReplacingParts(head, for: attempt.task.plan.outlet) == nil
+        let task = attempt.task
+        guard case .handler = task.plan.outlet, !head.fields.contains("Content-Encoding"),
+            ReplacingParts(head, for: task.plan.outlet) == nil
         else {
             responded(head, connection)
             if let content { received(content) }
@@ -86,16 +87,16 @@ extension HTTPLoader: HTTPResponseObserver {
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head)
         let verdict = judge(head)
-        let (isExpected, secureOrigin) = state.withLock { state -> (Bool, HTTPOrigin?) in
+        let (isExpected, secureOrigin, usesCredential) = state.withLock { state -> (Bool, HTTPOrigin?, Bool) in
             guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else {
-                return (false, nil)
+                return (false, nil, false)
             }
             state.record?.note(head, response, connection)
             if state.phase == .waiting {
                 state.phase = isHeld ? .holding : .streaming
                 state.exchange.response = response
             }
-            return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil)
+            return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil, !state.access.isUnused)
         }
         guard isExpected else { return nil }
         if let origin = secureOrigin {
@@ -104,7 +105,7 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteAlternatives(head, of: origin)
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
-        if head.status != 401 { credentialAccepted(head.fields) }
+        if usesCredential, head.status != 401 { credentialAccepted(head.fields) }
         switch verdict {
         case .deliver: break
         // The exchange of a 304 has ended but for its last event. Another one ends early.

@@ -23,7 +23,7 @@ extension HTTPLoader {
     /// its field. Returns `nil` if there is no content, or if the program sends the other fields of the draft.
     static func upload(of attempt: LoadAttempt) -> ResumableUpload? {
         let (task, values) = (attempt.task, attempt.request.values)
-        if let earlier = task.state.withLock({ state in state.load.upload.take() }) { return earlier }
+        if let earlier = task.state.withLock({ state in state.load.upload.take() })?.value { return earlier }
         guard values.body != .none, values.method != "GET", values.method != "HEAD",
             !["Upload-Complete", "Upload-Incomplete", "Upload-Offset"].contains(where: values.fields.contains),
             let version = values.fields.contains(UploadVersion.fieldName) ? UploadVersion(values.fields) : .latest

@@ -115,7 +115,14 @@ final class HTTPLoader: Loader {
         /// The negotiation of this load; `nil` if there is none.
         var negotiating: Negotiating?
         /// The credentials for proxies; `nil` before a proxy has refused a connection.
-        var proxy: ProxyAccess?
+        var proxy: ProxyAccess? {
+            get { boxedProxy?.value }
+            set { boxedProxy = newValue.map { Boxed($0) } }
+        }
+        private var boxedProxy: Boxed<ProxyAccess>?
+
+        /// Whether no credential has been sent, to the server or to a proxy.
+        var isUnused: Bool { space == nil && boxedProxy == nil }
     }
 
     let attempt: LoadAttempt
@@ -131,11 +138,12 @@ final class HTTPLoader: Loader {
     init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
         self.attempt = attempt
         self.network = network
-        isWebSocket = attempt.task.webSocket != nil
+        let task = attempt.task
+        isWebSocket = task.webSocket != nil
         // Tasks that open a WebSocket use no cache, either.
-        cache = attempt.task.plan.usesCache ? network.settings.stores.cache : nil
-        uploading = attempt.task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
-        state = LockedValue(State(record: attempt.task.isMeasured ? Self.newRecord(attempt.request) : nil))
+        cache = task.plan.usesCache ? network.settings.stores.cache : nil
+        uploading = task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
+        state = LockedValue(State(record: task.isMeasured ? Self.newRecord(attempt.request) : nil))
     }
 
     /// Begins the measurements of an exchange.

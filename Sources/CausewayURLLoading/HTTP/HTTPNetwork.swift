@@ -121,6 +121,9 @@ final class HTTPNetwork: Sendable {
 
     // MARK: URLs
 
+    /// Whether an absolute URL is the last one whose target was asked for, and its scheme is `http` or `https`.
+    func isLastTarget(_ text: String) -> Bool { lastTarget.withLock { $0?.isWeb == true && $0?.text == text } }
+
     /// Returns the origin and the target of an absolute URL; `nil` if the URL is not valid.
     func target(of text: String) -> RequestTarget? {
         if let known = lastTarget.withLock({ $0?.text == text ? $0 : nil }) { return known }

@@ -7,7 +7,7 @@ public import Foundation
 private final class RequestBox: @unchecked Sendable {
     var values: RequestValues
 
-    init(_ values: RequestValues) { self.values = values }
+    init(_ values: consuming RequestValues) { self.values = values }
 }
 
 /// A request: a URL, header fields, a body, and the policies for loading it.
@@ -37,7 +37,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         self.init(values: RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval))
     }
 
-    init(values: RequestValues) { box = RequestBox(values) }
+    init(values: consuming RequestValues) { box = RequestBox(values) }
 
     /// The values, without a copy of all of them for each access to one.
     var values: RequestValues { _read { yield box.values } }

@@ -108,8 +108,11 @@ final class SessionCore: Sendable {
             state.lastIdentifier += 1
             return state.lastIdentifier
         }
-        let plan = isBackground && isStored ? planned(plan, identifier, request) : plan
-        return TaskCore(identifier: identifier, session: session, request: request, plan: plan)
+        guard isBackground, isStored else {
+            return TaskCore(identifier: identifier, session: session, request: request, plan: plan)
+        }
+        let stored = planned(plan, identifier, request)
+        return TaskCore(identifier: identifier, session: session, request: request, plan: stored)
     }
 
     /// Whether the tasks are background transfers.

@@ -14,9 +14,11 @@ extension TaskCore {
             leaveLoader()
             guard storeResult(transfer) else { return }
         }
-        guard isForCache else { return finish(nil) }
-        leaveLoader()
-        storeInCache { [self] in finish(nil) }
+        if isForCache {
+            leaveLoader()
+            guard storesAtOnce() else { return }
+        }
+        finish(nil)
     }
 
     /// Completes the task with a failure.
@@ -93,30 +95,37 @@ extension TaskCore {
         return !directives.contains("no-store") && response.value(forHTTPHeaderField: "Vary") != "*"
     }
 
-    private func storeInCache(then: @escaping @Sendable () -> Void) {
+    /// Whether the delegate is asked before a response is stored. As on Apple platforms, it is asked about successful responses only.
+    private func mayBeRefused(_ response: URLResponse) -> Bool {
+        (200..<300).contains((response as? HTTPURLResponse)?.statusCode ?? 200)
+    }
+
+    private static func store(
+        _ chosen: CachedURLResponse, in cache: URLCache, _ exchange: CacheExchange?, _ request: URLRequest?,
+        for task: URLSessionDataTask
+    ) {
+        guard cache.isPlain, let exchange, let request else { return cache.storeCachedResponse(chosen, for: task) }
+        cache.store(chosen, for: request, exchange)
+    }
+
+    /// Stores the response. If the delegate is asked first, returns `false`, and the task ends after the answer.
+    private func storesAtOnce() -> Bool {
         let (data, response, policy, exchange, request) = state.withLock {
             ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
         }
         guard let data, let response, let cache = session.core.settings.stores.cache,
             let task = task as? URLSessionDataTask
-        else { return then() }
+        else { return true }
         let proposed = CachedURLResponse(response: response, data: data, userInfo: nil, storagePolicy: policy)
-        let store: @Sendable (CachedURLResponse) -> Void = { chosen in
-            guard cache.isPlain, let exchange, let request else {
-                return cache.storeCachedResponse(chosen, for: task)
-            }
-            cache.store(chosen, for: request, exchange)
+        guard case .delegate = plan.outlet, mayBeRefused(response) else {
+            Self.store(proposed, in: cache, exchange, request, for: task)
+            return true
         }
-        // As on Apple platforms, the delegate is asked about successful responses only.
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
-        guard case .delegate = plan.outlet, (200..<300).contains(status) else {
-            store(proposed)
-            return then()
+        askAboutCaching(proposed) { [self] chosen in
+            if let chosen { Self.store(chosen, in: cache, exchange, request, for: task) }
+            finish(nil)
         }
-        askAboutCaching(proposed) { chosen in
-            if let chosen { store(chosen) }
-            then()
-        }
+        return false
     }
 
     // MARK: The last callback

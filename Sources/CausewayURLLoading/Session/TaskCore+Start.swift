@@ -3,8 +3,7 @@ internal import Foundation
 
 extension TaskCore {
     /// Starts loading if the task is running and loading has not started.
-    func begin() {
-        let now = MonotonicTime.now
+    func begin(at now: Duration = MonotonicTime.now) {
         let limit = session.core.settings.timeouts.resource
         let resourceLimit = plan.transfer?.remaining(of: limit) ?? limit
         let (begins, deadline) = state.withLock { state -> (Bool, Duration?) in
@@ -61,9 +60,12 @@ extension TaskCore {
     func load(_ request: URLRequest) {
         let request = session.core.network.secured(request)
         state.withLock { $0.currentRequest = request }
-        guard request.url?.scheme != nil else { return finish(LoadFailure(.unsupportedURL)) }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
+        // The built-in loaders check the scheme themselves, and finding it takes longer than the other checks.
+        guard !isFromCache && !session.core.hasProgramProtocols || request.url?.scheme != nil else {
+            return finish(LoadFailure(.unsupportedURL))
+        }
         // Loaders of HTTP use the cache themselves.
         guard isFromCache, plan.usesCache, !isLoadedByHTTP(request), let dataTask = task as? URLSessionDataTask else {
             return startLoader(request, cached: nil)
@@ -131,6 +133,9 @@ extension TaskCore {
         }
         guard let url = attempt.request.url else { throw LoadFailure(.unsupportedURL) }
         if webSocket != nil { return try webSocketLoader(for: url, attempt) }
+        if session.core.network.isLastTarget(url.absoluteString) {
+            return HTTPLoader(session.core.network, for: attempt)
+        }
         switch url.scheme?.lowercased() {
         case "data":
             guard let loader = DataLoader(dataURL: url, for: attempt) else { throw LoadFailure(.badURL) }

@@ -88,7 +88,7 @@ final class TaskCore: Sendable {
         if consequence == .begin { notifyObserversOfStart() }
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
-            begin()
+            begin(at: now)
             drain()
         }
         if mustDrain { drainLater() }

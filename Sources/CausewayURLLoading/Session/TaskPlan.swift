@@ -66,7 +66,7 @@ struct TaskPlan: Sendable {
     /// The stored side of the task, in background sessions.
     var transfer: BackgroundTransfer?
     /// The earlier upload that the task continues.
-    var upload: ResumableUpload?
+    var upload: Boxed<ResumableUpload>?
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {
         switch outlet {

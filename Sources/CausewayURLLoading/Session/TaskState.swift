@@ -49,7 +49,7 @@ struct TaskState: Sendable {
         /// How a suspension affects a download whose connection breaks.
         var interruption = Interruption()
         /// The earlier upload that the first request continues.
-        var upload: ResumableUpload?
+        var upload: Boxed<ResumableUpload>?
         var transactions: [TransactionRecord] = []
     }
 

@@ -28,7 +28,7 @@ extension URLSession {
         } catch {
             return makeUploadTask(nil, .data(Data()), outlet, failure: error)
         }
-        var plan = TaskPlan(source: source, outlet: outlet, upload: resume.upload)
+        var plan = TaskPlan(source: source, outlet: outlet, upload: resume.upload.map { Boxed($0) })
         // Data is in memory, so a background session cannot continue it.
         if core.isBackground, !source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))

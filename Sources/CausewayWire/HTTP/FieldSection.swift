@@ -108,16 +108,30 @@ package struct FieldSection: Sendable {
         append(name, value)
     }
 
+    /// Removes all field lines with this name, then appends one.
+    package mutating func set(_ name: String, bytes: some Collection<UInt8>) {
+        removeAll(name)
+        append(name: name.utf8, value: bytes)
+    }
+
     /// Returns the index of the first field line with this name at or after `start`.
     package func index(of name: String, from start: Int = 0) -> Int? {
-        guard start < entries.count else { return nil }
-        return (start..<entries.count).first { isName(name, at: $0) }
+        let wanted = name.utf8.span
+        let count = UInt32(truncatingIfNeeded: wanted.count)
+        var index = start
+        // Most names differ in length, so most comparisons end here.
+        while index < entries.count {
+            if entries[index].nameCount == count, isName(wanted, at: index) { return index }
+            index += 1
+        }
+        return nil
     }
 
     /// Returns whether the field line at `index` has this name, ignoring case.
-    package func isName(_ name: String, at index: Int) -> Bool {
+    package func isName(_ name: String, at index: Int) -> Bool { isName(name.utf8.span, at: index) }
+
+    private func isName(_ wanted: borrowing Span<UInt8>, at index: Int) -> Bool {
         let entry = entries[index]
-        let wanted = name.utf8.span
         guard wanted.count == Int(entry.nameCount) else { return false }
         let block = block.span
         let start = Int(entry.nameStart)
@@ -172,6 +186,8 @@ extension FieldSection: Equatable {
     /// Compares two sections line by line. Names are compared case-insensitively, values byte by byte.
     package static func == (one: FieldSection, other: FieldSection) -> Bool {
         guard one.count == other.count, one.byteCount == other.byteCount else { return false }
+        // Copies share their block and their index, which arrays find out at once.
+        if one.entries == other.entries, one.block == other.block { return true }
         return zip(one, other).allSatisfy { mine, theirs in
             mine.value == theirs.value && mine.name.count == theirs.name.count
                 && zip(mine.name, theirs.name).allSatisfy(areEqualIgnoringCase)

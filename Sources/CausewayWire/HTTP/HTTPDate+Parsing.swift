@@ -7,6 +7,7 @@ extension HTTPDate {
     ///   time.
     /// - Returns: Seconds since 1970; `nil` if the text has none of these formats or the date does not exist.
     package static func seconds(parsing bytes: ArraySlice<UInt8>, now: Int) -> Int? {
+        if let usual = FixedDate.seconds(bytes.span) { return usual }
         let text = HTTPCharacters.trimmed(bytes)
         var reader = DateReader(rest: text)
         // Nearly all dates are of the first format, with a comma after three letters.

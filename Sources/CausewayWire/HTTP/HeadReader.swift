@@ -25,8 +25,9 @@ package struct HeadReader: Equatable, Sendable {
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
     }
 
-    /// The initial capacity of the block in bytes. Most heads are shorter, so they need only two allocations.
-    private static let usualByteCount = 1024
+    /// The initial capacity of the block in bytes. Most heads are shorter, so they need only two allocations. An array of 1024 bytes would
+    /// exceed the sizes that the allocator serves from a list of each thread.
+    private static let usualByteCount = 960
     private static let usualFieldCount = 16
     /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
     private static let maximumEmptyLines = 4
@@ -59,22 +60,28 @@ package struct HeadReader: Equatable, Sendable {
     ///
     /// - Returns: The number of bytes consumed; less than the size of `bytes` only if the section is complete.
     /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. The reader must not be used afterwards.
-    package mutating func take(_ bytes: ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Int {
+    package mutating func take(_ bytes: ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Int { try take(bytes.span) }
+
+    /// Consumes bytes up to the end of the section. See ``take(_:)-(ArraySlice<UInt8>)``.
+    package mutating func take(_ bytes: borrowing Span<UInt8>) throws(HTTPSyntaxError) -> Int {
         if block.isEmpty, !bytes.isEmpty, !isComplete { reserve(bytes.count) }
-        var start = bytes.startIndex
-        while start < bytes.endIndex, !isComplete {
-            let lineFeed = bytes[start...].firstIndex(of: HTTPCharacters.lineFeed)
-            let end = lineFeed.map { $0 + 1 } ?? bytes.endIndex
+        var start = 0
+        while start < bytes.count, !isComplete {
+            var end = start
+            while end < bytes.count, bytes[end] != HTTPCharacters.lineFeed { end += 1 }
+            let hasLineFeed = end < bytes.count
+            if hasLineFeed { end += 1 }
             let room = limits.byteCount - block.count
-            block.append(contentsOf: bytes[start..<min(end, start + room)])
+            let taken = start..<min(end, start + room)
+            unsafe bytes.withUnsafeBufferPointer { unsafe block.append(contentsOf: $0[taken]) }
             try checkProtocolName()
             guard end - start <= room else {
                 throw .limitExceeded("bytes in the head", limit: limits.byteCount)
             }
             start = end
-            if lineFeed != nil { try endLine() }
+            if hasLineFeed { try endLine() }
         }
-        return start - bytes.startIndex
+        return start
     }
 
     private mutating func reserve(_ count: Int) {

@@ -5,6 +5,9 @@ package struct KeepAlive: Equatable, Sendable {
     /// Number of further requests that the server permits on the connection.
     package var maximum: Int?
 
+    /// No hints.
+    package init() {}
+
     /// Reads the field of a message. Unknown and malformed parameters are ignored.
     package init(_ fields: FieldSection) {
         guard fields.contains("Keep-Alive") else { return }

@@ -53,6 +53,12 @@ extension FieldSection {
         return String(decoding: self[first].value, as: UTF8.self)
     }
 
+    /// Returns the bytes of the value of a field if it occurs exactly once; otherwise `nil`.
+    package func onlyBytes(of name: String) -> ArraySlice<UInt8>? {
+        guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
+        return self[first].value
+    }
+
     /// Returns all values with this name as one list (RFC 9110 §5.3), or `nil` if there is none. Do not use this method for `Set-Cookie`,
     /// whose values can contain commas.
     package func combinedValue(of name: String) -> String? {

@@ -201,6 +201,40 @@ struct HTTP1ClientTests {
         #expect(client.client.bypass(7) == 0)
     }
 
+    @Test("A head that the owner does not hand over is decoded from its bytes, in any pieces, and the rest is left")
+    func headInPlace() throws {
+        let text = Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab".utf8)
+        for size in [1, 7, text.count] {
+            var client = try TracedClient("GET")
+            var (start, events) = (0, 0)
+            while start < text.count {
+                let piece = text[start..<min(text.count, start + size)]
+                let (count, event) = client.client.receivedHead(piece.span)
+                if event != nil { events += 1 }
+                start += count
+                if count == 0 { break }
+            }
+            #expect(events == 2 && start == text.count - 2)
+            #expect(client.client.bypass(2) == 2)
+            client.takeEvents()
+            #expect(client.trace.all == ["finished, reusable"])
+        }
+    }
+
+    @Test("A head is not decoded in place before a request, behind earlier bytes, or if it is malformed")
+    func noHeadInPlace() throws {
+        let text = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)
+        var idle = HTTP1Client()
+        #expect(idle.receivedHead(text.span).count == 0)
+        var client = try TracedClient("GET")
+        client.client.received(Array("HTTP/1.1 2".utf8)[...])
+        #expect(client.client.receivedHead(text.span).count == 0)
+        client = try TracedClient("GET")
+        #expect(client.client.receivedHead(Array("HTTP/1.1 2000 OK\r\n\r\n".utf8).span).event == nil)
+        client.takeEvents()
+        #expect(client.trace.all.count == 1 && client.trace.all[0].hasPrefix("ended syntax"))
+    }
+
     @Test("A response that ends early is reported with the content that the owner delivered")
     func bypassedLoss() throws {
         var client = try TracedClient("GET")

@@ -33,6 +33,16 @@ struct FieldSectionTests {
         #expect(fields.firstValue(of: "host") == "h" && fields.firstValue(of: "B") == "22" && fields.count == 4)
     }
 
+    @Test("Setting bytes replaces all fields of a name")
+    func settingBytes() {
+        var fields = section(("ETag", "1"), ("A", "a"), ("etag", "2"))
+        fields.set("ETag", bytes: [0x22, 0xFF, 0x22])
+        #expect(fields.count == 2 && fields.byteCount == 2 + 4 + 3 && fields.onlyBytes(of: "A") == [0x61])
+        #expect(fields.onlyBytes(of: "etag") == [0x22, 0xFF, 0x22] && fields.onlyBytes(of: "b") == nil)
+        fields.append("a", "")
+        #expect(fields.onlyBytes(of: "A") == nil)
+    }
+
     @Test("Only letters compare without case")
     func caseOfOtherCharacters() {
         // These pairs differ in bit 5 only, like an upper and a lower case letter.

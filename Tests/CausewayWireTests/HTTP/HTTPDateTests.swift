@@ -38,6 +38,8 @@ struct HTTPDateTests {
         "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sunday, 06 Nov 1994 08:49:37 GMT",
         "Sun, +6 Nov 1994 08:49:37 GMT",
         "Sun,06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
+        // These characters differ from the right ones in one bit.
+        "Sun, 06 Nov 1994 08:49:3w GMT", "3un, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37\u{0}GMT",
     ]
 
     @Test("Text that is not a date", arguments: malformed)

@@ -51,7 +51,7 @@ package struct CacheControl: Equatable, Sendable {
 
     /// The number of seconds of a directive; `nil` if it is absent. An invalid number counts as 0, so that a response is stale. If a
     /// directive is repeated, the smallest number counts (RFC 9111 §4.2.1).
-    package subscript(limit: Limit) -> Int? { limits[limit] }
+    package subscript(limit: Limit) -> Int? { limits.isEmpty ? nil : limits[limit] }
 
     private mutating func read(_ element: ArraySlice<UInt8>) {
         var reader = FieldValueReader(HTTPCharacters.trimmed(element))

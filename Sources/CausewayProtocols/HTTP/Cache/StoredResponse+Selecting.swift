@@ -6,11 +6,18 @@ extension StoredResponse {
     /// - Parameter isLenient: Whether a field that the request lacks matches every value. For a program that looks up a response without
     ///   the fields that a session adds.
     package func isSelected(by request: FieldSection, isLenient: Bool = false) -> Bool {
-        selecting.allSatisfy { field in
-            guard field.name != "*" else { return false }
-            let value = Selecting.value(of: field.name, in: request)
-            return value == field.value || isLenient && value == nil
-        }
+        selecting.isEmpty
+            || selecting.allSatisfy { field in
+                guard field.name != "*" else { return false }
+                let value = Selecting.value(of: field.name, in: request)
+                return value == field.value || isLenient && value == nil
+            }
+    }
+
+    /// Whether the response answers a request, if it is the only stored one of its URL.
+    package func answers(_ request: FieldSection, isLenient: Bool = false) -> Bool {
+        isSelected(by: request, isLenient: isLenient)
+            && (part == nil || request.contains("Range") && positions(for: request) != nil)
     }
 
     /// Returns the index of the stored response that answers a request: the newest complete response that its fields select, otherwise a
@@ -43,6 +50,7 @@ extension StoredResponse.Selecting {
     /// Returns the fields that select a response: those that `Vary` lists, and `Authorization`. A private cache may ignore the latter (RFC
     /// 9111 §3.5), but a program can act for several users.
     static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
+        guard response.contains("Vary") || request.contains("Authorization") else { return [] }
         var names = response.elements(of: "Vary").map { URIBytes.lowercased($0) }
         if request.contains("Authorization") { names.append("authorization") }
         var known: Set<String> = []

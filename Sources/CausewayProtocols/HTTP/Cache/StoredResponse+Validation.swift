@@ -6,8 +6,8 @@ extension StoredResponse {
 
     /// Adds the conditions that ask whether the response is still current (RFC 9111 §4.3.1).
     package func addConditions(to request: inout FieldSection) {
-        if let tag = fields.onlyValue(of: "ETag") { request.set("If-None-Match", tag) }
-        if let date = fields.onlyValue(of: "Last-Modified") { request.set("If-Modified-Since", date) }
+        if let tag = fields.onlyBytes(of: "ETag") { request.set("If-None-Match", bytes: tag) }
+        if let date = fields.onlyBytes(of: "Last-Modified") { request.set("If-Modified-Since", bytes: date) }
     }
 
     /// Returns whether a response with status 304 means this response. A server can answer for another one that it has sent meanwhile (RFC
@@ -23,7 +23,7 @@ extension StoredResponse {
     /// Takes over the fields of a response with status 304, or of a response to HEAD (RFC 9111 §4.3.4, §4.3.5).
     package mutating func freshen(with update: FieldSection, requestTime: Int, responseTime: Int) {
         let update = Self.storable(update)
-        var replaced: Set<String> = []
+        var (replaced, fields) = (Set<String>(), fields)
         for field in update {
             let name = URIBytes.lowercased(String(decoding: field.name, as: UTF8.self))
             guard !Self.kept.contains(name) else { continue }
@@ -34,6 +34,7 @@ extension StoredResponse {
         if !update.contains("Age") { fields.removeAll("Age") }
         // Without a date, the response is as new as its confirmation.
         if !update.contains("Date") { fields.removeAll("Date") }
+        self.fields = fields
         self.requestTime = requestTime
         self.responseTime = responseTime
         readFields()

@@ -2,22 +2,72 @@ package import CausewayWire
 
 /// The head of a stored response, with the facts that decide about its reuse (RFC 9111 §3, §4). Times are seconds since 1970.
 package struct StoredResponse: Sendable, Equatable {
-    package internal(set) var status: Int
-    package internal(set) var fields: FieldSection
+    package internal(set) var status: Int {
+        get { object.values.status }
+        set { change { $0.status = newValue } }
+    }
+    package internal(set) var fields: FieldSection {
+        get { object.values.fields }
+        set { change { $0.fields = newValue } }
+    }
     /// The time at which the request was sent.
-    package internal(set) var requestTime: Int
+    package internal(set) var requestTime: Int {
+        get { object.values.requestTime }
+        set { change { $0.requestTime = newValue } }
+    }
     /// The time at which the response was received.
-    package internal(set) var responseTime: Int
+    package internal(set) var responseTime: Int {
+        get { object.values.responseTime }
+        set { change { $0.responseTime = newValue } }
+    }
     /// The fields of the request that selected the response.
-    package internal(set) var selecting: [Selecting]
+    package internal(set) var selecting: [Selecting] {
+        get { object.values.selecting }
+        set { change { $0.selecting = newValue } }
+    }
     /// The positions of the stored content if the response is partial (status 206); `nil` if it is complete.
-    package internal(set) var part: Part?
-    package private(set) var control: CacheControl
+    package internal(set) var part: Part? {
+        get { object.values.part }
+        set { change { $0.part = newValue } }
+    }
+    package var control: CacheControl { object.values.facts.control }
     /// Whether the response may answer later requests at all, fresh or after a validation. `false` for the many responses that state nothing
     /// about their freshness: only a request that accepts stale responses uses those.
-    private(set) var isOfUse: Bool
+    var isOfUse: Bool { object.values.facts.isOfUse }
     /// The time at which the server made the response: `Date`, otherwise the time at which it was received.
-    private var date: Int
+    private var date: Int { object.values.facts.date }
+
+    /// The values, in an object, because each request that asks the cache copies the response several times.
+    private final class Object: Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+    }
+
+    private struct Values: Equatable, Sendable {
+        var status: Int
+        var fields: FieldSection
+        var requestTime: Int
+        var responseTime: Int
+        var selecting: [Selecting]
+        var part: Part?
+        var facts: Facts
+    }
+
+    /// What follows from the fields.
+    private struct Facts: Equatable, Sendable {
+        var control: CacheControl
+        var isOfUse: Bool
+        var date: Int
+    }
+
+    private var object: Object
+
+    private mutating func change(_ body: (inout Values) -> Void) {
+        var values = object.values
+        body(&values)
+        object = Object(values)
+    }
 
     /// A field of the request that selected the response (RFC 9111 §4.1).
     package struct Selecting: Equatable, Sendable {
@@ -52,40 +102,40 @@ package struct StoredResponse: Sendable, Equatable {
     ///
     /// - Parameter request: The fields of the request as they were sent.
     package init(status: Int, fields: FieldSection, request: FieldSection, requestTime: Int, responseTime: Int) {
-        self.status = status
-        self.fields = Self.storable(fields)
-        self.requestTime = requestTime
-        self.responseTime = responseTime
-        selecting = Selecting.fields(of: request, selectedBy: fields)
-        part = nil
-        (control, isOfUse, date) = Self.facts(self.fields, responseTime)
+        self.init(
+            status: status, fields: Self.storable(fields), requestTime: requestTime, responseTime: responseTime,
+            selecting: Selecting.fields(of: request, selectedBy: fields), part: nil)
     }
 
     /// Creates the stored form from its saved values.
     init(
         status: Int, fields: FieldSection, requestTime: Int, responseTime: Int, selecting: [Selecting], part: Part?
     ) {
-        self.status = status
-        self.fields = fields
-        self.requestTime = requestTime
-        self.responseTime = responseTime
-        self.selecting = selecting
-        self.part = part
-        (control, isOfUse, date) = Self.facts(fields, responseTime)
+        object = Object(
+            Values(
+                status: status, fields: fields, requestTime: requestTime, responseTime: responseTime,
+                selecting: selecting, part: part, facts: Self.facts(fields, responseTime)))
+    }
+
+    package static func == (one: StoredResponse, other: StoredResponse) -> Bool {
+        one.object === other.object || one.object.values == other.object.values
     }
 
     /// Updates the facts that follow from the fields.
-    mutating func readFields() { (control, isOfUse, date) = Self.facts(fields, responseTime) }
+    mutating func readFields() { change { $0.facts = Self.facts($0.fields, $0.responseTime) } }
 
-    private static func facts(
-        _ fields: FieldSection, _ responseTime: Int
-    ) -> (CacheControl, isOfUse: Bool, date: Int) {
+    private static func facts(_ fields: FieldSection, _ responseTime: Int) -> Facts {
         let control = CacheControl(fields)
-        let isOfUse = control.hasLimits || ["ETag", "Last-Modified", "Expires"].contains { fields.contains($0) }
-        return (control, isOfUse, date(of: "Date", in: fields, responseTime) ?? responseTime)
+        let isOfUse =
+            control.hasLimits || fields.contains("ETag") || fields.contains("Last-Modified")
+            || fields.contains("Expires")
+        let date = date(of: "Date", in: fields, responseTime) ?? responseTime
+        return Facts(control: control, isOfUse: isOfUse, date: date)
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
+        // Most responses have none of them.
+        guard unstored.contains(where: { fields.contains($0) }) else { return fields }
         var result = fields
         for name in unstored + fields.elements(of: "Connection") { result.removeAll(name) }
         return result
@@ -96,7 +146,7 @@ package struct StoredResponse: Sendable, Equatable {
     private func date(of name: String) -> Int? { Self.date(of: name, in: fields, responseTime) }
 
     private static func date(of name: String, in fields: FieldSection, _ now: Int) -> Int? {
-        fields.onlyValue(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
+        fields.onlyBytes(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
     }
 
     /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is not known, and the result is very large.
@@ -108,7 +158,7 @@ package struct StoredResponse: Sendable, Equatable {
 
     /// The value of `Age`, of which a list counts with its first element (RFC 9111 §5.1).
     private var statedAge: Int? {
-        guard let text = fields.elements(of: "Age").first else { return nil }
+        guard fields.contains("Age"), let text = fields.elements(of: "Age").first else { return nil }
         var reader = FieldValueReader(text)
         guard let number = reader.number(), reader.isAtEnd else { return nil }
         return min(number, CacheControl.maximum)
@@ -136,6 +186,7 @@ package struct StoredResponse: Sendable, Equatable {
 
     /// The fields for the program: without those that must be validated before each use (RFC 9111 §5.2.2.4).
     package var usableFields: FieldSection {
+        guard !control.unusableFields.isEmpty else { return fields }
         var result = fields
         for name in control.unusableFields { result.removeAll(name) }
         return result

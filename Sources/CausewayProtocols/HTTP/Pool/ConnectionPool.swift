@@ -186,7 +186,7 @@ package struct ConnectionPool: Sendable {
     mutating func serve(_ slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         groups[slot]?.serve(at: now, limits: limits, serial: &serial, &actions)
         recount(slot)
-        if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
+        if let next = groups[slot]?.nextDeadline(), deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
     /// Removes the requests that `actions` assign or fail from the waiting requests. Returns `actions`.

@@ -57,6 +57,9 @@ struct PoolGroup: Sendable {
         return next
     }
 
+    /// Returns ``deadline``. Mutating, because reading a property of an element of an array copies the element.
+    mutating func nextDeadline() -> Duration? { deadline }
+
     subscript(id: PoolConnectionID) -> PoolConnection? { connections.first { $0.id == id } }
 
     private func index(of id: PoolConnectionID) -> Int? { connections.firstIndex { $0.id == id } }

@@ -72,7 +72,7 @@ extension TaskCore {
         guard !plan.source.isOfRequest, let originalRequest, failure.permitsResuming else { return nil }
         let (loader, waiting, isWanted) = state.withLock { state in
             let isWanted = failure.cause != .cancelled || !state.outcome.resumeHandlers.isEmpty
-            return (state.load.loader as? HTTPLoader, state.load.upload, isWanted && !state.outcome.hasEnded)
+            return (state.load.loader as? HTTPLoader, state.load.upload?.value, isWanted && !state.outcome.hasEnded)
         }
         guard isWanted, let upload = loader?.upload ?? waiting else { return nil }
         return UploadResumeData(originalRequest, plan.source, upload)?.encoded
