@@ -30,9 +30,14 @@ package final class ProxyChallenges: Sendable {
         /// The challenges that the next connection answers with its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
-        /// The value of `Proxy-Authorization` for the first request of the next connection.
-        var authorization: String?
+        /// Authenticates later connections, by several messages.
+        var authenticator: (any ConnectionAuthenticator)?
+        /// The authentications whose first message is known, for the next connections.
+        var begun: [BegunAuthentication] = []
     }
+
+    /// The maximum number of authentications that wait for their connection.
+    private static let maximumBegun = 64
 
     /// The endpoint of the proxy.
     package let endpoint: NWEndpoint
@@ -50,17 +55,49 @@ package final class ProxyChallenges: Sendable {
     /// The credential that was given after a refusal. It takes precedence over that of the configuration.
     package var credential: ProxyConfiguration.Credential? { state.withLock { $0.credential } }
 
+    /// Whether later connections are authenticated by several messages.
+    package var hasAuthenticator: Bool { state.withLock { $0.authenticator != nil } }
+
     /// Sets the credential for later connections.
     package func answer(username: String, password: String) {
         let credential = ProxyConfiguration.Credential(username: username, password: password)
-        state.withLock { $0.credential = credential }
+        state.withLock { state in
+            state.credential = credential
+            state.authenticator = nil
+            state.begun = []
+        }
     }
 
-    /// Sets the value of `Proxy-Authorization` for the next connection alone, such as a token of Negotiate.
-    package func answer(once authorization: String) { state.withLock { $0.authorization = authorization } }
+    /// Sets the authentication of later connections by several messages, each connection with its own. It takes precedence over the
+    /// credential until the proxy refuses it.
+    ///
+    /// - Parameter begun: The authentication of the next connection, whose first message is known.
+    package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
+        state.withLock { state in
+            state.authenticator = authenticator
+            if state.begun.count < Self.maximumBegun { state.begun.append(begun) }
+        }
+    }
 
-    /// Returns the value that was made for one connection, and forgets it.
-    func takeAuthorization() -> String? { state.withLock { $0.authorization.take() } }
+    /// Forgets the credential and the authentication.
+    func forget() {
+        state.withLock { state in
+            state.credential = nil
+            state.authenticator = nil
+            state.begun = []
+        }
+    }
+
+    /// Returns the authentication of a new connection; `nil` if the proxy gets at most a name and a password.
+    func takeAuthentication() -> (scheme: String, BegunAuthentication)? {
+        let (authenticator, begun) = state.withLock { state -> ((any ConnectionAuthenticator)?, BegunAuthentication?) in
+            let begun = state.begun.isEmpty ? nil : state.begun.removeFirst()
+            return (state.authenticator, begun)
+        }
+        guard let authenticator else { return nil }
+        if let begun { return (authenticator.scheme, begun) }
+        return authenticator.makeContext().map { (authenticator.scheme, BegunAuthentication($0, first: nil)) }
+    }
 
     /// Returns the challenges of the last refusal. A Digest challenge is returned once, because its nonce must not be used again with an
     /// equal count.
@@ -86,6 +123,9 @@ package final class ProxyChallenges: Sendable {
                 challenges: refusal.challenges, hadCredential: refusal.hadCredential, hasCredential: hasCredential,
                 destination: destination.authority, time: now)
             state.unanswered = refusal.challenges
+            guard refusal.hadCredential else { return }
+            state.authenticator = nil
+            state.begun = []
         }
     }
 }
@@ -104,6 +144,11 @@ package final class ProxyChallengeTable: Sendable {
     private let known = LockedValue<[Key: ProxyChallenges]>([:])
 
     package init() {}
+
+    /// Forgets the credentials for all proxies. Open connections keep theirs.
+    package func forgetCredentials() {
+        for place in known.withLock({ known in Array(known.values) }) { place.forget() }
+    }
 
     /// Returns the place for the challenges of a proxy; `nil` if there are too many proxies.
     func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
