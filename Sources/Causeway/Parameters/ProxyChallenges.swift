@@ -26,7 +26,8 @@ package final class ProxyChallenges: Sendable {
     }
 
     private struct State {
-        var last: Refusal?
+        /// The last refusals, by the end of the tunnel: loads at the same time must not see those of others.
+        var refusals: [String: Refusal] = [:]
         /// The challenges that the next connection answers with its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
@@ -49,8 +50,13 @@ package final class ProxyChallenges: Sendable {
         self.kind = kind
     }
 
-    /// The last refusal.
-    package var last: Refusal? { state.withLock { $0.last } }
+    /// The maximum number of refusals that are kept.
+    private static let maximumRefusals = 256
+
+    /// Returns the last refusal of a tunnel to a destination.
+    ///
+    /// - Parameter destination: The end of the tunnel, with its port.
+    func last(of destination: String) -> Refusal? { state.withLock { $0.refusals[destination] } }
 
     /// The credential that was given after a refusal. It takes precedence over that of the configuration.
     package var credential: ProxyConfiguration.Credential? { state.withLock { $0.credential } }
@@ -119,7 +125,8 @@ package final class ProxyChallenges: Sendable {
     func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in
-            state.last = Refusal(
+            if state.refusals.count >= Self.maximumRefusals { state.refusals = [:] }
+            state.refusals[destination.authority] = Refusal(
                 challenges: refusal.challenges, hadCredential: refusal.hadCredential, hasCredential: hasCredential,
                 destination: destination.authority, time: now)
             state.unanswered = refusal.challenges
@@ -167,8 +174,8 @@ package final class ProxyChallengeTable: Sendable {
     {
         let authority = destination.authority
         return known.withLock { known in Array(known.values) }
-            .compactMap { place in place.last.map { (place, $0) } }
-            .filter { $0.1.time >= time && $0.1.destination == authority }
+            .compactMap { place in place.last(of: authority).map { (place, $0) } }
+            .filter { $0.1.time >= time }
             .max { $0.1.time < $1.1.time }
     }
 }

@@ -33,10 +33,8 @@ extension HTTPLoader {
         /// The number of handshakes that were repeated because their connection closed.
         var repetitions = 0
 
-        /// The connections for the next request; `nil` without a lease.
-        var binding: ConnectionBinding? {
-            lease.map { ConnectionBinding(identity: $0.name, connection: continued) }
-        }
+        /// The connections for the next request. Without a lease they have no name yet.
+        var binding: ConnectionBinding { ConnectionBinding(identity: lease?.name ?? "", connection: continued) }
     }
 
     /// The maximum number of handshakes that are repeated because their connection closed.

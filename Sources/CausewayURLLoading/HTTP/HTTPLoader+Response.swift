@@ -261,7 +261,9 @@ extension HTTPLoader: HTTPResponseObserver {
 
     private func failed(_ failure: HTTPFailure) {
         let (phase, origin, refusal) = state.withLock { state in
-            (state.phase, state.exchange.origin, state.exchange.proxyFailure)
+            // The connection of a handshake is gone.
+            let isHandshake = state.access.bound?.continued != nil
+            return (state.phase, state.exchange.origin, isHandshake ? .noResponse(nil) : state.exchange.proxyFailure)
         }
         let failure = refusal ?? failure
         switch phase {

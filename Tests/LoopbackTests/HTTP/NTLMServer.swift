@@ -6,12 +6,14 @@ import Foundation
 /// The server's side of NTLM on one connection. It verifies the response and the integrity code of the client.
 struct NTLMServerSide {
     /// The passwords of the users, by `DOMAIN\user` or the name alone.
-    var passwords = ["ann": "secret"]
-    var challenge: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+    private let passwords: [String: String]
+    private let challenge: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     /// The user that the connection belongs to; `nil` before the handshake.
     private(set) var user: String?
     private var first: [UInt8]?
     private var second: [UInt8]?
+
+    init(passwords: [String: String] = ["ann": "secret"]) { self.passwords = passwords }
 
     /// Handles a request with this value of `Authorization` or `Proxy-Authorization`.
     ///

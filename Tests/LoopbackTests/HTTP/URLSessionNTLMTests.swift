@@ -282,7 +282,8 @@ extension Loopback {
         @Test("§22: twelve tunnels at the same time; a wrong password is counted, and the next challenge is offered")
         func proxyCases() async throws {
             let log = Log()
-            let session = Self.session(Self.delegate(), through: try Self.proxy(log))
+            let proxy = try Self.proxy(log)
+            let session = Self.session(Self.delegate(), through: proxy)
             defer { session.invalidateAndCancel() }
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
                 for host in 0..<12 {

@@ -38,12 +38,12 @@ extension Loopback {
 
         /// Handles one connection: notes its number and the requests.
         private static func serve(
-            _ peer: ScriptedPeer, _ number: Int, _ log: LockedValue<[Int]>, _ field: String,
+            _ peer: ScriptedPeer, _ number: Int, _ log: ConnectionLog, _ field: String,
             _ refuse: (String) -> String
         ) async throws -> Bool {
             var side = Side()
             while let request = try await peer.readRequest() {
-                log.withLock { $0.append(number) }
+                log.append("\(number)")
                 guard let challenge = side.handle(request[field]) else {
                     guard field == "authorization" else { return true }
                     try await peer.write(reply("200 OK", [], "hello"))
@@ -56,12 +56,9 @@ extension Loopback {
 
         @Test("All steps are on one connection, and later loads use it without a token")
         func server() async throws {
-            let (log, count) = (LockedValue<[Int]>([]), LockedValue(0))
+            let log = ConnectionLog()
             let server = try ScriptedServer { peer in
-                let number = count.withLock { count -> Int in
-                    count += 1
-                    return count
-                }
+                let number = log.nextConnection()
                 _ = try await Self.serve(peer, number, log, "authorization") {
                     reply("401 Who", ["WWW-Authenticate: \($0)"], "refused")
                 }
@@ -75,19 +72,16 @@ extension Loopback {
                 #expect(try await session.data(from: url).0 == Data("hello".utf8))
             }
             // The first token goes out on the connection of the challenge, because one may suffice.
-            #expect(log.withLock { $0 } == [1, 1, 2, 2, 2, 2, 2])
+            #expect(log.all == ["1", "1", "2", "2", "2", "2", "2"])
             #expect(mechanism.made.count == 2)
             #expect(delegate.events.filter { $0.hasPrefix("challenge") } == ["challenge Negotiate 0"])
         }
 
         @Test("§22: all steps of a proxy are on the connection of the tunnel", arguments: [1, 8])
         func proxy(count: Int) async throws {
-            let (log, number) = (LockedValue<[Int]>([]), LockedValue(0))
+            let log = ConnectionLog()
             let proxy = try ScriptedServer { peer in
-                let number = number.withLock { number -> Int in
-                    number += 1
-                    return number
-                }
+                let number = log.nextConnection()
                 let isOpen = try await Self.serve(peer, number, log, "proxy-authorization") {
                     reply("407 Who", ["Proxy-Authenticate: \($0)"], "who?")
                 }
@@ -111,7 +105,7 @@ extension Loopback {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(texts == Array(repeating: Data("GET through the proxy".utf8), count: count))
-            if count == 1 { #expect(log.withLock { $0 } == [1, 2, 2, 2]) }
+            if count == 1 { #expect(log.all == ["1", "2", "2", "2"]) }
         }
     }
 }
