@@ -182,10 +182,10 @@ extension Loopback {
             let session = privateSession(delegate)
             defer { session.invalidateAndCancel() }
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<24 { group.addTask { try await Self.load(session, server) } }
+                for _ in 0..<8 { group.addTask { try await Self.load(session, server) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(texts == Array(repeating: "200 GET ann ", count: 24))
+            #expect(texts == Array(repeating: "200 GET ann ", count: 8))
             for connection in 1...log.connections.withLock({ $0 }) {
                 let messages = log.all.filter { $0.connection == connection }.map(\.message)
                 #expect(messages.allSatisfy { $0 == 0 } || messages.filter { $0 != 0 }.prefix(2) == [1, 3])
