@@ -308,7 +308,8 @@ let package = Package(
         .testTarget(
             name: "CausewayTLSTests",
             dependencies: [
-                "CausewayExercises", "CausewayTestKit", "CausewayTLS", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders",
+                "CausewayExercises", "CausewayProtocols", "CausewayTestKit", "CausewayTLS", "CausewayWire",
+                "CCausewayOpenSSL", "CCausewayOpenSSLHeaders",
             ],
             swiftSettings: house),
         .testTarget(

@@ -30,11 +30,19 @@ extension Exercise {
             let next = cache.authorization(for: request, path: target.path, at: authority, clientNonce: "d")
             precondition(next?.value.utf8.allSatisfy(HTTPCharacters.isFieldValue) ?? true, "control characters")
         }
+        ntlm(bytes)
+        for challenge in found {
+            if let token = challenge.token.flatMap({ Base64.decode($0.utf8) }) { ntlm(token) }
+        }
         var attempts = AuthenticationAttempts(limit: 3)
         var last = AuthenticationAttempts.Step.deliver
         for _ in 0..<8 {
-            last = attempts.refused(by: authority, challenges: values)
-            if case .offer(let offers) = last { attempts.answered(offers[0].space) }
+            last = attempts.refused(by: authority, challenges: values, schemes: [.negotiate, .ntlm])
+            switch last {
+            case .offer(let offers): attempts.answered(offers[0].space)
+            case .renew(let offer): attempts.answered(offer.space)
+            case .deliver: break
+            }
         }
         precondition(last == .deliver, "the attempts have no end")
         return count

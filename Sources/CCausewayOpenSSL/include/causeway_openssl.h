@@ -26,6 +26,17 @@ const char *cw_openssl_load(void);
 /// Returns false and a text in `message` if a library or function is missing or the version is wrong.
 bool cw_openssl_probe(const char *crypto_name, const char *ssl_name, char *message, size_t capacity);
 
+/// Loads the digests of NTLM once per process, after the libraries: MD4 of OpenSSL's legacy provider, and MD5.
+///
+/// Returns NULL on success, else an error message with the package to install, like `cw_openssl_load`.
+const char *cw_ntlm_digests_load(void);
+
+/// Computes MD4. Call it only after `cw_ntlm_digests_load` succeeded. Returns false if OpenSSL failed.
+bool cw_md4(const void *bytes, size_t count, unsigned char digest[16]);
+
+/// Computes HMAC with MD5. Call it only after `cw_ntlm_digests_load` succeeded. Returns false if OpenSSL failed.
+bool cw_hmac_md5(const void *key, size_t key_count, const void *bytes, size_t count, unsigned char digest[16]);
+
 // MARK: Calls
 
 /// Pointers to all functions. Valid after loading and constant from then on.

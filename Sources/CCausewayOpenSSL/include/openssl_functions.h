@@ -114,6 +114,9 @@
     F(int, EVP_Digest, (const void *a, size_t b, unsigned char *c, unsigned int *d, const EVP_MD *e, ENGINE *f), (a, b, c, d, e, f)) \
     F(EVP_MD_CTX *, EVP_MD_CTX_new, (void), ()) \
     F(void, EVP_MD_CTX_free, (EVP_MD_CTX *a), (a)) \
+    F(OSSL_LIB_CTX *, OSSL_LIB_CTX_new, (void), ()) \
+    F(OSSL_PROVIDER *, OSSL_PROVIDER_load, (OSSL_LIB_CTX *a, const char *b), (a, b)) \
+    F(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX *a, const char *b, const char *c), (a, b, c)) \
     F(int, EVP_DigestInit_ex, (EVP_MD_CTX *a, const EVP_MD *b, ENGINE *c), (a, b, c)) \
     F(int, EVP_DigestUpdate, (EVP_MD_CTX *a, const void *b, size_t c), (a, b, c)) \
     F(int, EVP_DigestFinal_ex, (EVP_MD_CTX *a, unsigned char *b, unsigned int *c), (a, b, c)) \

@@ -9,6 +9,7 @@ typedef struct ssl_session_st SSL_SESSION;
 typedef struct ssl_cipher_st SSL_CIPHER;
 typedef struct ossl_init_settings_st OPENSSL_INIT_SETTINGS;
 typedef struct ossl_lib_ctx_st OSSL_LIB_CTX;
+typedef struct ossl_provider_st OSSL_PROVIDER;
 typedef struct bio_st BIO;
 typedef struct bio_method_st BIO_METHOD;
 typedef struct stack_st OPENSSL_STACK;

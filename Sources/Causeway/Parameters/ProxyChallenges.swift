@@ -26,13 +26,19 @@ package final class ProxyChallenges: Sendable {
     }
 
     private struct State {
-        var last: Refusal?
+        /// The last refusals, by the end of the tunnel: loads at the same time must not see those of others.
+        var refusals: [String: Refusal] = [:]
         /// The challenges that the next connection answers with its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
-        /// The value of `Proxy-Authorization` for the first request of the next connection.
-        var authorization: String?
+        /// Authenticates later connections, by several messages.
+        var authenticator: (any ConnectionAuthenticator)?
+        /// The authentications whose first message is known, for the next connections.
+        var begun: [BegunAuthentication] = []
     }
+
+    /// The maximum number of authentications that wait for their connection.
+    private static let maximumBegun = 64
 
     /// The endpoint of the proxy.
     package let endpoint: NWEndpoint
@@ -44,23 +50,60 @@ package final class ProxyChallenges: Sendable {
         self.kind = kind
     }
 
-    /// The last refusal.
-    package var last: Refusal? { state.withLock { $0.last } }
+    /// The maximum number of refusals that are kept.
+    private static let maximumRefusals = 256
+
+    /// Returns the last refusal of a tunnel to a destination.
+    ///
+    /// - Parameter destination: The end of the tunnel, with its port.
+    func last(of destination: String) -> Refusal? { state.withLock { $0.refusals[destination] } }
 
     /// The credential that was given after a refusal. It takes precedence over that of the configuration.
     package var credential: ProxyConfiguration.Credential? { state.withLock { $0.credential } }
 
+    /// Whether later connections are authenticated by several messages.
+    package var hasAuthenticator: Bool { state.withLock { $0.authenticator != nil } }
+
     /// Sets the credential for later connections.
     package func answer(username: String, password: String) {
         let credential = ProxyConfiguration.Credential(username: username, password: password)
-        state.withLock { $0.credential = credential }
+        state.withLock { state in
+            state.credential = credential
+            state.authenticator = nil
+            state.begun = []
+        }
     }
 
-    /// Sets the value of `Proxy-Authorization` for the next connection alone, such as a token of Negotiate.
-    package func answer(once authorization: String) { state.withLock { $0.authorization = authorization } }
+    /// Sets the authentication of later connections by several messages, each connection with its own. It takes precedence over the
+    /// credential until the proxy refuses it.
+    ///
+    /// - Parameter begun: The authentication of the next connection, whose first message is known.
+    package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
+        state.withLock { state in
+            state.authenticator = authenticator
+            if state.begun.count < Self.maximumBegun { state.begun.append(begun) }
+        }
+    }
 
-    /// Returns the value that was made for one connection, and forgets it.
-    func takeAuthorization() -> String? { state.withLock { $0.authorization.take() } }
+    /// Forgets the credential and the authentication.
+    func forget() {
+        state.withLock { state in
+            state.credential = nil
+            state.authenticator = nil
+            state.begun = []
+        }
+    }
+
+    /// Returns the authentication of a new connection; `nil` if the proxy gets at most a name and a password.
+    func takeAuthentication() -> (scheme: String, BegunAuthentication)? {
+        let (authenticator, begun) = state.withLock { state -> ((any ConnectionAuthenticator)?, BegunAuthentication?) in
+            let begun = state.begun.isEmpty ? nil : state.begun.removeFirst()
+            return (state.authenticator, begun)
+        }
+        guard let authenticator else { return nil }
+        if let begun { return (authenticator.scheme, begun) }
+        return authenticator.makeContext().map { (authenticator.scheme, BegunAuthentication($0, first: nil)) }
+    }
 
     /// Returns the challenges of the last refusal. A Digest challenge is returned once, because its nonce must not be used again with an
     /// equal count.
@@ -82,10 +125,14 @@ package final class ProxyChallenges: Sendable {
     func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in
-            state.last = Refusal(
+            if state.refusals.count >= Self.maximumRefusals { state.refusals = [:] }
+            state.refusals[destination.authority] = Refusal(
                 challenges: refusal.challenges, hadCredential: refusal.hadCredential, hasCredential: hasCredential,
                 destination: destination.authority, time: now)
             state.unanswered = refusal.challenges
+            guard refusal.hadCredential else { return }
+            state.authenticator = nil
+            state.begun = []
         }
     }
 }
@@ -105,6 +152,11 @@ package final class ProxyChallengeTable: Sendable {
 
     package init() {}
 
+    /// Forgets the credentials for all proxies. Open connections keep theirs.
+    package func forgetCredentials() {
+        for place in known.withLock({ known in Array(known.values) }) { place.forget() }
+    }
+
     /// Returns the place for the challenges of a proxy; `nil` if there are too many proxies.
     func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
         let key = Key(endpoint: endpoint, kind: kind)
@@ -122,8 +174,8 @@ package final class ProxyChallengeTable: Sendable {
     {
         let authority = destination.authority
         return known.withLock { known in Array(known.values) }
-            .compactMap { place in place.last.map { (place, $0) } }
-            .filter { $0.1.time >= time && $0.1.destination == authority }
+            .compactMap { place in place.last(of: authority).map { (place, $0) } }
+            .filter { $0.1.time >= time }
             .max { $0.1.time < $1.1.time }
     }
 }

@@ -91,11 +91,13 @@ enum ProxyStep: Sendable {
             return StackLayer(TunnelStage(handshake))
         case .connect(let destination, let proxy, let end):
             let (challenges, credential) = (proxy.challenges, proxy.credential)
+            let authentication = challenges?.takeAuthentication()
             let handshake = ConnectHandshake(
                 to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce(),
-                answering: challenges?.takeUnanswered() ?? [], authorization: challenges?.takeAuthorization()
+                answering: challenges?.takeUnanswered() ?? [], authorization: authentication?.1.first,
+                scheme: authentication?.scheme
             ) { challenges?.note($0, hasCredential: credential != nil, of: end) }
-            return StackLayer(TunnelStage(handshake))
+            return StackLayer(TunnelStage(handshake), authentication.map { TunnelDelegate($0.1.context) })
         case .relay(let destination): return StackLayer(RelayStage(to: destination))
         case .direct: return StackLayer(TunnelStage(nil))
         }

@@ -85,7 +85,7 @@ final class HTTPConnectionAttempt: Sendable {
             case .negotiated: facts.applicationProtocol == "h2"
             case .priorKnowledge: true
             }
-        let details = facts.makeDetails(isHTTP2 ? "h2" : "http/1.1")
+        let details = facts.makeDetails(id, isHTTP2 ? "h2" : "http/1.1")
         let connection: any HTTPConnection =
             isHTTP2
             ? HTTP2ConnectionDriver(id, transport, options, details, clock: clock, observer: observer)

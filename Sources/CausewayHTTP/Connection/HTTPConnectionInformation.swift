@@ -1,4 +1,5 @@
 package import Causeway
+package import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
@@ -56,6 +57,8 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
+    /// The identifier of the connection in its pool, for ``ConnectionBinding/connection``; `nil` if it is in none.
+    package let id: PoolConnectionID?
     /// The protocol by its ALPN name (RFC 7301 §6): `http/1.1` or `h2`.
     package let protocolName: String
     /// Whether the connection goes through a proxy.
@@ -76,11 +79,13 @@ package final class HTTPConnectionDetails: Sendable {
     private let knownPath = LockedValue<NWPath??>(nil)
 
     package init(
-        protocolName: String = "http/1.1", usesProxy: Bool = false, isMultipath: Bool = false,
+        id: PoolConnectionID? = nil, protocolName: String = "http/1.1", usesProxy: Bool = false,
+        isMultipath: Bool = false,
         localEndpoint: NWEndpoint? = nil, remoteEndpoint: NWEndpoint? = nil, security: Security? = nil,
         resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil,
         makePath: @escaping @Sendable () -> NWPath? = { nil }
     ) {
+        self.id = id
         self.protocolName = protocolName
         self.usesProxy = usesProxy
         self.isMultipath = isMultipath

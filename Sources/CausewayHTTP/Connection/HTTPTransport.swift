@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 package import CausewayTypes
 package import FoundationEssentials
 
@@ -28,8 +29,10 @@ enum HTTPTransportEvent: Sendable {
 struct HTTPTransportFacts: Sendable {
     /// The protocol that TLS negotiated (RFC 7301); `nil` for none.
     var applicationProtocol: String?
-    /// Returns the properties of a connection that uses the protocol with this ALPN name.
-    var makeDetails: @Sendable (String) -> HTTPConnectionDetails = { HTTPConnectionDetails(protocolName: $0) }
+    /// Returns the properties of a connection with this identifier, which uses the protocol with this ALPN name.
+    var makeDetails: @Sendable (PoolConnectionID, String) -> HTTPConnectionDetails = {
+        HTTPConnectionDetails(id: $0, protocolName: $1)
+    }
 }
 
 /// The result of one receive.

@@ -41,12 +41,14 @@ extension NWConnection: HTTPTransport {
     private var transportFacts: HTTPTransportFacts {
         let security = (metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata)?
             .securityProtocolMetadata.values
-        return HTTPTransportFacts(applicationProtocol: security?.applicationProtocol) { [weak self] name in
-            self?.connectionDetails(name, security) ?? HTTPConnectionDetails(protocolName: name)
+        return HTTPTransportFacts(applicationProtocol: security?.applicationProtocol) { [weak self] id, name in
+            self?.connectionDetails(id, name, security) ?? HTTPConnectionDetails(id: id, protocolName: name)
         }
     }
 
-    private func connectionDetails(_ name: String, _ security: SecProtocolMetadataValues?) -> HTTPConnectionDetails {
+    private func connectionDetails(
+        _ id: PoolConnectionID, _ name: String, _ security: SecProtocolMetadataValues?
+    ) -> HTTPConnectionDetails {
         let facts = driver.establishment
         let addresses = driver.flow.addresses
         let resolution = facts.flatMap { facts in
@@ -60,7 +62,7 @@ extension NWConnection: HTTPTransport {
             facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
         }
         return HTTPConnectionDetails(
-            protocolName: name, usesProxy: driver.route?.proxy != nil,
+            id: id, protocolName: name, usesProxy: driver.route?.proxy != nil,
             isMultipath: driver.settings.tcp.isMultipath && !driver.flow.subflowAddresses.isEmpty,
             localEndpoint: addresses?.local.map { NWEndpoint($0.unmapped) },
             remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },

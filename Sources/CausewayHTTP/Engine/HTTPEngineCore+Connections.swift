@@ -90,7 +90,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
-        guard let context = exchange.retryContext(),
+        // The next message of a handshake is worth nothing on another connection.
+        guard exchange.request.binding?.connection == nil, let context = exchange.retryContext(),
             case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
             exchange.beginRetry(occasion)
         else { return failed(exchange, failure) }

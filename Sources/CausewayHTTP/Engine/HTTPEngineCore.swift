@@ -182,7 +182,7 @@ final class HTTPEngineCore: Sendable {
     }
 
     private func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
-        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
         let alternative = mayUseHTTP2 ? alternatives?.alternative(for: key.origin) : nil
         let attempt = makeAttempt(id, key, at: alternative, offersHTTP2: offersHTTP2)
         let isClosed = state.withLock { state in
@@ -198,7 +198,7 @@ final class HTTPEngineCore: Sendable {
     private func makeAttempt(
         _ id: PoolConnectionID, _ key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
     ) -> HTTPConnectionAttempt {
-        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.isUpgrade
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
         let transport = dialer.makeTransport(to: key, at: alternative, offersHTTP2: mayUseHTTP2)
         return HTTPConnectionAttempt(
             id, to: key, at: alternative, transport,
@@ -281,15 +281,15 @@ final class HTTPEngineCore: Sendable {
     func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
         return PoolKey(
-            origin, hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin),
-            isUpgrade: exchange.request.isUpgrade)
+            origin, identity: exchange.request.binding?.identity ?? "",
+            hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin), needsHTTP1: exchange.request.needsHTTP1)
     }
 
     /// Returns the pool request for an exchange, with the restrictions that apply to a retry.
     func poolRequest(for exchange: HTTPExchange, _ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
-            switch route {
-            case .any, .withoutEarlyData: .any
+            switch route == .any ? exchange.request.route : route {
+            case .any, .withoutEarlyData: exchange.request.binding?.connection.map { .continuing($0) } ?? .any
             case .newConnection: .newConnection
             case .ownConnection: .ownConnection
             case .http1: .http1

@@ -14,6 +14,10 @@ package struct HTTPRequestValue: Sendable {
     /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
     /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
     package var isUpgrade = false
+    /// The connection for a request that repeats an earlier one.
+    package var route = RetryDecision.Route.any
+    /// Ties the request to authenticated connections; `nil` for the connections that all other requests share.
+    package var binding: ConnectionBinding?
     /// The priority from 0 to 1. It applies while the request waits for a connection.
     package var priority: Float = 0.5
     /// Whether the request waits while there is no usable path. Otherwise it fails at once.
@@ -39,6 +43,9 @@ package struct HTTPRequestValue: Sendable {
         guard let uri = URIReference(text), let origin = HTTPOrigin(uri) else { return nil }
         self.init(method: method, origin: origin, target: uri.originForm, fields: fields)
     }
+
+    /// Whether only HTTP/1.1 can carry the request.
+    var needsHTTP1: Bool { isUpgrade || binding != nil }
 
     /// The value of `Host` (RFC 9110 §7.2). It contains neither the zone of an IPv6 address (RFC 6874 §4) nor a default port.
     package var hostField: String {

@@ -33,6 +33,10 @@ package struct ConnectHandshake: TunnelHandshake {
     private var answered: [String] = []
     /// The credential for the repeated request; set while the content of a 407 response arrives.
     private var authorization: String?
+    /// Authentication by several messages; `nil` for none.
+    private var authentication: ConnectAuthentication?
+    /// The challenges of the last 407 response.
+    private var lastChallenges: [String] = []
 
     /// - Parameters:
     ///   - destination: The end of the tunnel.
@@ -41,10 +45,13 @@ package struct ConnectHandshake: TunnelHandshake {
     ///   - known: The challenges of an earlier connection, which closed after its refusal. The first request answers them.
     ///   - authorization: The value of `Proxy-Authorization` for the first request, such as a token of Negotiate (RFC 4559 §4.2). It takes
     ///     precedence over the credential.
+    ///   - scheme: The scheme, in lower case, whose values the owner of the stage makes in answer to each ``TunnelQuestion``; `nil` for none.
+    ///     If `authorization` is `nil`, the first one is asked for before the first request.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
         to destination: TunnelDestination, credential: TunnelCredential?, nonce: String, answering known: [String] = [],
-        authorization: String? = nil, refused: (@Sendable (ProxyRefusal) -> Void)? = nil
+        authorization: String? = nil, scheme: String? = nil,
+        refused: (@Sendable (ProxyRefusal) -> Void)? = nil
     ) {
         authority = Self.encoded(destination.authority)
         self.credential = credential
@@ -54,6 +61,8 @@ package struct ConnectHandshake: TunnelHandshake {
         if let credential, !known.isEmpty { self.authorization = self.authorization(for: known, credential)?.value }
         if let authorization { self.authorization = authorization }
         answered = known
+        authentication = scheme.map { ConnectAuthentication(scheme: $0, isBegun: authorization != nil) }
+        lastChallenges = known
     }
 
     private static func makeClient() -> HTTP1Client {
@@ -75,7 +84,20 @@ package struct ConnectHandshake: TunnelHandshake {
         return encoded
     }
 
-    package mutating func begin() -> [UInt8] { request() }
+    package mutating func begin() -> [UInt8] {
+        authentication != nil && authorization == nil ? [] : request()
+    }
+
+    package mutating func takeQuestion() -> TunnelQuestion? { authentication?.takeQuestion() }
+
+    package mutating func answered(_ value: String?) -> TunnelStep {
+        guard let value else {
+            refused?(ProxyRefusal(challenges: lastChallenges, hadCredential: true))
+            return .failed(.tunnelDenied)
+        }
+        authorization = value
+        return .send(repeatedRequest())
+    }
 
     private mutating func request() -> [UInt8] {
         attempts += 1
@@ -116,7 +138,7 @@ package struct ConnectHandshake: TunnelHandshake {
             }
             return Self.refusal(response.status)
         case .content: return client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
-        case .finished: return .send(repeatedRequest())
+        case .finished: return next()
         case .ended: return .failed(.tunnelBroken)
         }
     }
@@ -128,6 +150,13 @@ package struct ConnectHandshake: TunnelHandshake {
         case 500..<600: .failed(.tunnelHostUnreachable)
         default: .failed(.tunnelRefused)
         }
+    }
+
+    /// Returns the step after the whole of a 407 response.
+    private mutating func next() -> TunnelStep {
+        guard authentication?.hasToken == true else { return .send(repeatedRequest()) }
+        authentication?.ask()
+        return .wait
     }
 
     /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies keep this connection
@@ -143,6 +172,8 @@ package struct ConnectHandshake: TunnelHandshake {
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
         let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
         let challenges = response.fields.values(of: "Proxy-Authenticate")
+        lastChallenges = challenges
+        if authentication != nil { return continueAuthentication(challenges, closes, length) }
         let answer = credential.flatMap { authorization(for: challenges, $0) }
         // A second 407 response means that the credential is wrong, unless only the nonce was old.
         let isWrong = hasSentCredential && answer?.isStale != true
@@ -153,6 +184,18 @@ package struct ConnectHandshake: TunnelHandshake {
         self.authorization = authorization
         answered = challenges
         return length == .untilEnd ? .send(repeatedRequest()) : nil
+    }
+
+    /// Continues an authentication by several messages. A response without a token refuses the credential.
+    private mutating func continueAuthentication(
+        _ challenges: [String], _ closes: Bool, _ length: HTTP1BodyLength
+    ) -> TunnelStep? {
+        guard attempts < ConnectAuthentication.maximumRequests, !closes, authentication?.challenged(challenges) == true
+        else {
+            refused?(ProxyRefusal(challenges: challenges, hadCredential: true))
+            return .failed(.tunnelDenied)
+        }
+        return length == .untilEnd ? next() : nil
     }
 
     /// Returns the value of the `Proxy-Authorization` field for the strongest challenge that the client supports (RFC 9110 §11.7.1), and

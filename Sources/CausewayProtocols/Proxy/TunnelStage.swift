@@ -7,6 +7,22 @@ package protocol TunnelHandshake: Sendable {
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
+    /// Returns the question that the handshake waits for, once. The stage asks for it after each message.
+    mutating func takeQuestion() -> TunnelQuestion?
+    /// Continues after the answer to a question: the value of a field, or `nil` if there is none.
+    mutating func answered(_ value: String?) -> TunnelStep
+}
+
+extension TunnelHandshake {
+    package mutating func takeQuestion() -> TunnelQuestion? { nil }
+    package mutating func answered(_ value: String?) -> TunnelStep { .wait }
+}
+
+/// A request for the next message of an authentication that takes several messages, such as Negotiate or NTLM. The owner of the stack
+/// answers it with ``TunnelStage/answered(_:)``, because making a message can take time.
+package struct TunnelQuestion: StageEvent, Equatable {
+    /// The message of the proxy; `nil` before the first one.
+    package var token: [UInt8]?
 }
 
 package enum TunnelStep: Equatable, Sendable {
@@ -30,12 +46,15 @@ package struct TunnelStage: ProtocolStage {
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
     private var hasEnded = false
+    /// The question that the owner has not yet seen.
+    private var question: TunnelQuestion?
+    private var isAsking = false
 
     /// - Parameter handshake: The handshake; `nil` if there is no proxy. Without a proxy the stage is ready when it starts.
     package init(_ handshake: (any TunnelHandshake)?) { self.handshake = handshake }
 
     package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
-    package var awaitsPeer: Bool { phase == .opening }
+    package var awaitsPeer: Bool { phase == .opening && !isAsking }
 
     package mutating func start(at now: Duration) {
         guard phase == .idle else { return }
@@ -45,6 +64,30 @@ package struct TunnelStage: ProtocolStage {
         }
         phase = .opening
         say(handshake?.begin() ?? [])
+        ask()
+    }
+
+    // MARK: Questions
+
+    private mutating func ask() {
+        guard let next = handshake?.takeQuestion() else { return }
+        question = next
+        isAsking = true
+    }
+
+    package mutating func nextEvent() -> (any StageEvent)? { question.take() }
+
+    /// Continues the handshake after the answer to a ``TunnelQuestion``: the value of a field, or `nil` if there is none. Has no effect
+    /// without a question.
+    package mutating func answered(_ value: String?) {
+        guard phase == .opening, isAsking else { return }
+        isAsking = false
+        switch handshake?.answered(value) ?? .wait {
+        case .wait, .open: break
+        case .send(let bytes): say(bytes)
+        case .failed(let failure): fail(failure)
+        }
+        ask()
     }
 
     private mutating func say(_ bytes: [UInt8]) {
@@ -77,11 +120,16 @@ package struct TunnelStage: ProtocolStage {
 
     private mutating func listen(_ chunk: MessageChunk) {
         words.append(chunk.bytes)
+        if isAsking {
+            // The proxy must wait for the next request.
+            if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
+            return
+        }
         while phase == .opening {
             switch handshake?.received(&words) ?? .open {
             case .wait:
                 if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
-                return
+                return ask()
             case .send(let bytes): say(bytes)
             case .failed(let failure): fail(failure)
             case .open:

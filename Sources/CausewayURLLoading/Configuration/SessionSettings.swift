@@ -27,6 +27,8 @@ struct SessionSettings {
         var enablesEarlyData = false
         /// Answers challenges of the scheme Negotiate.
         var negotiation: any NegotiateMechanism = GSSMechanism()
+        /// Answers challenges of the scheme NTLM.
+        var ntlm: any NegotiateMechanism = NTLMMechanism()
     }
 
     /// The settings for HTTP.

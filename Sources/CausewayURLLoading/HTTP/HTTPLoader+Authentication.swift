@@ -11,10 +11,10 @@ extension HTTPLoader {
     /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
     func challenged(_ response: HTTPURLResponse) {
         let values = response.fields.values(of: "WWW-Authenticate")
-        let canNegotiate = network.negotiates(values)
+        let schemes = network.connectionSchemes(of: values)
         let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
             let step = state.access.attempts.refused(
-                by: .origin(state.exchange.origin), challenges: values, negotiates: canNegotiate)
+                by: .origin(state.exchange.origin), challenges: values, schemes: schemes)
             state.access.accepted = nil
             return (step, state.access.space.take())
         }
@@ -22,7 +22,7 @@ extension HTTPLoader {
         case .deliver: deliverHeld()
         case .renew(let offer):
             guard let refused else { return deliverHeld() }
-            offer.space.scheme == "negotiate" ? continueNegotiation(offer) : renew(offer, refused)
+            ConnectionSchemes(scheme: offer.space.scheme) == nil ? renew(offer, refused) : continueNegotiation(offer)
         case .offer(let offers):
             if let refused { network.withAuthorization { $0.refused(refused) } }
             offer(offers[...], response)
@@ -40,7 +40,9 @@ extension HTTPLoader {
     private func offer(_ offers: ArraySlice<AuthenticationAttempts.Offer>, _ response: HTTPURLResponse?) {
         guard let offer = offers.first else { return deliverHeld() }
         let space = makeSpace(offer.space)
-        if offer.space.scheme == "negotiate" { return offerNegotiation(offers, space, response) }
+        if let scheme = network.settings.transport.connectionScheme(offer.space.scheme) {
+            return offerNegotiation(scheme, offers, space, response)
+        }
         propose(for: space) { [self] proposed in
             let answer: ChallengeAnswer = { [self] disposition, credential in
                 switch disposition {
@@ -61,26 +63,26 @@ extension HTTPLoader {
         }
     }
 
-    /// Asks about Negotiate. Without a credential or a token, the next challenge is offered.
+    /// Asks about a scheme for connections. Without a credential or a message, the next challenge is offered.
     private func offerNegotiation(
-        _ offers: ArraySlice<AuthenticationAttempts.Offer>, _ space: URLProtectionSpace, _ response: HTTPURLResponse?
+        _ scheme: ConnectionScheme, _ offers: ArraySlice<AuthenticationAttempts.Offer>, _ space: URLProtectionSpace,
+        _ response: HTTPURLResponse?
     ) {
         guard let offer = offers.first else { return deliverHeld() }
         let next: @Sendable () -> Void = { [self] in self.offer(offers.dropFirst(), response) }
-        let origin = state.withLock { state in state.exchange.origin }
-        if offer.failureCount == 0, let known = network.negotiatedCredential(of: .origin(origin)) {
-            return negotiate(known, for: offer, space, otherwise: next)
+        if offer.failureCount == 0, let known = network.negotiatedCredential(of: offer.space) {
+            return negotiate(scheme, known, for: offer, otherwise: next)
         }
-        network.noteNegotiated(nil, of: .origin(origin))
+        network.noteNegotiated(nil, of: offer.space)
         propose(for: space) { [self] proposed in
             let answer: ChallengeAnswer = { [self] disposition, credential in
                 switch disposition {
                 case .useCredential:
                     guard let credential, credential.user != nil else { return next() }
-                    negotiate(credential, for: offer, space, otherwise: next)
+                    negotiate(scheme, credential, for: offer, otherwise: next)
                 case .performDefaultHandling:
                     guard let proposed, isFirstUse(of: proposed) else { return next() }
-                    negotiate(proposed, for: offer, space, otherwise: next)
+                    negotiate(scheme, proposed, for: offer, otherwise: next)
                 case .rejectProtectionSpace: next()
                 case .cancelAuthenticationChallenge: break
                 }
@@ -136,37 +138,38 @@ extension HTTPLoader {
                 clientNonce: Self.nonce())
         }
         guard let value else { return deliverHeld() }
-        state.withLock { state in
+        let bound = state.withLock { state in
             state.access.authorization = value
             state.access.space = offer.space
             state.access.last = credential
             state.access.accepted = store
             state.access.attempts.answered(offer.space)
+            return state.access.bound.take()
         }
+        withExtendedLifetime(bound) {}
         sendAgain()
     }
 
     func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
         let origin = state.withLock { state in state.exchange.origin }
+        let scheme = network.settings.transport.connectionScheme(space.scheme)
         let method =
-            switch space.scheme {
-            case "basic": NSURLAuthenticationMethodHTTPBasic
-            case "negotiate": NSURLAuthenticationMethodNegotiate
-            default: NSURLAuthenticationMethodHTTPDigest
-            }
+            scheme?.method
+            ?? (space.scheme == "basic" ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
         return URLProtectionSpace(
             host: origin.host, port: Int(origin.port),
             protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
-            realm: space.scheme == "negotiate" ? nil : space.realm, authenticationMethod: method)
+            realm: scheme == nil ? space.realm : nil, authenticationMethod: method)
     }
 
     /// Stores the credential that the server has accepted, if its persistence asks for that.
     func credentialAccepted(_ fields: FieldSection) {
         typealias Accepted = (URLCredential, URLProtectionSpace)
-        let origin = state.withLock { state in state.exchange.origin }
+        var owner: BoundConnections.Owner?
         let (space, accepted, proxy) = state.withLock { state -> (ProtectionSpace?, Accepted?, Accepted?) in
             let proxy = state.access.proxy?.accepted.take()
             guard let space = state.access.space else { return (nil, nil, proxy) }
+            owner = state.access.bound?.owner
             return (space, state.access.accepted.take(), proxy)
         }
         if let space, let information = fields.firstValue(of: "Authentication-Info") {
@@ -174,7 +177,9 @@ extension HTTPLoader {
         }
         if let proxy { network.proxyAccepted(proxy.0, for: proxy.1, askingTask) }
         if let accepted { store(accepted.0, for: accepted.1) }
-        if let accepted, space?.scheme == "negotiate" { network.noteNegotiated(accepted.0, of: .origin(origin)) }
+        if let accepted, let space, ConnectionSchemes(scheme: space.scheme) != nil {
+            network.noteNegotiated(accepted.0, of: space, owner: owner)
+        }
     }
 
     private func store(_ credential: URLCredential, for space: URLProtectionSpace) {

@@ -7,11 +7,13 @@ internal import Foundation
 
 /// Responses that are held back, because another request may follow them.
 extension HTTPLoader {
-    /// Returns whether another request may follow this response: a redirect, or a challenge that the client can answer.
+    /// Returns whether another request may follow this response: a redirect, a challenge that the client can answer, or a response that asks
+    /// for the same request once more.
     func mayBeFollowed(_ head: HTTPResponseHead) -> Bool {
         switch head.status {
         case 301, 302, 303, 307, 308: head.fields.contains("Location")
         case 401: head.fields.contains("WWW-Authenticate")
+        case 408, 421, 425: state.withLock { state in state.access.repeated == nil }
         default: false
         }
     }
@@ -19,7 +21,25 @@ extension HTTPLoader {
     /// Handles the held response.
     func decide() {
         guard let response = state.withLock({ state in state.exchange.response }) else { return }
-        if response.statusCode == 401 { challenged(response) } else { redirected(response) }
+        switch response.statusCode {
+        case 401: challenged(response)
+        case 408, 421, 425: repeatRequest(after: response)
+        default: redirected(response)
+        }
+    }
+
+    /// Sends the request once more if the server did not process it, and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470
+    /// §5.2). Otherwise the response is delivered.
+    private func repeatRequest(after response: HTTPURLResponse) {
+        let isReused = state.withLock { state in state.exchange.isReused }
+        let context = RetryContext(
+            method: request.values.method, connection: isReused ? .reused : .new,
+            counts: RetryCounts(repeated: isWebSocket ? 1 : 0))
+        guard case .retry(let route, _) = RetryRules.decide(.answered(status: response.statusCode), context) else {
+            return deliverHeld()
+        }
+        state.withLock { state in state.access.repeated = route }
+        sendAgain()
     }
 
     /// Delivers the held response, because no request follows it.
@@ -69,15 +89,15 @@ extension HTTPLoader {
 
     /// Starts the next exchange.
     func restart() {
-        let (old, isWanted) = state.withLock { state -> (TransactionRecord?, Bool) in
-            guard state.phase == .restarting || state.phase == .pausing else { return (nil, false) }
+        let (old, isWanted, isOpening) = state.withLock { state -> (TransactionRecord?, Bool, Bool) in
+            guard state.phase == .restarting || state.phase == .pausing else { return (nil, false, false) }
             state.record?.dates.response.end = Date()
             defer {
                 if state.record != nil { state.record = Self.newRecord(request) }
                 state.held = HeldContent()
                 state.phase = .waiting
             }
-            return (state.record, true)
+            return (state.record, true, state.access.bound?.isOpening == true)
         }
         guard isWanted else { return }
         if let old {
@@ -86,7 +106,7 @@ extension HTTPLoader {
         }
         let offset = nextOffset
         if let offset, request.values.body != .none { attempt.report(.sendsAgain(from: offset)) }
-        guard case .stream = request.values.body, !isRepeatable, let offset else { return start() }
+        guard case .stream = request.values.body, !isRepeatable, !isOpening, let offset else { return start() }
         // The stream has been read, so the program must supply another one.
         attempt.report(
             .needsStream(from: offset) { [self] stream in

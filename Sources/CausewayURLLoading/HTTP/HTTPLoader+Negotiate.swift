@@ -1,54 +1,152 @@
 internal import Causeway
+internal import CausewayHTTP
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The authentication scheme Negotiate (RFC 4559).
+/// Authentication schemes for whole connections: Negotiate (RFC 4559) and NTLM (MS-NTHT).
+///
+/// NTLM always uses connections of its own, which belong to the credential afterwards. Kerberos by Negotiate needs one token and can use any
+/// connection, also one of HTTP/2. If the server answers the token with another one, the negotiation starts over on a connection of its own.
 extension HTTPLoader {
-    /// The use of Negotiate by a load.
+    /// An authentication by several messages.
     struct Negotiating {
-        /// The context of the last request; `nil` before the first token.
-        var context: (any NegotiateContext)?
-        /// The credential of the context.
-        var credential: URLCredential?
+        var context: any NegotiateContext
+        var credential: URLCredential
+        var scheme: ConnectionScheme
+        var offer: AuthenticationAttempts.Offer
     }
 
-    /// Sends the request again with the first token of a negotiation.
+    /// The use of connections that belong to a credential.
+    struct Bound {
+        var owner: BoundConnections.Owner
+        /// Whether the connection must be a new one.
+        var isNew = true
+        /// `nil` before the first request.
+        var lease: BoundLease?
+        /// The connection of the last response.
+        var arrived: PoolConnectionID?
+        /// The connection that must carry the next request.
+        var continued: PoolConnectionID?
+        /// Whether the next request carries the first message of a handshake, and no content, because it is always refused.
+        var isOpening = false
+        /// The number of handshakes that were repeated because their connection closed.
+        var repetitions = 0
+
+        /// The connections for the next request. Without a lease they have no name yet.
+        var binding: ConnectionBinding { ConnectionBinding(identity: lease?.name ?? "", connection: continued) }
+    }
+
+    /// The maximum number of handshakes that are repeated because their connection closed.
+    private static let maximumRepetitions = 2
+
+    /// Sends the request again with the first message.
     ///
-    /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
+    /// - Parameters:
+    ///   - isBound: Whether to use a connection of the credential. NTLM always does.
+    ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
     func negotiate(
-        _ credential: URLCredential, for offer: AuthenticationAttempts.Offer, _ space: URLProtectionSpace,
-        otherwise fallback: @escaping @Sendable () -> Void
+        _ scheme: ConnectionScheme, _ credential: URLCredential, for offer: AuthenticationAttempts.Offer,
+        isBound: Bool = false, otherwise fallback: @escaping @Sendable () -> Void
     ) {
         let host = state.withLock { state in state.exchange.origin.host }
-        guard let context = network.makeNegotiation(with: host, credential) else { return fallback() }
-        state.withLock { state in state.access.negotiating = Negotiating(context: context, credential: credential) }
-        step(context, nil, offer, (credential, space), otherwise: fallback)
+        guard let context = HTTPNetwork.makeContext(scheme, with: host, credential) else { return fallback() }
+        let owner = BoundConnections.Owner(space: offer.space, credential: credential)
+        let old = state.withLock { state -> Bound? in
+            state.access.negotiating = Negotiating(
+                context: context, credential: credential, scheme: scheme, offer: offer)
+            let old = state.access.bound
+            if var known = old, known.owner == owner {
+                known.continued = nil
+                known.isOpening = scheme.needsAnswer
+                state.access.bound = known
+                return nil
+            }
+            state.access.bound =
+                isBound || scheme.needsAnswer ? Bound(owner: owner, isOpening: scheme.needsAnswer) : nil
+            return old
+        }
+        withExtendedLifetime(old) {}
+        step(context, nil, scheme, offer, credential, otherwise: fallback)
     }
 
-    /// Sends the request again with the answer to a token of the server. Without one, the server's response is delivered.
+    /// Sends the request again with the answer to a message of the server. Without one, the server's response is delivered.
     func continueNegotiation(_ offer: AuthenticationAttempts.Offer) {
-        let negotiating = state.withLock { state in state.access.negotiating }
-        guard let context = negotiating?.context, let credential = negotiating?.credential,
-            let token = offer.challenge.token.flatMap({ Data(base64Encoded: $0) })
-        else { return deliverHeld() }
-        let space = makeSpace(offer.space)
-        step(context, token, offer, (credential, space)) { [self] in deliverHeld() }
+        let token = offer.challenge.token.flatMap { Data(base64Encoded: $0) }
+        let (negotiating, isBound) = state.withLock { state -> (Negotiating?, Bool) in
+            guard token != nil, let connection = state.access.bound?.arrived else {
+                return (state.access.negotiating, false)
+            }
+            state.access.bound?.continued = connection
+            state.access.bound?.isOpening = false
+            return (state.access.negotiating, true)
+        }
+        guard let negotiating, let token else { return deliverHeld() }
+        let (scheme, credential) = (negotiating.scheme, negotiating.credential)
+        guard isBound else {
+            return negotiate(scheme, credential, for: offer, isBound: true) { [self] in deliverHeld() }
+        }
+        step(negotiating.context, token, scheme, offer, credential) { [self] in deliverHeld() }
     }
 
     private func step(
-        _ context: any NegotiateContext, _ token: Data?, _ offer: AuthenticationAttempts.Offer,
-        _ accepted: (URLCredential, URLProtectionSpace), otherwise fallback: @escaping @Sendable () -> Void
+        _ context: any NegotiateContext, _ token: Data?, _ scheme: ConnectionScheme,
+        _ offer: AuthenticationAttempts.Offer, _ credential: URLCredential,
+        otherwise fallback: @escaping @Sendable () -> Void
     ) {
+        let space = makeSpace(offer.space)
         NegotiateQueue.step(context, token) { [self] answer in
             guard let answer else { return fallback() }
             state.withLock { state in
-                state.access.authorization = "Negotiate " + answer.base64EncodedString()
+                state.access.authorization = scheme.value(answer)
                 state.access.space = offer.space
-                state.access.accepted = accepted
+                state.access.accepted = (credential, space)
                 state.access.attempts.answered(offer.space)
             }
             sendAgain()
         }
+    }
+
+    // MARK: Connections of a credential
+
+    /// Gets a lease for a request, then sends it.
+    func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        let isNew = state.withLock { state in state.access.bound?.isNew ?? true }
+        network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
+            let binding = state.withLock { state -> ConnectionBinding? in
+                guard state.phase != .ended else { return nil }
+                state.access.bound?.lease = lease
+                return state.access.bound?.binding
+            }
+            guard let binding else { return }
+            var value = value
+            value.binding = binding
+            send(value, body)
+        }
+    }
+
+    /// Returns the content of a request that uses a connection of a credential.
+    func makeBoundBody() throws(LoadFailure) -> HTTPRequestBody {
+        guard state.withLock({ state in state.access.bound?.isOpening == true }) else { return try makeBody() }
+        return request.values.body == .none ? .none : .data(Data())
+    }
+
+    /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another reason.
+    func repeatsHandshake() -> Bool {
+        let (negotiating, origin) = state.withLock { state -> (Negotiating?, HTTPOrigin) in
+            guard state.phase == .waiting, state.access.bound?.continued != nil,
+                state.access.bound?.repetitions ?? 0 < Self.maximumRepetitions
+            else { return (nil, state.exchange.origin) }
+            state.access.bound?.repetitions += 1
+            state.phase = .deciding
+            state.held.isComplete = true
+            return (state.access.negotiating, state.exchange.origin)
+        }
+        guard let negotiating else { return false }
+        // The next exchange adds this loader again.
+        if origin.isSecure { network.challenges.remove(self, origin) }
+        let failure = LoadFailure(.noResponse(nil), rejection: nil, request)
+        negotiate(negotiating.scheme, negotiating.credential, for: negotiating.offer) { [self] in fail(failure) }
+        return true
     }
 }

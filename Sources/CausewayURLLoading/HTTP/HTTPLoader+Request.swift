@@ -112,9 +112,16 @@ extension HTTPLoader {
 
     /// Adds the credential for this exchange, or one that the server has accepted before.
     private func addAuthorization(to value: inout HTTPRequestValue) {
-        let given = state.withLock { state in state.access.authorization.take() }
+        let (given, binding, route) = state.withLock { state in
+            (state.access.authorization.take(), state.access.bound?.binding, state.access.repeated)
+        }
+        value.binding = binding
+        if let route { value.route = route }
         if let given { return value.fields.set("Authorization", given) }
-        guard !network.hasNoCredential, !value.fields.contains("Authorization") else { return }
+        guard !network.hasNoCredential, binding == nil, !value.fields.contains("Authorization") else { return }
+        if let owner = network.boundOwner(of: .origin(value.origin)) {
+            return state.withLock { state in state.access.bound = Bound(owner: owner, isNew: false) }
+        }
         let digest = DigestRequest(method: value.method, target: value.target, content: nil)
         let (path, origin) = (String(value.target.prefix { $0 != "?" }), value.origin)
         let known = network.withAuthorization {

@@ -58,7 +58,8 @@ extension HTTPLoader: HTTPResponseObserver {
             return ended(.success(FieldSection()))
         }
         let exchange = exchangeIfStorable(response)
-        let (isWanted, record) = endWhole(content?.count ?? 0)
+        let (isWanted, record, bound) = endWhole(content?.count ?? 0)
+        withExtendedLifetime(bound) {}
         guard isWanted else { return }
         if let record { attempt.report(.measured(record)) }
         attempt.report(.whole(response, content ?? Data(), exchange))
@@ -66,9 +67,9 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     /// Ends the load with a response that arrived in one piece, unless the load has ended. Also returns the measurements.
-    private func endWhole(_ count: Int) -> (isWanted: Bool, record: TransactionRecord?) {
+    private func endWhole(_ count: Int) -> (isWanted: Bool, record: TransactionRecord?, bound: Bound?) {
         state.withLock { state in
-            guard state.phase == .streaming else { return (false, nil) }
+            guard state.phase == .streaming else { return (false, nil, nil) }
             state.phase = .ended
             state.exchange.handle = nil
             state.exchange.reading = nil
@@ -76,7 +77,7 @@ extension HTTPLoader: HTTPResponseObserver {
             state.exchange.response = nil
             state.record?.counts.responseBody += Int64(count)
             if state.record?.response != nil { state.record?.dates.response.end = Date() }
-            return (true, state.record)
+            return (true, state.record, state.access.bound.take())
         }
     }
 
@@ -92,8 +93,10 @@ extension HTTPLoader: HTTPResponseObserver {
                 return (false, nil, false)
             }
             state.record?.note(head, response, connection)
+            if state.access.bound != nil { state.access.bound?.arrived = connection.details.id }
             if state.phase == .waiting {
                 state.phase = isHeld ? .holding : .streaming
+                if isHeld { state.exchange.isReused = connection.isReused }
                 state.exchange.response = response
             }
             return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil, !state.access.isUnused)
@@ -259,7 +262,9 @@ extension HTTPLoader: HTTPResponseObserver {
 
     private func failed(_ failure: HTTPFailure) {
         let (phase, origin, refusal) = state.withLock { state in
-            (state.phase, state.exchange.origin, state.exchange.proxyFailure)
+            // The connection of a handshake is gone.
+            let isHandshake = state.access.bound?.continued != nil
+            return (state.phase, state.exchange.origin, isHandshake ? .noResponse(nil) : state.exchange.proxyFailure)
         }
         let failure = refusal ?? failure
         switch phase {
@@ -272,7 +277,7 @@ extension HTTPLoader: HTTPResponseObserver {
             }
             if phase == .holding { decide() }
             return
-        case .waiting: if isAnswered(failure) || deliversStale() { return }
+        case .waiting: if isAnswered(failure) || deliversStale() || repeatsHandshake() { return }
         case .restarting, .confirmed, .streaming: break
         }
         let rejection = origin.isSecure ? network.challenges.takeRejection(origin) : nil

@@ -58,6 +58,8 @@ final class HTTPLoader: Loader {
             var handle: HTTPRequestHandle?
             /// The origin of a secure connection; `nil` for other connections.
             var secureOrigin: HTTPOrigin?
+            /// The use of connections that belong to a credential. It ends with this value.
+            var bound: Bound?
         }
 
         var handle: HTTPRequestHandle?
@@ -67,6 +69,8 @@ final class HTTPLoader: Loader {
         var body: (any HTTPBodySource)?
         var origin = HTTPOrigin(isSecure: false, host: "")
         var response: HTTPURLResponse?
+        /// Whether the connection of a held response carried an earlier request.
+        var isReused = false
         /// The time at which the exchange began; `nil` if it uses no proxy.
         var proxyStart: Duration?
         /// The failure of a connection that a proxy refused, if the exchange was ended for that.
@@ -112,8 +116,12 @@ final class HTTPLoader: Loader {
         var proposed: Set<URLCredential> = []
         /// The credential of the current request.
         var last: PasswordCredential?
-        /// The negotiation of this load; `nil` if there is none.
+        /// The authentication of the connection by several messages; `nil` if there is none.
         var negotiating: Negotiating?
+        /// The use of connections that belong to a credential; `nil` for those that all requests share.
+        var bound: Bound?
+        /// The connection of the request that follows a response such as 421; `nil` if there was none.
+        var repeated: RetryDecision.Route?
         /// The credentials for proxies; `nil` before a proxy has refused a connection.
         var proxy: ProxyAccess? {
             get { boxedProxy?.value }
@@ -160,7 +168,8 @@ final class HTTPLoader: Loader {
 
     func start() {
         do throws(LoadFailure) {
-            sendUnlessStored(try makeRequest(), try makeBody())
+            let value = try makeRequest()
+            sendUnlessStored(value, value.binding == nil ? try makeBody() : try makeBoundBody())
         } catch {
             fail(error)
         }
@@ -172,8 +181,9 @@ final class HTTPLoader: Loader {
         guard let (engine, usesProxy) = network.engine(for: needs, isSecure: value.origin.isSecure) else {
             return fail(LoadFailure(.cancelled))
         }
-        let isWanted = state.withLock { state in
-            guard state.phase != .ended else { return false }
+        let (isWanted, owner) = state.withLock { state -> (Bool, BoundConnections.Owner?) in
+            guard state.phase != .ended else { return (false, nil) }
+            if let bound = state.access.bound, bound.lease == nil { return (false, bound.owner) }
             state.phase = .waiting
             state.isReading = true
             state.exchange = Exchange(engine: engine, origin: value.origin)
@@ -181,8 +191,9 @@ final class HTTPLoader: Loader {
             if usesProxy { state.exchange.proxyStart = System.now }
             if case .stream(let source, _) = body { state.exchange.body = source }
             if value.isUpgrade { state.exchange.upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }
-            return true
+            return (true, nil)
         }
+        if let owner { return lease(for: owner, value, body) }
         guard isWanted else { return }
         if value.origin.isSecure { network.challenges.add(self, value.origin) }
         let handle = engine.start(value, body: body, observer: self) { handle in
@@ -212,7 +223,7 @@ final class HTTPLoader: Loader {
             guard state.phase != .ended else { return (nil, challenge, replay) }
             state.phase = .ended
             state.content = nil
-            return (state.exchange.end(), challenge, replay)
+            return (state.endExchange(), challenge, replay)
         }
         replay?.stop()
         guard let end else { return }
@@ -246,7 +257,7 @@ final class HTTPLoader: Loader {
             state.phase = .ended
             if state.record?.response != nil { state.record?.dates.response.end = Date() }
             state.content = nil
-            return (state.exchange.end(), state.record)
+            return (state.endExchange(), state.record)
         }
         guard let end else { return nil }
         if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
@@ -280,19 +291,6 @@ final class HTTPLoader: Loader {
             let now = state.withLock { state in state.isReading }
             if now == applied { return }
             applied = now
-        }
-    }
-}
-
-extension HTTPLoader.State {
-    /// Returns whether the connection should read more of the response, if the task wants content or not.
-    func wantsContent(_ taskWants: Bool) -> Bool {
-        switch phase {
-        case .waiting: true
-        case .holding: held.count < HTTPLoader.heldLimit
-        case .deciding, .restarting, .pausing, .confirmed: false
-        case .streaming: taskWants && content?.hasBacklog != true
-        case .ended: true
         }
     }
 }

@@ -14,8 +14,10 @@ final class HTTPNetwork: Sendable {
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        /// The credentials that Negotiate has accepted. Later loads use them without a question.
-        var negotiated: [ProtectionSpace.Authority: URLCredential] = [:]
+        /// The credentials that servers and proxies have accepted by schemes for connections. Later loads use them without a question.
+        var negotiated: [ProtectionSpace: URLCredential] = [:]
+        /// The servers whose connections are authenticated, with the credential that the next load uses.
+        var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
@@ -37,6 +39,8 @@ final class HTTPNetwork: Sendable {
     let strictTransport: StrictTransportStore
     /// The challenges of proxies.
     let proxyChallenges = ProxyChallengeTable()
+    /// The connections that belong to a credential.
+    let boundConnections: BoundConnections
     /// The other places of origins.
     let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
@@ -48,6 +52,7 @@ final class HTTPNetwork: Sendable {
         box = settings
         self.queue = queue
         challenges = ConnectionChallenges(queue: queue)
+        boundConnections = BoundConnections(limit: settings.value.http.maximumConnectionsPerHost)
         strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
@@ -106,7 +111,10 @@ final class HTTPNetwork: Sendable {
         state.withLock { state in
             state.authorization.removeAll()
             state.negotiated = [:]
+            state.bound = [:]
         }
+        boundConnections.forgetAll()
+        proxyChallenges.forgetCredentials()
     }
 
     /// Closes all connections. Later requests fail.
@@ -139,22 +147,40 @@ final class HTTPNetwork: Sendable {
     // MARK: Credentials
 
     /// Whether no credential is sent again.
-    var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty } }
+    var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty && state.bound.isEmpty } }
 
-    /// The maximum number of servers and proxies whose credential for Negotiate is kept.
+    /// The maximum number of servers and proxies whose credential for a scheme for connections is kept.
     private static let maximumNegotiated = 256
 
-    /// Returns the credential that a server or a proxy has accepted by Negotiate.
-    func negotiatedCredential(of authority: ProtectionSpace.Authority) -> URLCredential? {
-        state.withLock { $0.negotiated[authority] }
+    /// Returns the credential that a server or a proxy has accepted by a scheme for connections.
+    func negotiatedCredential(of space: ProtectionSpace) -> URLCredential? {
+        state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Keeps the credential that a server or a proxy has accepted by Negotiate; `nil` forgets it.
-    func noteNegotiated(_ credential: URLCredential?, of authority: ProtectionSpace.Authority) {
+    /// Returns the owner of the connections that the next load from a server uses; `nil` if its connections belong to no credential.
+    func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
+        state.withLock { $0.bound[authority] }
+    }
+
+    /// Keeps the credential that a server or a proxy has accepted by a scheme for connections; `nil` forgets it.
+    ///
+    /// - Parameter owner: The owner of the connection, if it is one that belongs to the credential.
+    func noteNegotiated(
+        _ credential: URLCredential?, of space: ProtectionSpace, owner: BoundConnections.Owner? = nil
+    ) {
         state.withLock { state in
-            if credential != nil, state.negotiated.count >= Self.maximumNegotiated { state.negotiated = [:] }
-            state.negotiated[authority] = credential
+            if credential != nil, state.negotiated.count + state.bound.count >= 2 * Self.maximumNegotiated {
+                state.negotiated = [:]
+                state.bound = [:]
+            }
+            state.negotiated[Self.withoutRealm(space)] = credential
+            if credential == nil || owner != nil { state.bound[space.authority] = owner }
         }
+    }
+
+    /// These schemes have no realms.
+    private static func withoutRealm(_ space: ProtectionSpace) -> ProtectionSpace {
+        ProtectionSpace(authority: space.authority, realm: "", scheme: space.scheme)
     }
 
     func withAuthorization<Result: Sendable>(_ body: (inout AuthorizationCache) -> Result) -> Result {

@@ -3,18 +3,10 @@ internal import Foundation
 
 /// The credentials that a load or a stream task has given to proxies.
 struct ProxyAccess: Sendable {
-    /// A credential whose tokens answer the proxy.
-    struct Negotiating: Sendable {
-        let credential: URLCredential
-        let offer: AuthenticationAttempts.Offer
-    }
-
     /// The answer to a refusal.
     enum Step: Sendable {
         /// Connect again without a question, because the proxy has not yet seen the credential.
         case again
-        /// Connect again with another token of the same credential.
-        case token(Negotiating)
         case offer([AuthenticationAttempts.Offer])
         case giveUp
     }
@@ -25,33 +17,27 @@ struct ProxyAccess: Sendable {
     var attempts = AuthenticationAttempts()
     /// The credential to store after the proxy has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
-    /// The last credential for Negotiate; `nil` after another one, or a refusal.
-    var negotiating: Negotiating?
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0
 
     /// Decides how to handle a refusal.
     ///
-    /// - Parameter negotiates: Whether Negotiate can be answered.
-    mutating func next(after proxy: RefusedProxy, negotiates: Bool) -> Step {
+    /// - Parameter schemes: The schemes for whole connections that can be answered.
+    mutating func next(after proxy: RefusedProxy, schemes: ConnectionSchemes) -> Step {
         accepted = nil
-        // Another connection can have taken the token. A connection that closed after the refusal could not send a password.
-        if !proxy.refusal.hadCredential, repetitions < Self.maximumRepetitions {
+        // A connection that closed after the refusal could not send a password, and one that began before the answer has none.
+        if proxy.lacksCredential, repetitions < Self.maximumRepetitions {
             repetitions += 1
-            if let negotiating { return .token(negotiating) }
-            if proxy.lacksCredential { return .again }
-            repetitions -= 1
+            return .again
         }
-        negotiating = nil
         let step =
             proxy.isSOCKS
             ? attempts.refused(bySOCKS: proxy.authority)
             : attempts.refused(
-                by: proxy.authority, challenges: proxy.refusal.challenges, negotiates: negotiates)
+                by: proxy.authority, challenges: proxy.refusal.challenges, schemes: schemes)
         switch step {
         case .offer(let offers): return .offer(offers)
-        // The handshake with the proxy renews the nonce, so only the credential can be wrong. A negotiation of several steps needs one
-        // connection for all of them, and the refused one is gone.
+        // The handshake with the proxy renews the nonce and answers tokens, so only the credential can be wrong.
         case .renew, .deliver: return .giveUp
         }
     }

@@ -30,10 +30,9 @@ extension ProxyUser {
     /// Uses a credential that the session knows, or asks the program.
     func answer(_ demand: ProxyDemand) {
         let values = demand.proxy.refusal.challenges
-        let canNegotiate = network.negotiates(values)
-        switch withProxyAccess({ $0.next(after: demand.proxy, negotiates: canNegotiate) }) {
+        let schemes = network.connectionSchemes(of: values)
+        switch withProxyAccess({ $0.next(after: demand.proxy, schemes: schemes) }) {
         case .again: connectAgain()
-        case .token(let negotiating): negotiate(negotiating, demand, otherwise: demand.giveUp)
         case .offer(let offers): offer(offers[...], demand)
         case .giveUp: demand.giveUp()
         }
@@ -42,11 +41,10 @@ extension ProxyUser {
     private func offer(_ offers: Offers, _ demand: ProxyDemand) {
         guard let offer = offers.first else { return demand.giveUp() }
         let space = demand.proxy.makeSpace(offer.space)
-        if offer.space.scheme == "negotiate", offer.failureCount == 0,
-            let known = network.negotiatedCredential(of: offer.space.authority)
+        if let scheme = network.settings.transport.connectionScheme(offer.space.scheme), offer.failureCount == 0,
+            let known = network.negotiatedCredential(of: offer.space)
         {
-            let negotiating = ProxyAccess.Negotiating(credential: known, offer: offer)
-            return negotiate(negotiating, demand) { [self] in self.offer(offers.dropFirst(), demand) }
+            return negotiate(scheme, known, offer, demand) { [self] in self.offer(offers.dropFirst(), demand) }
         }
         let ask: @Sendable (URLCredential?) -> Void = { [self] proposed in
             let once = ChallengeOnce { [self] in answered($0, $1, proposed, offers, demand) }
@@ -76,13 +74,12 @@ extension ProxyUser {
 
     private func use(_ credential: URLCredential?, _ offers: Offers, _ demand: ProxyDemand) {
         guard let offer = offers.first else { return demand.giveUp() }
-        let isNegotiation = offer.space.scheme == "negotiate"
+        let scheme = network.settings.transport.connectionScheme(offer.space.scheme)
         guard let credential, let user = credential.user else {
-            return isNegotiation ? self.offer(offers.dropFirst(), demand) : demand.giveUp()
+            return scheme == nil ? demand.giveUp() : self.offer(offers.dropFirst(), demand)
         }
-        if isNegotiation {
-            let negotiating = ProxyAccess.Negotiating(credential: credential, offer: offer)
-            return negotiate(negotiating, demand) { [self] in self.offer(offers.dropFirst(), demand) }
+        if let scheme {
+            return negotiate(scheme, credential, offer, demand) { [self] in self.offer(offers.dropFirst(), demand) }
         }
         demand.proxy.challenges.answer(username: user, password: credential.password ?? "")
         note(credential, offer, demand)
@@ -97,19 +94,18 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with a token of Negotiate (RFC 4559 §4.2), which is made for this connection only.
+    /// Connects again with the first token of a scheme for whole connections (RFC 4559 §4.2). Later connections make their own tokens.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
     private func negotiate(
-        _ negotiating: ProxyAccess.Negotiating, _ demand: ProxyDemand,
-        otherwise fallback: @escaping @Sendable () -> Void
+        _ scheme: ConnectionScheme, _ credential: URLCredential, _ offer: AuthenticationAttempts.Offer,
+        _ demand: ProxyDemand, otherwise fallback: @escaping @Sendable () -> Void
     ) {
-        let (credential, offer) = (negotiating.credential, negotiating.offer)
-        guard let context = network.makeNegotiation(with: demand.proxy.host, credential) else { return fallback() }
-        NegotiateQueue.step(context, nil) { [self] token in
+        let authenticator = ProxyAuthenticator(proxy: demand.proxy.host, credential: credential, kind: scheme)
+        guard let context = authenticator.makeContext() else { return fallback() }
+        context.next(nil) { [self] token in
             guard let token else { return fallback() }
-            demand.proxy.challenges.answer(once: "Negotiate " + token.base64EncodedString())
-            withProxyAccess { $0.negotiating = negotiating }
+            demand.proxy.challenges.answer(with: authenticator, BegunAuthentication(context, first: token))
             note(credential, offer, demand)
             connectAgain()
         }
@@ -117,27 +113,42 @@ extension ProxyUser {
 }
 
 extension HTTPNetwork {
-    /// Whether the challenges of a server or a proxy may be answered with Negotiate. Loads the library only if the scheme is offered.
-    func negotiates(_ challenges: [String]) -> Bool {
-        guard challenges.contains(where: { $0.range(of: "negotiate", options: .caseInsensitive) != nil }) else {
-            return false
+    /// The schemes among the challenges of a server or a proxy that authenticate connections and can be answered. Loads a library only if its
+    /// scheme is offered.
+    func connectionSchemes(of challenges: [String]) -> ConnectionSchemes {
+        var schemes: ConnectionSchemes = []
+        for name in ["negotiate", "ntlm"]
+        where challenges.contains(where: { $0.range(of: name, options: .caseInsensitive) != nil }) {
+            guard let scheme = ConnectionSchemes(scheme: name),
+                settings.transport.connectionScheme(name)?.mechanism.isAvailable == true
+            else { continue }
+            schemes.insert(scheme)
         }
-        return settings.transport.negotiation.isAvailable
+        return schemes
     }
 
-    /// Creates the context of a negotiation with a host; `nil` without the library. Empty names stand for those of the system.
-    func makeNegotiation(with host: String, _ credential: URLCredential) -> (any NegotiateContext)? {
+    /// Creates the context of an authentication with a host; `nil` without the library. Empty names stand for those of the system.
+    static func makeContext(
+        _ scheme: ConnectionScheme, with host: String, _ credential: URLCredential
+    ) -> (any NegotiateContext)? {
         func given(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
-        let mechanism = settings.transport.negotiation
-        guard mechanism.isAvailable else { return nil }
-        return mechanism.makeContext(
+        guard scheme.mechanism.isAvailable else { return nil }
+        return scheme.mechanism.makeContext(
             service: "HTTP@\(host)", user: given(credential.user), password: given(credential.password))
     }
 
     /// Stores a credential that a proxy has accepted.
     func proxyAccepted(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask?) {
-        if space.authenticationMethod == NSURLAuthenticationMethodNegotiate, let port = UInt16(exactly: space.port) {
-            noteNegotiated(credential, of: .proxy(host: space.host, port: port))
+        let scheme: String? =
+            switch space.authenticationMethod {
+            case NSURLAuthenticationMethodNegotiate: "negotiate"
+            case NSURLAuthenticationMethodNTLM: "ntlm"
+            default: nil
+            }
+        if let scheme, let port = UInt16(exactly: space.port) {
+            noteNegotiated(
+                credential,
+                of: ProtectionSpace(authority: .proxy(host: space.host, port: port), realm: "", scheme: scheme))
         }
         if let task { settings.stores.credentials?.keep(credential, for: space, task) }
     }

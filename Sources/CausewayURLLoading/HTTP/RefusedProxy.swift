@@ -24,7 +24,7 @@ struct RefusedProxy: Sendable {
 
     /// Whether the session knows a credential that the proxy has not seen.
     var lacksCredential: Bool {
-        !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil)
+        !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 
     /// Returns the protection space of a challenge, as the program sees it.
@@ -43,11 +43,14 @@ struct RefusedProxy: Sendable {
         switch space.scheme {
         case "basic": NSURLAuthenticationMethodHTTPBasic
         case "negotiate": NSURLAuthenticationMethodNegotiate
+        case "ntlm": NSURLAuthenticationMethodNTLM
         default: NSURLAuthenticationMethodHTTPDigest
         }
     }
 
-    private static func realm(_ space: ProtectionSpace) -> String? { space.scheme == "negotiate" ? nil : space.realm }
+    private static func realm(_ space: ProtectionSpace) -> String? {
+        ConnectionSchemes(scheme: space.scheme) == nil ? space.realm : nil
+    }
 }
 
 extension HTTPNetwork {

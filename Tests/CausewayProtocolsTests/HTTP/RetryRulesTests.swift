@@ -62,7 +62,10 @@ struct RetryRulesTests {
         Row(
             "425 after early data", .answered(status: 425), RetryContext(method: "GET", usedEarlyData: true),
             again(.withoutEarlyData)),
-        Row("425 without early data", .answered(status: 425), RetryContext(method: "GET"), .end),
+        Row(
+            "425 without early data, safe", .answered(status: 425), RetryContext(method: "GET"),
+            .retry(.withoutEarlyData, needsNewStream: false)),
+        Row("425 without early data, not safe", .answered(status: 425), RetryContext(method: "PUT"), .end),
         Row("503", .answered(status: 503), RetryContext(method: "GET"), .end),
         Row(
             "a stream that was read is asked for again", .refusedStream,

@@ -5,7 +5,7 @@ import Testing
 @testable import CausewayURLLoading
 
 /// A mechanism whose tokens are texts: the first one names the credential, each later one the token that it answers.
-private final class TextMechanism: NegotiateMechanism {
+final class TextMechanism: NegotiateMechanism {
     let isAvailable: Bool
     private let hasTokens: Bool
     private let list = Mutex<[String]>([])
@@ -24,7 +24,7 @@ private final class TextMechanism: NegotiateMechanism {
     }
 }
 
-private final class TextContext: NegotiateContext {
+final class TextContext: NegotiateContext {
     private let first: String?
 
     init(_ first: String?) { self.first = first }
@@ -205,7 +205,7 @@ extension Loopback {
                 #expect(try await Self.text(session, host) == "GET through the proxy")
             }
             #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
-            #expect(requests.all.map { $0["proxy-authorization"] != nil } == [false, true, false, true])
+            #expect(requests.all.map { $0["proxy-authorization"] != nil } == [false, true, true])
             #expect(mechanism.made.count == 2)
             let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]
             #expect(stored.first?.key.isProxy() == true && stored.count == 1)
@@ -227,7 +227,7 @@ extension Loopback {
             #expect(Self.challenges(delegate) == ["challenge Negotiate 0"] + again + ["challenge HTTPBasic 0"])
         }
 
-        @Test("§22: loads at the same time get their own tokens; a proxy that answers with a token ends the load")
+        @Test("§22: loads at the same time get their own tokens; a proxy that never stops negotiating ends the load")
         func proxyTokens() async throws {
             let proxy = try Self.proxy(RequestLog()) { $0.hasPrefix("Negotiate ") }
             let delegate = EventDelegate { _ in

@@ -15,7 +15,7 @@ package struct AuthenticationAttempts: Sendable {
         /// Offer these challenges in order, the strongest first, until the program answers one. If it answers none, deliver the response.
         case offer([Offer])
         /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or because the server has
-        /// answered a token of Negotiate with another one (RFC 4559 §5).
+        /// answered a token of Negotiate or NTLM with another one (RFC 4559 §5).
         case renew(Offer)
         /// Deliver the response, because the client supports none of the challenges or the limit is reached.
         case deliver
@@ -49,14 +49,14 @@ package struct AuthenticationAttempts: Sendable {
     ///   - authority: The server or the proxy.
     ///   - values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
     ///   - digest: Computes digests.
-    ///   - negotiates: Whether the client can answer Negotiate.
+    ///   - schemes: The schemes for whole connections that the client can answer.
     package mutating func refused(
         by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn,
-        negotiates: Bool = false
+        schemes: ConnectionSchemes = []
     ) -> Step {
         refusalCount += 1
         let answerable = AuthenticationChallenge.answerable(
-            AuthenticationChallenge.parse(values), digest: digest, negotiates: negotiates)
+            AuthenticationChallenge.parse(values), digest: digest, schemes: schemes)
         guard refusalCount <= limit, !answerable.isEmpty else { return .deliver }
         let spaces = answerable.map { ProtectionSpace(authority: authority, challenge: $0) }
         if let used = current, let index = spaces.firstIndex(of: used), !isRenewal,
@@ -65,7 +65,7 @@ package struct AuthenticationAttempts: Sendable {
             isRenewal = true
             return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))
         }
-        if let used = current, used.scheme == "negotiate", let index = spaces.firstIndex(of: used),
+        if let used = current, ConnectionSchemes(scheme: used.scheme) != nil, let index = spaces.firstIndex(of: used),
             answerable[index].token != nil
         {
             return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))

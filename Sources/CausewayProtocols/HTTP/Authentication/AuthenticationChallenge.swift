@@ -46,21 +46,24 @@ package struct AuthenticationChallenge: Equatable, Sendable {
     /// - Parameters:
     ///   - challenges: The challenges of a response.
     ///   - digest: Computes digests.
-    ///   - negotiates: Whether the client can answer Negotiate (RFC 4559).
+    ///   - schemes: The schemes for whole connections that the client can answer.
     package static func answerable(
-        _ challenges: [AuthenticationChallenge], digest: DigestFunction = Digests.builtIn, negotiates: Bool = false
+        _ challenges: [AuthenticationChallenge], digest: DigestFunction = Digests.builtIn,
+        schemes: ConnectionSchemes = []
     ) -> [AuthenticationChallenge] {
         let ranked = challenges.enumerated().compactMap { index, challenge in
-            challenge.strength(digest, negotiates).map { (strength: $0, index: index, challenge: challenge) }
+            challenge.strength(digest, schemes).map { (strength: $0, index: index, challenge: challenge) }
         }
         return ranked.sorted { ($1.strength, $0.index) < ($0.strength, $1.index) }.map(\.challenge)
     }
 
-    private func strength(_ digest: DigestFunction, _ negotiates: Bool) -> Int? {
+    /// Digest is above NTLM, because its challenges name a realm, and newer servers use SHA-256.
+    private func strength(_ digest: DigestFunction, _ schemes: ConnectionSchemes) -> Int? {
         switch scheme {
-        case "negotiate": negotiates ? .max : nil
+        case "negotiate": schemes.contains(.negotiate) ? .max : nil
         case "basic": 0
-        case "digest": DigestChallenge(self, digest: digest).map { $0.algorithm.rawValue + 1 }
+        case "ntlm": schemes.contains(.ntlm) ? 1 : nil
+        case "digest": DigestChallenge(self, digest: digest).map { $0.algorithm.rawValue + 2 }
         default: nil
         }
     }

@@ -25,7 +25,7 @@ extension ConnectionPool {
 
     /// Returns a connection of another group that may serve `key`.
     private func coveringConnection(for key: PoolKey, addresses: [String]) -> PoolConnectionID? {
-        guard !key.isUpgrade else { return nil }
+        guard !key.needsHTTP1 else { return nil }
         for case let group? in groups {
             let other = group.key
             guard other != key, other.origin.isSecure, other.origin.port == key.origin.port, other.route == key.route,

@@ -69,7 +69,7 @@ struct PoolGroup: Sendable {
     mutating func add(_ request: PoolRequest, serial: UInt64) {
         switch request.route {
         case .any: waiting.insert(request.id, priority: request.priority, serial: serial)
-        case .newConnection, .ownConnection, .http1: restricted.append((request, serial))
+        case .newConnection, .ownConnection, .http1, .continuing: restricted.append((request, serial))
         }
     }
 
@@ -193,7 +193,7 @@ struct PoolGroup: Sendable {
         serveRestricted(&actions)
         let isPaused = pauseEnd.map { now < $0 && connections.contains { !$0.isRetired } } ?? false
         let single = restricted.count { $0.request.route == .http1 }
-        let renewed = restricted.count - single
+        let renewed = restricted.count { $0.request.route == .newConnection || $0.request.route == .ownConnection }
         if !isPaused, !restricted.isEmpty {
             // Before an idle connection serves other requests, because it may have to make room.
             connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
@@ -246,6 +246,8 @@ struct PoolGroup: Sendable {
         for entry in restricted {
             if let id = bestConnection(where: { Self.isAllowed($0, for: entry.request.route, since: entry.serial) }) {
                 start(entry.request.id, on: id, &actions)
+            } else if case .continuing(let id) = entry.request.route, self[id]?.isRetired != false {
+                actions.append(.fail(entry.request.id, because: id))
             } else {
                 left.append(entry)
             }
@@ -262,6 +264,7 @@ struct PoolGroup: Sendable {
         case .newConnection: connection.id.serial > serial && (connection.isMultiplexed || !connection.isUsed)
         case .ownConnection: connection.id.serial > serial
         case .http1: !connection.isMultiplexed
+        case .continuing(let id): connection.id == id
         }
     }
 

@@ -7,22 +7,22 @@ package struct PoolKey: Hashable, Sendable {
     package var identity: String
     /// Whether a connection without TLS uses HTTP/2 without negotiation (RFC 9113 §3.3).
     package var hasPriorKnowledge: Bool
-    /// Whether the requests switch the protocol of their connection, which only HTTP/1.1 permits (RFC 9113 §8.6).
-    package var isUpgrade: Bool
+    /// Whether the requests need HTTP/1.1: they switch the protocol of their connection (RFC 9113 §8.6), or authenticate it.
+    package var needsHTTP1: Bool
 
     package init(
         _ origin: HTTPOrigin, route: String = "", identity: String = "", hasPriorKnowledge: Bool = false,
-        isUpgrade: Bool = false
+        needsHTTP1: Bool = false
     ) {
         self.origin = origin
         self.route = route
         self.identity = identity
-        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure && !isUpgrade
-        self.isUpgrade = isUpgrade
+        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure && !needsHTTP1
+        self.needsHTTP1 = needsHTTP1
     }
 
     /// Whether the server may choose HTTP/2 for the connections.
-    var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !isUpgrade }
+    var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !needsHTTP1 }
 }
 
 /// The identifier of a connection in a pool. Identifiers are never reused.
@@ -35,7 +35,7 @@ package struct PoolConnectionID: Hashable, Sendable {
 /// A request that needs a connection.
 package struct PoolRequest: Sendable {
     /// The restriction on the connection for a request that is a retry or that cannot share a connection.
-    package enum Route: Sendable {
+    package enum Route: Equatable, Sendable {
         case any
         /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection. If
         /// it is an HTTP/1 connection, it must not have carried another request.
@@ -44,6 +44,8 @@ package struct PoolRequest: Sendable {
         case ownConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
+        /// This connection, which carried the previous message of a handshake. Without it, the request fails.
+        case continuing(PoolConnectionID)
     }
 
     /// The owner's identifier of the request. It must be unique in the pool.

@@ -142,14 +142,23 @@ package enum RetryRules {
             return again(.newConnection, context)
         // The server did not process the request, so any method can be repeated (RFC 9110 §15.5.20).
         case 421: return again(.ownConnection, context)
-        // The server did not process the request, because early data could be a replay (RFC 8470 §5.2).
-        case 425 where context.usedEarlyData: return again(.withoutEarlyData, context)
+        // The server did not process the request, because early data could be a replay (RFC 8470 §5.2). Without early data of this client, it
+        // can be that of a proxy in front of the server, so only safe methods are repeated.
+        case 425 where context.usedEarlyData || isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }
     }
 
     private static func again(_ route: RetryDecision.Route, _ context: RetryContext) -> RetryDecision {
         .retry(route, needsNewStream: context.content == .stream(isRead: true))
+    }
+
+    /// Returns whether requests with this method change nothing at the server (RFC 9110 §9.2.1).
+    package static func isSafe(_ method: String) -> Bool {
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE": true
+        default: false
+        }
     }
 
     /// Returns whether repeated requests with this method have the same effect as one (RFC 9110 §9.2.2). Method names are case-sensitive.

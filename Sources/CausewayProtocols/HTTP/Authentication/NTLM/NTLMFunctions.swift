@@ -1,0 +1,46 @@
+/// The cryptographic functions of NTLM, which a library computes. A result is `nil` if the library does not have the function.
+package struct NTLMFunctions: Sendable {
+    /// Computes MD4 (RFC 1320): 16 bytes.
+    package var md4: @Sendable (_ message: [UInt8]) -> [UInt8]?
+    /// Computes HMAC with MD5 (RFC 2104): 16 bytes.
+    package var hmacMD5: @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]?
+
+    package init(
+        md4: @escaping @Sendable (_ message: [UInt8]) -> [UInt8]?,
+        hmacMD5: @escaping @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]?
+    ) {
+        self.md4 = md4
+        self.hmacMD5 = hmacMD5
+    }
+}
+
+/// The name of a user, with the domain that knows it.
+package struct NTLMUser: Equatable, Sendable {
+    package var name: String
+    /// Empty for the domain of the server.
+    package var domain: String
+
+    package init(name: String, domain: String = "") {
+        self.name = name
+        self.domain = domain
+    }
+
+    /// Creates a name from `DOMAIN\user`. A name of the form `user@domain` is sent as it is, without a domain, and the server looks it up.
+    package init(_ text: String) {
+        guard let separator = text.firstIndex(of: "\\") else {
+            self.init(name: text)
+            return
+        }
+        self.init(name: String(text[text.index(after: separator)...]), domain: String(text[..<separator]))
+    }
+
+    /// The name in upper case, letter by letter: no letter becomes two.
+    var uppercaseName: String {
+        var result = ""
+        for scalar in name.unicodeScalars {
+            let mapping = scalar.properties.uppercaseMapping.unicodeScalars
+            result.unicodeScalars.append(mapping.count == 1 ? mapping.first ?? scalar : scalar)
+        }
+        return result
+    }
+}

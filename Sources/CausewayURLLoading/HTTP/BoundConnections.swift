@@ -1,0 +1,115 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import Foundation
+
+/// The connections of a session that are authenticated by their requests: each belongs to one credential, and one load at a time uses it.
+///
+/// A load that authenticates takes a lease. Its requests use the connections with the name of the lease, so that no other request gets
+/// between the messages of a handshake, and no request without the credential uses the connection afterwards.
+final class BoundConnections: Sendable {
+    /// The owner of connections.
+    struct Owner: Hashable, Sendable {
+        var space: ProtectionSpace
+        var credential: URLCredential
+    }
+
+    /// A load that waits for a lease.
+    private struct Waiting: Sendable {
+        /// Whether its connections must be new ones, which are not authenticated yet.
+        var isNew: Bool
+        var then: @Sendable (BoundLease) -> Void
+    }
+
+    private struct Place: Sendable {
+        /// The names that no load uses. The last one was used most recently.
+        var idle: [UInt64] = []
+        /// The number of names.
+        var count = 0
+        var waiting: [Waiting] = []
+    }
+
+    private struct State: Sendable {
+        var places: [Owner: Place] = [:]
+        var lastName: UInt64 = 0
+        /// Earlier names do not return.
+        var firstName: UInt64 = 0
+
+        mutating func makeName() -> UInt64 {
+            lastName += 1
+            return lastName
+        }
+    }
+
+    /// The maximum number of owners. Beyond it, those without a lease are forgotten.
+    private static let maximumCount = 256
+
+    private let limit: Int
+    private let state = LockedValue(State())
+
+    /// - Parameter limit: The maximum number of loads that use connections of one owner at a time.
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    /// Calls a closure with a lease: at once, or when another load returns one.
+    ///
+    /// - Parameter isNew: Whether its connections must be new ones, which are not authenticated yet.
+    func acquire(for owner: Owner, isNew: Bool, then: @escaping @Sendable (BoundLease) -> Void) {
+        let name = state.withLock { state -> UInt64? in
+            if state.places.count >= Self.maximumCount {
+                state.places = state.places.filter { $0.value.idle.count < $0.value.count }
+            }
+            var place = state.places[owner] ?? Place()
+            defer { state.places[owner] = place }
+            if let name = place.idle.popLast() { return isNew ? state.makeName() : name }
+            guard place.count < limit else {
+                place.waiting.append(Waiting(isNew: isNew, then: then))
+                return nil
+            }
+            place.count += 1
+            return state.makeName()
+        }
+        if let name { then(BoundLease(name, owner, self)) }
+    }
+
+    /// Takes a name back, for the next load that waits.
+    fileprivate func release(_ name: UInt64, of owner: Owner) {
+        let (next, name) = state.withLock { state -> (Waiting?, UInt64) in
+            guard name >= state.firstName, var place = state.places[owner] else { return (nil, name) }
+            defer { state.places[owner] = place }
+            guard let next = place.waiting.first else {
+                place.idle.append(name)
+                return (nil, name)
+            }
+            place.waiting.removeFirst()
+            return (next, next.isNew ? state.makeName() : name)
+        }
+        next?.then(BoundLease(name, owner, self))
+    }
+
+    /// Makes later loads use new connections. Loads that wait get one as well.
+    func forgetAll() {
+        let waiting = state.withLock { state -> [(Owner, Waiting)] in
+            defer { state.places = [:] }
+            state.firstName = state.lastName + 1
+            return state.places.flatMap { owner, place in place.waiting.map { (owner, $0) } }
+        }
+        for (owner, next) in waiting { acquire(for: owner, isNew: true, then: next.then) }
+    }
+}
+
+/// The right of a load to use the connections with a name. It ends with the object.
+final class BoundLease: Sendable {
+    private let serial: UInt64
+    let owner: BoundConnections.Owner
+    private let connections: BoundConnections
+
+    fileprivate init(_ serial: UInt64, _ owner: BoundConnections.Owner, _ connections: BoundConnections) {
+        self.serial = serial
+        self.owner = owner
+        self.connections = connections
+    }
+
+    /// The name of the connections. It contains no credential.
+    var name: String { "\(owner.space.scheme) \(serial)" }
+
+    deinit { connections.release(serial, of: owner) }
+}

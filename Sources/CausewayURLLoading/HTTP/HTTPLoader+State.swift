@@ -1,0 +1,19 @@
+extension HTTPLoader.State {
+    /// Ends the exchange and the use of connections that belong to a credential.
+    mutating func endExchange() -> HTTPLoader.Exchange.End {
+        var end = exchange.end()
+        if access.bound != nil { end.bound = access.bound.take() }
+        return end
+    }
+
+    /// Returns whether the connection should read more of the response, if the task wants content or not.
+    func wantsContent(_ taskWants: Bool) -> Bool {
+        switch phase {
+        case .waiting: true
+        case .holding: held.count < HTTPLoader.heldLimit
+        case .deciding, .restarting, .pausing, .confirmed: false
+        case .streaming: taskWants && content?.hasBacklog != true
+        case .ended: true
+        }
+    }
+}

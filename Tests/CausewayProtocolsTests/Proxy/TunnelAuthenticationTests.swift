@@ -1,0 +1,111 @@
+import CausewayTypes
+import Synchronization
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("Handshakes with proxies: several messages on one connection (RFC 4559 §4.2)")
+struct TunnelAuthenticationTests {
+    private final class Refusals: Sendable {
+        private let list = Mutex<[ProxyRefusal]>([])
+        var all: [ProxyRefusal] { list.withLock { $0 } }
+        func append(_ refusal: ProxyRefusal) { list.withLock { $0.append(refusal) } }
+    }
+
+    private let refusals = Refusals()
+
+    private func makeStage(first: String?) -> TunnelStage {
+        let refusals = refusals
+        var stage = TunnelStage(
+            ConnectHandshake(
+                to: TunnelDestination(.name("a.test"), port: 80), credential: nil, nonce: "n", authorization: first,
+                scheme: "ntlm"
+            ) { refusals.append($0) })
+        stage.start(at: .zero)
+        return stage
+    }
+
+    /// Returns the value of `Proxy-Authorization` in the request that the stage sends; `nil` if it sends none.
+    private func sent(_ stage: inout TunnelStage) -> String? {
+        var bytes: [UInt8] = []
+        while let chunk = stage.nextOutbound(atMost: .max) { bytes += chunk.bytes.bytes }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+        return lines.first { $0.hasPrefix("Proxy-Authorization: ") }.map { String($0.dropFirst(21)) }
+    }
+
+    private func receive(_ stage: inout TunnelStage, _ text: String, pieces: Int = .max, isFinal: Bool = false) {
+        var rest = Array(text.utf8)[...]
+        repeat {
+            let piece = Array(rest.prefix(pieces))
+            rest = rest.dropFirst(pieces)
+            stage.receive(
+                MessageChunk(piece, endsMessage: false, isFinal: isFinal && rest.isEmpty), at: .zero)
+        } while !rest.isEmpty
+    }
+
+    private func refusal(_ challenge: String, _ fields: String = "Content-Length: 4\r\n", _ body: String = "body")
+        -> String
+    {
+        "HTTP/1.1 407 Who\r\nProxy-Authenticate: \(challenge)\r\n\(fields)\r\n\(body)"
+    }
+
+    private func question(_ stage: inout TunnelStage) -> TunnelQuestion? { stage.nextEvent() as? TunnelQuestion }
+
+    @Test(
+        "The first message can be asked for, too; the third one follows the content of the refusal",
+        arguments: [1, .max])
+    func threeMessages(pieces: Int) {
+        var stage = makeStage(first: nil)
+        #expect(sent(&stage) == nil && question(&stage) == TunnelQuestion(token: nil) && !stage.awaitsPeer)
+        stage.answered("NTLM one")
+        stage.answered("twice")
+        #expect(sent(&stage) == "NTLM one" && stage.awaitsPeer && question(&stage) == nil)
+        receive(&stage, refusal("Negotiate, NTLM QUFB"), pieces: pieces)
+        #expect(sent(&stage) == nil && question(&stage) == TunnelQuestion(token: Array("AAA".utf8)))
+        stage.answered("NTLM three")
+        #expect(sent(&stage) == "NTLM three")
+        receive(&stage, "HTTP/1.1 200 OK\r\n\r\nhi", pieces: pieces)
+        #expect(stage.status == .ready && stage.nextInbound(atMost: .max) != nil && refusals.all.isEmpty)
+    }
+
+    @Test("A first message that is known is sent at once, also if the refusal has no length")
+    func known() {
+        var stage = makeStage(first: "NTLM one")
+        #expect(sent(&stage) == "NTLM one" && question(&stage) == nil)
+        receive(&stage, refusal("NTLM QUFB", "", ""))
+        #expect(question(&stage)?.token == Array("AAA".utf8))
+    }
+
+    @Test(
+        "A refusal without a token, with a malformed one, or that closes the connection, is one of the credential",
+        arguments: [
+            "NTLM", "Basic realm=\"x\"", "NTLM ===", "NTLM A", "NTLM QUFB\r\nConnection: close",
+        ])
+    func refused(challenge: String) {
+        var stage = makeStage(first: "NTLM one")
+        receive(&stage, refusal(challenge))
+        #expect(stage.status == .failed(.tunnelDenied) && refusals.all.map(\.hadCredential) == [true])
+        stage.answered("late")
+    }
+
+    @Test("No answer refuses; a proxy that never ends, closes or talks meanwhile ends the handshake")
+    func ends() {
+        var silent = makeStage(first: nil)
+        silent.answered(nil)
+        #expect(silent.status == .failed(.tunnelDenied) && refusals.all.count == 1)
+        var endless = makeStage(first: "NTLM one")
+        for _ in 0..<9 where endless.status == .opening {
+            receive(&endless, refusal("NTLM QUFB"))
+            endless.answered("NTLM again")
+        }
+        #expect(endless.status == .failed(.tunnelDenied))
+        var closing = makeStage(first: "NTLM one")
+        receive(&closing, refusal("NTLM QUFB"))
+        receive(&closing, "", isFinal: true)
+        #expect(closing.status == .failed(.tunnelBroken))
+        var flooding = makeStage(first: "NTLM one")
+        receive(&flooding, refusal("NTLM QUFB"))
+        receive(&flooding, String(repeating: "x", count: 64 << 10))
+        #expect(flooding.status == .failed(.tunnelBroken))
+    }
+}
