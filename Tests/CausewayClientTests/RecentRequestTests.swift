@@ -41,7 +41,7 @@ struct RecentRequestTests {
     }
 
     /// Requests with one more part than a method and a path, which can be secret or change the `URLRequest`.
-    static let special: [@Sendable (inout ClientRequest) -> Void] = [
+    static let unkept: [@Sendable (inout ClientRequest) -> Void] = [
         { $0 = ClientRequest("GET", "a?token=x") }, { $0.query = ["token": "x"] },
         { $0.headers = ["Authorization": "x"] }, { $0.body = .text("x") },
         { $0.body = .data(Data(), contentType: "x/y") },
@@ -53,11 +53,11 @@ struct RecentRequestTests {
 
     @Test(
         "A request with parameters, fields, content or rules is neither kept nor answered with a kept one",
-        arguments: special.indices)
+        arguments: unkept.indices)
     func special(_ index: Int) throws {
         let plain = try client.prepare(ClientRequest("GET", "a"), accept: nil)
         var request = ClientRequest("GET", "a")
-        Self.special[index](&request)
+        Self.unkept[index](&request)
         let prepared = try client.prepare(request, accept: nil)
         #expect(prepared !== plain && keptCount == 1)
         #expect(try client.prepare(request, accept: nil) !== prepared)
