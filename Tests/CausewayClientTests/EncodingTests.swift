@@ -63,11 +63,16 @@ struct EncodingTests {
         "A path that would reach another resource is refused",
         arguments: [
             RequestPath(text: "a/../b"), "\("..")/b", "a/\("."):/\("..")", "a/%2e%2E/b", ".%2e", "users/\("")",
-            "users/\("")/photos",
+            "users/\("")/photos", ".", "a/%2E", "../", "a/./b",
         ])
     func traversal(_ path: RequestPath) {
         #expect(throws: HTTPClientError.self) { try Self.url(path) }
     }
+
+    @Test(
+        "Dots inside a segment are permitted",
+        arguments: ["a/...", "a/.b", "b./a", "%2E%2e%2e", ".%2f", "a//b", "a.json"])
+    func dots(_ path: RequestPath) throws { #expect(try Self.url(path) == "https://api.example/v1/\(path)") }
 
     @Test("M2: parameters in a query and in a form")
     func parameters() {

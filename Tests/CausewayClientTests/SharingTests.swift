@@ -15,8 +15,9 @@ struct SharingTests {
         var table = SharingTable<Int>()
         var (waiting, resumed): (Set<UInt64>, Set<UInt64>) = ([], [])
         var groups: [UInt64: Set<UInt64>] = [:]
+        var runners: Set<UInt64> = []
         for caller in UInt64(1)...200 {
-            switch random.integer(in: 0...5) {
+            switch random.integer(in: 0...7) {
             case 0...2:
                 let (group, isNew) = table.join(random.integer(in: 0...3), as: caller)
                 #expect(isNew == (groups[group] == nil))
@@ -27,7 +28,7 @@ struct SharingTests {
                 waiting.remove(leaving)
                 let group = groups.first { $0.value.contains(leaving) }?.key
                 if let group { groups[group]?.remove(leaving) }
-                let isLast = group.map { groups[$0]?.isEmpty == true } ?? false
+                let isLast = group.map { groups[$0]?.isEmpty == true && !runners.contains($0) } ?? false
                 #expect(table.leave(leaving) == (group.map { isLast ? .abandoned($0) : .othersWait } ?? .none))
                 if let group, isLast { groups[group] = nil }
             case 4:
@@ -37,9 +38,21 @@ struct SharingTests {
                 resumed.formUnion(ended)
                 waiting.subtract(ended)
                 groups[group] = nil
+                runners.remove(group)
+            case 5:
+                guard let group = table.open(random.integer(in: 0...3)) else { continue }
+                #expect(groups[group] == nil)
+                groups[group] = []
+                runners.insert(group)
+            case 6:
+                guard let group = runners.randomElement(using: &random) else { continue }
+                runners.remove(group)
+                let isLast = groups[group]?.isEmpty == true
+                #expect(table.runnerLeft(group) == (isLast ? .abandoned(group) : .othersWait))
+                if isLast { groups[group] = nil }
             default: if random.chance(oneIn: 4) { table.closeAll() }
             }
-            #expect(table.callerCount == waiting.count)
+            #expect(table.callerCount == waiting.count + runners.count)
             for group in groups.keys { #expect(table.isWanted(group)) }
         }
     }

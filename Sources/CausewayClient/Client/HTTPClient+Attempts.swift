@@ -34,15 +34,23 @@ extension HTTPClient {
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     func perform<Content: Sendable>(
         _ prepared: PreparedRequest, call: UInt64, discarding discard: @Sendable (Content) -> Void = { _ in },
-        _ load: @escaping Loader<Content>
+        _ load: Loader<Content>
     ) async throws -> Exchange<Content> {
-        try await awaitPermission(prepared, call)
+        if configuration.meteredPolicy.treatment != .allow { try await awaitPermission(prepared, call) }
+        let isAdapted = !configuration.interceptors.isEmpty
         var counts = AttemptCounts()
         while true {
             try Task.checkCancellation()
-            let request = try await adapted(prepared.urlRequest, counts.attempt)
+            let request = isAdapted ? try await adapted(prepared.urlRequest, counts.attempt) : prepared.urlRequest
             report(call, prepared) { .sent(attempt: counts.attempt) }
-            let result = await attempt(request, load)
+            let result: Result<(Content, HTTPURLResponse), any Error>
+            do {
+                let loaded =
+                    if let gate { try await gate.run { try await load(request) } } else { try await load(request) }
+                result = .success(loaded)
+            } catch {
+                result = .failure(error)
+            }
             if !Task.isCancelled, case .success((let content, let response)) = result, response.statusCode < 400 {
                 return Exchange(content: content, response: response, attempts: counts.attempt)
             }
@@ -58,19 +66,7 @@ extension HTTPClient {
         }
     }
 
-    private func attempt<Content: Sendable>(
-        _ request: URLRequest, _ load: @escaping Loader<Content>
-    ) async -> Result<(Content, HTTPURLResponse), any Error> {
-        do {
-            guard let gate else { return .success(try await load(request)) }
-            return .success(try await gate.run { try await load(request) })
-        } catch {
-            return .failure(error)
-        }
-    }
-
     private func adapted(_ request: URLRequest, _ attempt: Int) async throws -> URLRequest {
-        guard !configuration.interceptors.isEmpty else { return request }
         var adapted = request
         do {
             for interceptor in configuration.interceptors {
@@ -160,7 +156,6 @@ extension HTTPClient {
     /// Waits until a large transfer may start, as the policy for metered networks demands.
     private func awaitPermission(_ prepared: PreparedRequest, _ call: UInt64) async throws {
         let policy = configuration.meteredPolicy
-        guard policy.treatment != .allow else { return }
         let size = max(prepared.source.byteCount ?? 0, prepared.request.expectedByteCount ?? 0)
         switch policy.treatment(of: size, on: network.current) {
         case .allow: return

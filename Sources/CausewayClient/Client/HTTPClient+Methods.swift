@@ -10,7 +10,7 @@ extension HTTPClient {
         _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
         as type: Value.Type = Value.self
     ) async throws -> Value {
-        try await get(path, query: query, headers: headers, as: .json(decoder: configuration.decoder))
+        try await decoded("GET", path, query, headers, .none)
     }
 
     /// Gets a value that a serializer makes.
@@ -42,7 +42,7 @@ extension HTTPClient {
         _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
         as type: Value.Type = Value.self
     ) async throws -> Value {
-        try await value("POST", path, query, headers, body, .json(decoder: configuration.decoder))
+        try await decoded("POST", path, query, headers, body)
     }
 
     /// Posts content.
@@ -63,7 +63,7 @@ extension HTTPClient {
         _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
         as type: Value.Type = Value.self
     ) async throws -> Value {
-        try await value("PUT", path, query, headers, body, .json(decoder: configuration.decoder))
+        try await decoded("PUT", path, query, headers, body)
     }
 
     /// Puts content.
@@ -84,7 +84,7 @@ extension HTTPClient {
         _ path: RequestPath, body: RequestBody = .none, query: RequestParameters = [:], headers: [String: String] = [:],
         as type: Value.Type = Value.self
     ) async throws -> Value {
-        try await value("PATCH", path, query, headers, body, .json(decoder: configuration.decoder))
+        try await decoded("PATCH", path, query, headers, body)
     }
 
     /// Patches a resource.
@@ -105,7 +105,7 @@ extension HTTPClient {
         _ path: RequestPath, query: RequestParameters = [:], headers: [String: String] = [:],
         as type: Value.Type = Value.self
     ) async throws -> Value {
-        try await value("DELETE", path, query, headers, .none, .json(decoder: configuration.decoder))
+        try await decoded("DELETE", path, query, headers, .none)
     }
 
     /// Deletes a resource.
@@ -123,9 +123,26 @@ extension HTTPClient {
         _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
         _ body: RequestBody, _ serializer: ResponseSerializer<Value>
     ) async throws -> Value {
-        var request = ClientRequest(method, path, query: query)
-        request.headers = headers
-        request.body = body
-        return try await send(request, as: serializer).value
+        let prepared = try prepare(method, path, query, headers, body, accept: serializer.types.acceptField)
+        return try value(of: try await answered(prepared), serializer)
+    }
+
+    /// As ``value(_:_:_:_:_:_:)`` with a serializer for JSON, which would have to be made for each call.
+    private func decoded<Value: Decodable & Sendable>(
+        _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
+        _ body: RequestBody
+    ) async throws -> Value {
+        let types = MediaTypeSet.json
+        let answered = try await answered(
+            try prepare(method, path, query, headers, body, accept: types.acceptField))
+        let value: Value
+        do {
+            try types.validate(answered.received, statuses: 200..<300)
+            value = try configuration.decoder.decode(Value.self, from: answered.exchange.content)
+        } catch {
+            throw failed(answered, error)
+        }
+        succeeded(answered)
+        return value
     }
 }

@@ -15,17 +15,9 @@ extension HTTPClient {
         _ request: ClientRequest, as serializer: ResponseSerializer<Value>,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> ClientResponse<Value> {
-        try await observed(request, accept: serializer.types.acceptField) { prepared, call in
-            let exchange = try await exchange(prepared, call, progress)
-            let received = ReceivedResponse(data: exchange.content, http: exchange.response)
-            do throws(HTTPClientError) {
-                let value = try serializer.value(of: received)
-                return ClientResponse(value: value, http: exchange.response, attempts: exchange.attempts)
-            } catch {
-                let kept = received.data.prefix(configuration.maximumErrorContentLength)
-                throw error.about(prepared.urlRequest, exchange.response, Data(kept), attempts: exchange.attempts)
-            }
-        }
+        let answered = try await answered(try prepare(request, accept: serializer.types.acceptField), progress)
+        let value = try value(of: answered, serializer)
+        return ClientResponse(value: value, http: answered.response, attempts: answered.exchange.attempts)
     }
 
     /// Returns a request as a command line for curl in a POSIX shell, to repeat it by hand. Changes of the interceptors are not part of it.
@@ -50,38 +42,96 @@ extension HTTPClient {
 
     // MARK: The way of a request
 
+    /// Sends a request and waits for its response. The call goes on until ``succeeded(_:)`` or ``failed(_:_:)``.
+    ///
+    /// The part that waits is not generic over the type of the value. Functions that are look up its metadata at run time, and so does each of their closures.
+    func answered(
+        _ prepared: PreparedRequest, _ progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> AnsweredCall {
+        let call = begin(prepared)
+        do {
+            return AnsweredCall(
+                number: call, prepared: prepared, exchange: try await exchange(prepared, call, progress))
+        } catch {
+            end(call, prepared, error)
+            throw error
+        }
+    }
+
+    /// Makes the value of a response and ends its call.
+    func value<Value: Sendable>(
+        of answered: AnsweredCall, _ serializer: ResponseSerializer<Value>
+    ) throws(HTTPClientError) -> Value {
+        let value: Value
+        do throws(HTTPClientError) {
+            value = try serializer.value(of: answered.received)
+        } catch {
+            throw failed(answered, error)
+        }
+        succeeded(answered)
+        return value
+    }
+
+    /// Ends a call whose value was made.
+    func succeeded(_ answered: AnsweredCall) {
+        end(answered.number, answered.prepared, status: answered.response.statusCode)
+    }
+
+    /// Ends a call whose value could not be made. Returns the error for the program.
+    func failed(_ answered: AnsweredCall, _ error: any Error) -> HTTPClientError {
+        let kept = answered.exchange.content.prefix(configuration.maximumErrorContentLength)
+        let error = (error as? HTTPClientError ?? HTTPClientError(.serialization, "\(error)", underlying: error)).about(
+            answered.prepared.urlRequest, answered.response, Data(kept), attempts: answered.exchange.attempts)
+        end(answered.number, answered.prepared, error)
+        return error
+    }
+
     /// Prepares a request, runs a call for it, and reports its events.
     func observed<Value: StatusCarrier>(
-        _ request: ClientRequest, accept: String?, _ body: (PreparedRequest, UInt64) async throws -> Value
+        _ request: ClientRequest, _ body: (PreparedRequest, UInt64) async throws -> Value
     ) async throws -> Value {
-        let prepared = try prepare(request, accept: accept)
-        let call = newCall()
-        running.add(1)
-        report(call, prepared) { .began }
-        defer {
-            running.add(-1)
-            // Responses that began before the end of a change can be out of date.
-            if !request.isSafe { sharedWork.closeAll() }
-        }
+        let prepared = try prepare(request, accept: nil)
+        let call = begin(prepared)
         do {
             let value = try await body(prepared, call)
-            report(call, prepared) { .succeeded(status: value.status) }
+            end(call, prepared, status: value.status)
             return value
-        } catch let error as HTTPClientError {
-            report(call, prepared) { .failed(error) }
-            throw error
         } catch {
-            report(call, prepared) { .cancelled }
+            end(call, prepared, error)
             throw error
         }
+    }
+
+    private func begin(_ prepared: PreparedRequest) -> UInt64 {
+        let call = running.begin()
+        report(call, prepared) { .began }
+        return call
+    }
+
+    private func end(_ call: UInt64, _ prepared: PreparedRequest, status: Int) {
+        report(call, prepared) { .succeeded(status: status) }
+        ended(prepared)
+    }
+
+    private func end(_ call: UInt64, _ prepared: PreparedRequest, _ error: any Error) {
+        report(call, prepared) { (error as? HTTPClientError).map { .failed($0) } ?? .cancelled }
+        ended(prepared)
+    }
+
+    private func ended(_ prepared: PreparedRequest) {
+        running.add(-1)
+        // Responses that began before the end of a change can be out of date.
+        if !prepared.request.isSafe { sharedWork.closeAll() }
     }
 
     private func exchange(
         _ prepared: PreparedRequest, _ call: UInt64, _ progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> Exchange<Data> {
-        let isShared = (prepared.request.coalesces ?? configuration.coalescesRequests) && progress == nil
-        guard isShared, let key = prepared.sharingKey else { return try await unshared(prepared, call, progress) }
-        return try await sharedWork.value(for: key) {
+        guard progress == nil, prepared.isShareable, prepared.request.coalesces ?? configuration.coalescesRequests
+        else {
+            return try await unshared(prepared, call, progress)
+        }
+        return try await sharedWork.value(for: prepared) {
             self.report(call, prepared) { .shared }
         } _: {
             try await self.unshared(prepared, call, nil)
@@ -106,9 +156,32 @@ extension HTTPClient {
     ///
     /// - Throws: ``HTTPClientError/Code/invalidRequest`` and ``HTTPClientError/Code/foreignOrigin``.
     func prepare(_ request: ClientRequest, accept: String?) throws(HTTPClientError) -> PreparedRequest {
+        guard let shape = RecentRequests.Shape(request, accept: accept) else {
+            return try makePrepared(request, accept: accept)
+        }
+        if let known = recent.withLock({ $0.find(shape) }) { return known }
+        let prepared = try makePrepared(request, accept: accept)
+        recent.withLock { $0.keep(prepared, as: shape) }
+        return prepared
+    }
+
+    /// As ``prepare(_:accept:)``, without a request that has to be copied if the prepared one is known.
+    func prepare(
+        _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
+        _ body: RequestBody, accept: String?
+    ) throws(HTTPClientError) -> PreparedRequest {
+        if let shape = RecentRequests.Shape(method, path, query, headers, body, accept: accept),
+            let known = recent.withLock({ $0.find(shape) })
+        {
+            return known
+        }
+        return try prepare(ClientRequest(method, path, query, headers, body), accept: accept)
+    }
+
+    private func makePrepared(_ request: ClientRequest, accept: String?) throws(HTTPClientError) -> PreparedRequest {
         var urlRequest = URLRequest(
             url: try base.moved(to: request.rules.place).url(of: request.target, query: request.query))
-        urlRequest.httpMethod = request.method
+        if request.method != "GET" { urlRequest.httpMethod = request.method }
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout }
         if let policy = request.cachePolicy { urlRequest.cachePolicy = policy }
         if let accept { urlRequest.setValue(accept, forHTTPHeaderField: "Accept") }
@@ -118,12 +191,22 @@ extension HTTPClient {
         do {
             let source = try request.body.source.get()
             if case .data(let data) = source { urlRequest.httpBody = data }
-            return PreparedRequest(urlRequest: urlRequest, source: source, request: request)
+            return PreparedRequest(urlRequest, source, of: request)
         } catch {
             throw HTTPClientError(.invalidRequest, "the content cannot be encoded: \(error)", underlying: error)
                 .about(urlRequest, attempts: 0)
         }
     }
+}
+
+/// A call whose response has arrived, and whose value has not been made.
+struct AnsweredCall: Sendable {
+    let number: UInt64
+    let prepared: PreparedRequest
+    let exchange: Exchange<Data>
+
+    var response: HTTPURLResponse { exchange.response }
+    var received: ReceivedResponse { ReceivedResponse(data: exchange.content, http: exchange.response) }
 }
 
 /// A result that knows the status of its response, for events.

@@ -19,7 +19,7 @@ extension HTTPClient {
         _ request: ClientRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil,
         to destination: @Sendable (HTTPURLResponse) throws -> URL
     ) async throws -> ClientResponse<URL> {
-        try await observed(request, accept: nil) { prepared, call in
+        try await observed(request) { prepared, call in
             let session = session
             let exchange = try await perform(prepared, call: call, discarding: { Self.remove($0) }) { request in
                 let (content, response) = try await Transfer(progress: progress).run(
@@ -53,7 +53,7 @@ extension HTTPClient {
         _ request: ClientRequest, statuses: Range<Int> = 200..<300,
         _ body: @Sendable (HTTPURLResponse, URLSession.AsyncBytes) async throws -> Value
     ) async throws -> Value {
-        let exchange = try await observed(request, accept: nil) { prepared, call in
+        let exchange = try await observed(request) { prepared, call in
             let exchange = try await perform(prepared, call: call, discarding: { $0.task.cancel() }) { request in
                 try await self.loadBytes(request, prepared.source)
             }

@@ -26,10 +26,10 @@ public final class HTTPClient: Sendable {
     let network: NetworkWatch
     let running = Activity()
     let broadcast = Broadcast<ClientEvent>()
-    let sharedWork = SharedWork<PreparedRequest.Key, Exchange<Data>>(runner: .firstCaller)
+    let sharedWork = SharedWork<PreparedRequest, Exchange<Data>>(runner: .firstCaller)
     let gate: RequestGate?
     private let replacement: DataLoader?
-    private let lastCall = LockedValue<UInt64>(0)
+    let recent = LockedValue(RecentRequests())
 
     /// Creates a client.
     ///
@@ -95,13 +95,6 @@ public final class HTTPClient: Sendable {
     public var events: AsyncStream<ClientEvent> { broadcast.stream(capacity: 256) }
 
     // MARK: Loading
-
-    func newCall() -> UInt64 {
-        lastCall.withLock { last in
-            last += 1
-            return last
-        }
-    }
 
     /// Loads content into memory.
     func loadData(

@@ -21,8 +21,8 @@ enum PercentEncoding {
     ///   - place: Where the result is used.
     ///   - keepsTriplets: Whether a percent sign before two hexadecimal digits is kept, because the text is already encoded.
     static func encoded(_ text: some StringProtocol, for place: Place, keepsTriplets: Bool = false) -> String {
+        if text.utf8.allSatisfy({ isPermitted($0, in: place) }) { return String(text) }
         let bytes = Array(text.utf8)
-        if bytes.allSatisfy({ isPermitted($0, in: place) }) { return String(text) }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + bytes.count / 2)
         for (index, byte) in bytes.enumerated() {

@@ -44,15 +44,30 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
 
     private static func mistake(in path: String, hasEmptyValue: Bool) -> String? {
         if hasEmptyValue { return "a value in the path is empty" }
-        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return nil }
-        let hasDots = path.split(separator: "/").contains { segment in
-            // A URL parser treats an encoded dot as a dot (WHATWG URL §4.4).
-            // The longest is "%2e%2e".
-            guard segment.utf8.count <= 6 else { return false }
-            let plain = segment.lowercased().replacing("%2e", with: ".")
-            return plain == "." || plain == ".."
+        var rest = path.utf8[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "/")) {
+            if isDots(rest[..<end]) { return dotsMistake }
+            rest = rest[rest.index(after: end)...]
         }
-        return hasDots ? "the path has a segment . or .." : nil
+        return isDots(rest) ? dotsMistake : nil
+    }
+
+    private static let dotsMistake = "the path has a segment . or .."
+
+    /// Returns whether a segment is `.` or `..`. A URL parser treats an encoded dot as a dot (WHATWG URL §4.4).
+    private static func isDots(_ segment: Substring.UTF8View) -> Bool {
+        var (rest, count) = (segment, 0)
+        while let byte = rest.first {
+            if byte == UInt8(ascii: ".") {
+                rest = rest.dropFirst()
+            } else if rest.starts(with: "%2e".utf8) || rest.starts(with: "%2E".utf8) {
+                rest = rest.dropFirst(3)
+            } else {
+                return false
+            }
+            count += 1
+        }
+        return count == 1 || count == 2
     }
 
     /// Collects the parts of a literal with values.

@@ -1,11 +1,19 @@
 internal import CausewaySystem
 
-/// Counts the requests that run, for an indicator in a user interface.
+/// Numbers the requests, and counts those that run, for an indicator in a user interface.
 final class Activity: Sendable {
     private struct State {
         var count = 0
+        var lastNumber: UInt64 = 0
         var listeners: [UInt64: AsyncStream<Int>.Continuation] = [:]
         var lastListener: UInt64 = 0
+
+        mutating func change(by difference: Int) {
+            count += difference
+            guard !listeners.isEmpty else { return }
+            // Sent under the lock, so that the last value is the right one. A continuation of a stream only wakes its reader.
+            for listener in listeners.values { listener.yield(count) }
+        }
     }
 
     private let state = LockedValue(State())
@@ -21,14 +29,17 @@ final class Activity: Sendable {
     /// The number of requests that run.
     var count: Int { state.withLock { $0.count } }
 
-    /// Changes the number.
-    func add(_ difference: Int) {
+    /// Counts a new request, and returns its number, from 1 on.
+    func begin() -> UInt64 {
         state.withLock { state in
-            state.count += difference
-            // Sent under the lock, so that the last value is the right one. A continuation of a stream only wakes its reader.
-            for listener in state.listeners.values { listener.yield(state.count) }
+            state.lastNumber += 1
+            state.change(by: 1)
+            return state.lastNumber
         }
     }
+
+    /// Changes the number of requests that run.
+    func add(_ difference: Int) { state.withLock { $0.change(by: difference) } }
 
     /// Returns a sequence that begins with the current number and continues with each change. A slow reader gets the last number.
     func updates() -> AsyncStream<Int> {

@@ -21,6 +21,12 @@ public struct ClientRequest: Sendable {
         var expectedByteCount: Int64?
         var cachePolicy: URLRequest.CachePolicy?
         var place = Place()
+
+        /// Whether all rules are those of the client.
+        var isEmpty: Bool {
+            isIdempotent == nil && retryPolicy == nil && coalesces == nil && timeout == nil && expectedByteCount == nil
+                && cachePolicy == nil && place.isClient
+        }
     }
 
     /// Another server than that of the client.
@@ -28,6 +34,9 @@ public struct ClientRequest: Sendable {
         var host: String?
         var port: Int?
         var usesTLS: Bool?
+
+        /// Whether this is the server of the client.
+        var isClient: Bool { host == nil && port == nil && usesTLS == nil }
     }
 
     /// The method, such as `GET`.
@@ -46,6 +55,15 @@ public struct ClientRequest: Sendable {
         self.method = method
         target = .path(path)
         self.query = query
+    }
+
+    init(
+        _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
+        _ body: RequestBody
+    ) {
+        self.init(method, path, query: query)
+        self.headers = headers
+        self.body = body
     }
 
     /// Creates a request for a URL that a response contained, such as a link to the next page. It must have the scheme, host and port of the client's base URL,
@@ -112,7 +130,7 @@ public struct ClientRequest: Sendable {
     }
 
     /// Whether the method reads only (RFC 9110 §9.2.1).
-    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+    var isSafe: Bool { method == "GET" || ["HEAD", "OPTIONS", "TRACE"].contains(method) }
 
     private static func isIdempotent(_ method: String) -> Bool {
         ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)

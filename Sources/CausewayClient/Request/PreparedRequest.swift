@@ -2,31 +2,31 @@ internal import CausewayURLLoading
 internal import Foundation
 
 /// A request with its URL and header fields, before the interceptors have seen it.
-struct PreparedRequest: Sendable {
-    /// Requests with equal keys share one response.
-    struct Key: Hashable, Sendable {
-        var method: String
-        var url: URL
-        var fields: [String: String]
-        var timeout: TimeInterval
-        var cachePolicy: URLRequest.CachePolicy
+///
+/// Equal requests can share one response. The object is passed on by all functions of a call, and is kept for repetitions of the request, so that its many values
+/// are not copied.
+final class PreparedRequest: Hashable, Sendable {
+    let urlRequest: URLRequest
+    let source: RequestBody.Source
+    let request: ClientRequest
+    /// Whether the request may share a response: it is a GET or HEAD without content.
+    let isShareable: Bool
+    /// Computed once, because a shared request is looked up several times.
+    private let hash: Int
+
+    init(_ urlRequest: URLRequest, _ source: RequestBody.Source, of request: ClientRequest) {
+        self.urlRequest = urlRequest
+        self.source = source
+        self.request = request
+        isShareable = (request.method == "GET" || request.method == "HEAD") && source.isNone
+        hash = isShareable ? urlRequest.hashValue : 0
     }
 
-    var urlRequest: URLRequest
-    var source: RequestBody.Source
-    var request: ClientRequest
-
-    /// The key under which the request shares a response; `nil` if it must be sent. It must be a GET or HEAD without content, and without conditions and ranges,
-    /// whose responses belong to the state of one caller.
-    var sharingKey: Key? {
-        guard case .none = source, request.method == "GET" || request.method == "HEAD", let url = urlRequest.url else {
-            return nil
-        }
-        let fields = urlRequest.allHTTPHeaderFields ?? [:]
-        return Key(
-            method: request.method, url: url, fields: fields, timeout: urlRequest.timeoutInterval,
-            cachePolicy: urlRequest.cachePolicy)
+    static func == (one: PreparedRequest, other: PreparedRequest) -> Bool {
+        one === other || (one.hash == other.hash && one.urlRequest == other.urlRequest)
     }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 /// The base URL of a client in the form that requests need.
@@ -85,7 +85,7 @@ struct BaseURL: Sendable {
     ///
     /// - Throws: ``HTTPClientError`` if the host or the port is invalid.
     func moved(to place: ClientRequest.Place) throws(HTTPClientError) -> BaseURL {
-        guard place != ClientRequest.Place() else { return self }
+        guard !place.isClient else { return self }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return self }
         if let usesTLS = place.usesTLS { parts.scheme = usesTLS ? "https" : "http" }
         if let host = place.host {

@@ -58,7 +58,20 @@ public struct RequestBody: Sendable {
     }
 }
 
+extension RequestBody {
+    /// Whether there is no content, nor a media type for it.
+    var isNone: Bool {
+        guard contentType == nil, case .success(let source) = source else { return false }
+        return source.isNone
+    }
+}
+
 extension RequestBody.Source {
+    /// Whether there is no content.
+    var isNone: Bool {
+        if case .none = self { true } else { false }
+    }
+
     /// The number of bytes; `nil` if it is not known.
     var byteCount: Int64? {
         switch self {

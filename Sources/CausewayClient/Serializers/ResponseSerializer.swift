@@ -64,17 +64,23 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
 
     /// Checks the status and the media type of a response.
     func validate(_ response: ReceivedResponse) throws(HTTPClientError) {
+        try types.validate(response, statuses: statuses)
+    }
+}
+
+extension MediaTypeSet {
+    /// Checks the status and the media type of a response.
+    func validate(_ response: ReceivedResponse, statuses: Range<Int>) throws(HTTPClientError) {
         guard statuses.contains(response.status) else {
             throw HTTPClientError(.unacceptableStatus, "expected \(statuses.lowerBound) to \(statuses.upperBound - 1)")
         }
         // There is nothing to judge without content, as after 204 and HEAD.
-        guard !types.containsAll, !response.data.isEmpty,
-            let field = response.http.value(forHTTPHeaderField: "Content-Type"), !types.names(field),
+        guard !containsAll, !response.data.isEmpty,
+            let field = response.http.value(forHTTPHeaderField: "Content-Type"), !names(field),
             let type = response.mediaType
         else { return }
-        guard types.contains(type) else {
-            throw HTTPClientError(
-                .unacceptableContentType, "\(type), expected \(mediaTypes.joined(separator: ", "))")
+        guard contains(type) else {
+            throw HTTPClientError(.unacceptableContentType, "\(type), expected \(names.joined(separator: ", "))")
         }
     }
 }

@@ -41,22 +41,23 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for key: Key, joined: @Sendable () -> Void = {}, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        let (caller, group) = state.withLock { state -> (UInt64, UInt64?) in
-            state.lastCaller += 1
-            let group = runner == .firstCaller ? state.table.open(key, as: state.lastCaller) : nil
-            return (state.lastCaller, group)
+        if runner == .firstCaller, let group = state.withLock({ $0.table.open(key) }) {
+            return try await run(work, group)
         }
-        if let group { return try await run(work, group, as: caller) }
+        let caller = state.withLock { state in
+            state.lastCaller += 1
+            return state.lastCaller
+        }
         return try await join(key, as: caller, joined, work)
     }
 
     private func run(
-        _ work: @escaping @Sendable () async throws -> Value, _ group: UInt64, as caller: UInt64
+        _ work: @escaping @Sendable () async throws -> Value, _ group: UInt64
     ) async throws -> Value {
         let result: Result<Value, any Error>
         do { result = .success(try await work()) } catch { result = .failure(error) }
         if case .failure = result, Task.isCancelled {
-            if state.withLock({ $0.table.leave(caller) }) == .othersWait { start(work, group) }
+            if state.withLock({ $0.table.runnerLeft(group) }) == .othersWait { start(work, group) }
             throw CancellationError()
         }
         end(group, result)
@@ -103,7 +104,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private func end(_ group: UInt64, _ result: Result<Value, any Error>) {
         let callers = state.withLock { state in
-            state.tasks[group] = nil
+            if !state.tasks.isEmpty { state.tasks[group] = nil }
             return state.table.ended(group).compactMap { state.callers.removeValue(forKey: $0) }
         }
         for caller in callers { caller.resume(with: result) }

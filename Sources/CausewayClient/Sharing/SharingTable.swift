@@ -1,4 +1,5 @@
-/// Which callers wait for which work: equal work in progress has one group, in which each caller has a place.
+/// Which callers wait for which work: equal work in progress has one group, in which each caller has a place. A caller that runs the work itself has none: it
+/// knows its group.
 ///
 /// The table runs nothing. Its owner starts and cancels the work and resumes the callers, as the results tell.
 struct SharingTable<Key: Hashable & Sendable>: Sendable {
@@ -17,7 +18,11 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
 
     private struct Group: Sendable {
         var key: Key
-        var callers: Set<CallerID>
+        var callers: Set<CallerID> = []
+        /// Whether a caller runs the work.
+        var hasRunner: Bool
+
+        var isWanted: Bool { hasRunner || !callers.isEmpty }
     }
 
     private var groups: [GroupID: Group] = [:]
@@ -25,42 +30,52 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     private var open: [Key: GroupID] = [:]
     private var places: [CallerID: GroupID] = [:]
     private var lastGroup: GroupID = 0
+    private var runnerCount = 0
 
-    /// The number of callers that wait.
-    var callerCount: Int { places.count }
+    /// The number of callers that wait or run the work.
+    var callerCount: Int { places.count + runnerCount }
 
     /// Adds a caller.
     ///
     /// - Returns: The group, and whether it is new, so that its work must be started.
     mutating func join(_ key: Key, as caller: CallerID) -> (group: GroupID, isNew: Bool) {
-        if let group = open[key] {
-            groups[group]?.callers.insert(caller)
-            places[caller] = group
-            return (group, false)
-        }
-        return (makeGroup(key, caller), true)
+        let known = open[key]
+        let group = known ?? makeGroup(key, hasRunner: false)
+        groups[group]?.callers.insert(caller)
+        places[caller] = group
+        return (group, known == nil)
     }
 
-    /// Adds a caller in a new group; returns `nil` if a group with the key accepts callers.
-    mutating func open(_ key: Key, as caller: CallerID) -> GroupID? {
-        open[key] == nil ? makeGroup(key, caller) : nil
+    /// Adds a caller that runs the work of a new group; returns `nil` if a group with the key accepts callers.
+    mutating func open(_ key: Key) -> GroupID? {
+        guard open[key] == nil else { return nil }
+        runnerCount += 1
+        return makeGroup(key, hasRunner: true)
     }
 
-    private mutating func makeGroup(_ key: Key, _ caller: CallerID) -> GroupID {
+    private mutating func makeGroup(_ key: Key, hasRunner: Bool) -> GroupID {
         lastGroup += 1
-        groups[lastGroup] = Group(key: key, callers: [caller])
+        groups[lastGroup] = Group(key: key, hasRunner: hasRunner)
         open[key] = lastGroup
-        places[caller] = lastGroup
         return lastGroup
     }
 
     /// Removes a caller that was cancelled.
     mutating func leave(_ caller: CallerID) -> Departure {
-        guard let id = places.removeValue(forKey: caller), var group = groups.removeValue(forKey: id) else {
-            return .none
-        }
-        group.callers.remove(caller)
-        guard group.callers.isEmpty else {
+        guard let id = places.removeValue(forKey: caller) else { return .none }
+        return depart(id) { $0.callers.remove(caller) }
+    }
+
+    /// Removes the caller that runs the work of a group, and was cancelled.
+    mutating func runnerLeft(_ id: GroupID) -> Departure {
+        runnerCount -= 1
+        return depart(id) { $0.hasRunner = false }
+    }
+
+    private mutating func depart(_ id: GroupID, _ remove: (inout Group) -> Void) -> Departure {
+        guard var group = groups.removeValue(forKey: id) else { return .none }
+        remove(&group)
+        guard !group.isWanted else {
             groups[id] = group
             return .othersWait
         }
@@ -70,9 +85,10 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
 
     /// Ends a group.
     ///
-    /// - Returns: The callers to resume; none if the group has already ended.
+    /// - Returns: The callers to resume, without one that ran the work; none if the group has already ended.
     mutating func ended(_ id: GroupID) -> Set<CallerID> {
         guard let group = groups.removeValue(forKey: id) else { return [] }
+        if group.hasRunner { runnerCount -= 1 }
         for caller in group.callers { places[caller] = nil }
         close(group.key, id)
         return group.callers

@@ -2,8 +2,17 @@ import CausewayClient
 import CausewayURLLoading
 import Foundation
 
-/// A document of JSON: `{"items": [{"name": "text"}]}`.
-struct Document: Codable, Sendable {
+/// The document `{"items": [{"name": "text"}]}` as structures.
+struct Structures: Codable, Sendable {
+    struct Item: Codable, Sendable {
+        var name: String
+    }
+
+    var items: [Item]
+}
+
+/// The same document as dictionaries, which take `JSONDecoder` twice the time.
+struct Dictionaries: Codable, Sendable {
     var items: [[String: String]]
 }
 
@@ -32,10 +41,10 @@ extension Style {
     }
 
     /// `data(for:)` of `URLSession` with `JSONDecoder`.
-    static func decoded(_ url: URL) -> Style {
+    static func decoded<Document: Decodable & Sendable>(_ url: URL, as type: Document.Type) -> Style {
         let session = URLSession(configuration: configuration)
         let decoder = JSONDecoder()
-        return Style(name: "data(for:), decoded") {
+        return Style(name: "data(for:), decoded as \(type)") {
             _ = try decoder.decode(Document.self, from: try await session.data(for: URLRequest(url: url)).0)
         } end: {
             session.invalidateAndCancel()
@@ -43,11 +52,11 @@ extension Style {
     }
 
     /// The typed GET of `CausewayClient`.
-    static func typed(_ url: URL) throws -> Style {
+    static func typed<Document: Decodable & Sendable>(_ url: URL, as type: Document.Type) throws -> Style {
         let client = try HTTPClient(
             baseURL: url.deletingLastPathComponent(), configuration: HTTPClient.Configuration(session: configuration))
         let name = url.lastPathComponent
-        return Style(name: "typed") {
+        return Style(name: "typed as \(type)") {
             _ = try await client.get("\(name)") as Document
         } end: {
         }

@@ -5,9 +5,10 @@ import Foundation
 /// usage: TypedClients URL [REQUESTS]
 ///
 /// - URL: A document such as `{"items": [{"name": "text"}]}`, for example of `nw serve http DIR`.
-/// - REQUESTS: The number of requests in each of 5 rounds (default: 2000).
+/// - REQUESTS: The number of requests in each of 41 rounds (default: 500).
 ///
-/// Prints for each style the medians of the rounds: wall time and processor time for each request, and their ratios to `data(for:)`.
+/// Prints for each style the medians of the rounds: wall time and processor time for each request, and their ratios to `data(for:)`
+/// without and with a decoder.
 @main
 enum TypedClients {
     private struct Cost {
@@ -21,25 +22,40 @@ enum TypedClients {
             print("usage: TypedClients URL [REQUESTS]")
             exit(64)
         }
-        let count = words.count > 2 ? Int(words[2]) ?? 2_000 : 2_000
-        let styles = [Style.bare(url), .decoded(url), try .typed(url), .asyncHTTPClient(words[1])]
+        let count = words.count > 2 ? Int(words[2]) ?? 500 : 500
+        let bare = Style.bare(url)
+        let groups = [
+            try group(url, as: Structures.self), try group(url, as: Dictionaries.self),
+        ]
+        let styles = [bare] + groups.flatMap(\.self)
         var costs = Array(repeating: [Cost](), count: styles.count)
         // The first round opens the connections. The styles run in turn, so that a disturbance of the machine affects all of them.
-        for round in 0...5 {
+        for round in 0...41 {
             for (index, style) in styles.enumerated() {
                 let cost = try await measure(count, style)
                 if round > 0 { costs[index].append(cost) }
             }
         }
-        for (style, list) in zip(styles, costs) {
-            let walls = median(zip(list, costs[0]).map { $0.wall / $1.wall })
-            let processors = median(zip(list, costs[0]).map { $0.processor / $1.processor })
+        for (index, style) in styles.enumerated() {
+            // Each group begins with the style that has a decoder.
+            let decoded = index == 0 ? 0 : index - (index - 1) % 3
             print(
                 String(
-                    format: "wall %.1f µs (%.2f), processor %.1f µs (%.2f)  ", median(list.map(\.wall)), walls,
-                    median(list.map(\.processor)), processors) + style.name)
+                    format: "wall %.1f µs (%.2f, %.2f), processor %.1f µs (%.2f, %.2f)  ",
+                    median(costs[index].map(\.wall)), ratio(costs[index], costs[0], \.wall),
+                    ratio(costs[index], costs[decoded], \.wall), median(costs[index].map(\.processor)),
+                    ratio(costs[index], costs[0], \.processor), ratio(costs[index], costs[decoded], \.processor))
+                    + style.name)
             try await style.end()
         }
+    }
+
+    private static func group<Document: Decodable & Sendable>(_ url: URL, as type: Document.Type) throws -> [Style] {
+        [.decoded(url, as: type), try .typed(url, as: type), .asyncHTTPClient(url.absoluteString, as: type)]
+    }
+
+    private static func ratio(_ costs: [Cost], _ others: [Cost], _ value: (Cost) -> Double) -> Double {
+        median(zip(costs, others).map { value($0) / value($1) })
     }
 
     private static func measure(_ count: Int, _ style: Style) async throws -> Cost {
