@@ -153,7 +153,7 @@ struct PeerMachineTests {
         heard.heard(at: .seconds(12))
         #expect(heard.deadline == .seconds(14) && heard.advance(to: .seconds(13)) == nil)
         #expect(keepalive.advance(to: .seconds(13)) == .lost)
-        // A machine on which every alarm is late tells a dead peer all the same.
+        // A machine on which every alarm is late reports the end of a peer all the same.
         var busy = Keepalive(at: .zero)
         var now = Duration.zero
         for _ in 0..<20 {

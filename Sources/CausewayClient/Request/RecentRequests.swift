@@ -1,5 +1,4 @@
-/// The prepared forms of recent simple requests, so that a repeated request is not built from text again. That was a tenth of the processor time of a typed GET
-/// of 212 bytes (`Peers/TypedClients`).
+/// The prepared forms of recent simple requests, so that a repeated request is not built from text again.
 ///
 /// Only requests that consist of a method and a path are kept. Parameters, header fields and contents can be secrets, and mostly differ. The number of requests
 /// and the length of their paths are bounded. A new request replaces the one in its place.

@@ -1,7 +1,7 @@
 /// Detects a silent peer: PING after 2 s, suspect after 6 s, lost after 8 s.
 ///
 /// Time in which this side did not run, because the machine is busy or the process was suspended, does not count: what the peer sent
-/// meanwhile still waits to be read. At most 8 s are forgiven, so that a dead peer is told on a busy machine too.
+/// meanwhile still waits to be read. At most 8 s are added, so that the end of a peer is reported on a busy machine too.
 struct Keepalive: Sendable {
     enum Alarm: Equatable, Sendable { case ping, suspect, lost }
 
@@ -9,7 +9,7 @@ struct Keepalive: Sendable {
     private var next: Alarm = .ping
     private var nextTime: Duration
     /// How much time was not counted.
-    private var forgiven = Duration.zero
+    private var uncounted = Duration.zero
 
     init(at now: Duration) {
         lastHeard = now
@@ -25,7 +25,7 @@ struct Keepalive: Sendable {
 
     mutating func advance(to now: Duration) -> Alarm? {
         guard now >= nextTime else { return nil }
-        forgive(lateness: now - nextTime, at: now)
+        allow(lateness: now - nextTime, at: now)
         if now >= lastHeard + PeerTimes.lostAfter {
             (next, nextTime) = (.lost, .seconds(Int64.max >> 1))
             return .lost
@@ -47,11 +47,11 @@ struct Keepalive: Sendable {
     }
 
     /// After a late alarm, the peer has one second more than the time that was lost.
-    private mutating func forgive(lateness: Duration, at now: Duration) {
+    private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))
-        let added = min(max(earliest - lastHeard, .zero), PeerTimes.lostAfter - forgiven)
-        forgiven += added
+        let added = min(max(earliest - lastHeard, .zero), PeerTimes.lostAfter - uncounted)
+        uncounted += added
         lastHeard += added
     }
 }

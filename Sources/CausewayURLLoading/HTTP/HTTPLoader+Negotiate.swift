@@ -6,8 +6,8 @@ internal import Foundation
 
 /// Authentication schemes for whole connections: Negotiate (RFC 4559) and NTLM (MS-NTHT).
 ///
-/// NTLM always uses connections of its own, which belong to the credential afterwards. Kerberos by Negotiate needs one token and can use any
-/// connection, also one of HTTP/2. If the server answers the token with another one, the negotiation starts over on a connection of its own.
+/// NTLM always uses separate connections, which belong to the credential afterwards. Kerberos by Negotiate needs one token and can use any
+/// connection, also one of HTTP/2. If the server answers the token with another one, the negotiation starts over on a separate connection.
 extension HTTPLoader {
     /// An authentication by several messages.
     struct Negotiating {
