@@ -96,11 +96,12 @@ final class BoundConnections: Sendable {
     }
 }
 
-/// The right of a load to use the connections with a name. It ends with the object.
+/// The right of a load to use the connections with a name. It ends with ``end()``, or with the object.
 final class BoundLease: Sendable {
     private let serial: UInt64
     let owner: BoundConnections.Owner
     private let connections: BoundConnections
+    private let hasEnded = LockedValue(false)
 
     fileprivate init(_ serial: UInt64, _ owner: BoundConnections.Owner, _ connections: BoundConnections) {
         self.serial = serial
@@ -111,5 +112,15 @@ final class BoundLease: Sendable {
     /// The name of the connections. It contains no credential.
     var name: String { "\(owner.space.scheme) \(serial)" }
 
-    deinit { connections.release(serial, of: owner) }
+    /// Gives the name back. The thread that started the request can still hold the object when the response has ended: the next load must
+    /// not get other connections because of that. The caller holds no lock.
+    func end() {
+        let isFirst = hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        if isFirst { connections.release(serial, of: owner) }
+    }
+
+    deinit { end() }
 }

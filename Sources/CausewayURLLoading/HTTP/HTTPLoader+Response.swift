@@ -59,7 +59,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         let exchange = exchangeIfStorable(response)
         let (isWanted, record, bound) = endWhole(content?.count ?? 0)
-        withExtendedLifetime(bound) {}
+        bound?.lease?.end()
         guard isWanted else { return }
         if let record { attempt.report(.measured(record)) }
         attempt.report(.whole(response, content ?? Data(), exchange))

@@ -229,6 +229,7 @@ final class HTTPLoader: Loader {
         guard let end else { return }
         if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
         end.handle?.cancel()
+        end.bound?.lease?.end()
         challenge?.give(.performDefaultHandling, nil)
     }
 
@@ -262,6 +263,7 @@ final class HTTPLoader: Loader {
         guard let end else { return nil }
         if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
         end.handle?.cancel()
+        end.bound?.lease?.end()
         return .some(record)
     }
 

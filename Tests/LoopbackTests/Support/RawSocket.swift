@@ -1,6 +1,5 @@
 import CausewaySystem
-import Dispatch
-import FoundationEssentials
+import Foundation
 
 /// A socket without Causeway's connections, for peers that misbehave.
 final class RawSocket: Sendable {
@@ -107,7 +106,8 @@ final class RawSocket: Sendable {
     private func wait(for events: Int32) async throws {
         let fd = fd
         let status = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            // Not on Dispatch's pool, which has few threads: the code under test needs them.
+            Thread.detachNewThread {
                 var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
                 continuation.resume(returning: poll(&entry, 1, CInt(Patience.limit.components.seconds) * 1_000))
             }
