@@ -54,17 +54,23 @@ final class Outcomes: Sendable {
     /// Answers a question. Returns whether a task waited for it.
     @discardableResult
     func answer(_ question: Question, _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
-        let waiters = state.withLock { $0.waiters.removeValue(forKey: question) } ?? []
+        self.answer([question], answer)
+    }
+
+    /// Answers several questions at once: a task that continues with the answer to one of them may ask another one, which is not answered.
+    @discardableResult
+    private func answer(_ questions: [Question], _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
+        let waiters = state.withLock { state in
+            questions.flatMap { state.waiters.removeValue(forKey: $0) ?? [] }
+        }
         for waiter in waiters { waiter.continuation.resume(with: answer.mapError { $0 }) }
         return !waiters.isEmpty
     }
 
     /// The peer is gone. The key of a member is recorded all the same, so a pairing is still answered.
     func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
-        for question in [Question.membership(peer), .code(peer), .verification(peer)] {
-            answer(question, .failure(failure))
-        }
-        if !wasMember { answer(.pairing(peer), .failure(failure)) }
+        let ended = [Question.membership(peer), .code(peer), .verification(peer)]
+        answer(wasMember ? ended : ended + [.pairing(peer)], .failure(failure))
     }
 
     /// The session is gone.
