@@ -197,6 +197,9 @@ int cw_lock_file(int descriptor);
 int cw_unlock_file(int descriptor);
 /// Returns 1 if another open file description has locked the file, 0 if not, or a negated errno.
 int cw_file_is_locked(int descriptor);
+/// Renames a file within the file system of a directory unless the new name exists. Names are relative to `directory`, which may be
+/// AT_FDCWD. Returns 0 or a negated errno: -EEXIST if the new name exists; the file then keeps its name.
+int cw_rename_new(int directory, const char *from, const char *to);
 
 // MARK: Thread
 

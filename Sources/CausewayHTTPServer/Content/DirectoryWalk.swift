@@ -120,9 +120,10 @@ final class NewFile {
 
     /// Gives the file its name. Never replaces a file.
     func finish() throws(HTTPServerError) {
-        // A hard link fails if the name exists, unlike a renaming.
-        guard linkat(folder.descriptor, temporaryName, folder.descriptor, name, 0) == 0 else {
-            throw errno == EEXIST ? HTTPServerError(status: 409, "the file exists") : Self.failure(errno)
+        do {
+            try SystemFile.rename(temporaryName, toNew: name, in: folder.descriptor)
+        } catch {
+            throw error.errno == EEXIST ? HTTPServerError(status: 409, "the file exists") : Self.failure(error.errno)
         }
     }
 

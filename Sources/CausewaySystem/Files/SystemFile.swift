@@ -1,5 +1,20 @@
-/// Reads files that this process did not write.
+internal import CCausewayLinux
+
+/// Files in directories that others may use too.
 package enum SystemFile {
+    /// Renames a file within its file system, in one step, unless the new name exists. Blocks.
+    ///
+    /// On file systems without such a step (NFS, some FUSE file systems) both names exist for a moment; on those that have no hard links
+    /// either, another process may create the new name in between, and is then replaced.
+    ///
+    /// - Parameter directory: The descriptor of the directory to which relative names belong; the working directory unless given.
+    /// - Throws: `SystemError` with `EEXIST` if the new name exists. The file then keeps its name.
+    package static func rename(
+        _ name: String, toNew newName: String, in directory: CInt = AT_FDCWD
+    ) throws(SystemError) {
+        try check(cw_rename_new(directory, name, newName), "renameat2")
+    }
+
     /// Returns the content of a regular file; `nil` if it cannot be read or is longer than `limit`. Blocks.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -10,19 +10,13 @@ enum DirectoryEntries {
 
     /// Renames the file `source` to `destination` unless that name exists.
     ///
-    /// Makes a hard link and removes the old name, because `rename(2)` would replace an existing file. On a file system without hard links
-    /// it checks for the name and then renames; another process may create the name between these two steps.
-    ///
     /// - Throws: `.posix(.EEXIST)` if the name exists. The file then keeps its old name.
     static func moveWithoutReplacing(_ source: String, to destination: String) throws(NWError) {
-        if link(source, destination) == 0 {
-            unlink(source)
-            return
+        do {
+            try SystemFile.rename(source, toNew: destination)
+        } catch {
+            throw NWError(errno: error.errno)
         }
-        let code = errno
-        guard code == EPERM || code == EOPNOTSUPP || code == ENOSYS else { throw NWError(errno: code) }
-        guard access(destination, F_OK) != 0 else { throw NWError(errno: EEXIST) }
-        try move(source, to: destination)
     }
 
     /// Removes a file. A missing file is not an error.

@@ -1,0 +1,32 @@
+#define _GNU_SOURCE
+#include "causeway_linux.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// For file systems without RENAME_NOREPLACE. Both names exist for a moment, and a process that is killed then leaves both.
+static int link_and_remove(int directory, const char *from, const char *to) {
+    if (linkat(directory, from, directory, to, 0) != 0) return -errno;
+    unlinkat(directory, from, 0);
+    return 0;
+}
+
+// For file systems without hard links. Another process may create the name between the two steps.
+static int look_and_rename(int directory, const char *from, const char *to) {
+    struct stat facts;
+    if (fstatat(directory, to, &facts, AT_SYMLINK_NOFOLLOW) == 0) return -EEXIST;
+    return renameat(directory, from, directory, to) == 0 ? 0 : -errno;
+}
+
+int cw_rename_new(int directory, const char *from, const char *to) {
+    // By number, because not every libc has the function.
+    if (syscall(SYS_renameat2, directory, from, directory, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -errno;
+    int result = link_and_remove(directory, from, to);
+    if (result != -EPERM && result != -EOPNOTSUPP && result != -ENOSYS) return result;
+    return look_and_rename(directory, from, to);
+}
