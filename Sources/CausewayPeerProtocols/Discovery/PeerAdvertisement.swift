@@ -9,8 +9,8 @@ package struct PeerAdvertisement: Equatable, Sendable {
     /// The pairs of the record: `_cw` version, `_id` and `_k` in Base64 for URLs (RFC 4648 §5), `_n` name, then the program's.
     package var pairs: [(key: String, value: String)] {
         var pairs = [
-            ("_cw", "1.0"), ("_id", Base64URL.encode(peer.key.id.bigEndianBytes)),
-            ("_k", Base64URL.encode(peer.key.digestBytes)),
+            ("_cw", "1.0"), ("_id", DigitCoding.base64URL.encode(peer.key.id.bigEndianBytes)),
+            ("_k", DigitCoding.base64URL.encode(peer.key.digestBytes)),
         ]
         // A string of a TXT record has at most 255 bytes, `_n=` included.
         pairs.append(("_n", Self.prefix(of: peer.name, byteCount: 252)))
@@ -35,8 +35,8 @@ package struct PeerAdvertisement: Equatable, Sendable {
         guard let version = found["_cw"], version.utf8.elementsEqual("1".utf8) || version.hasPrefix("1.") else {
             return nil
         }
-        guard let id = found["_id"].flatMap(Base64URL.decode), id.count == 8 else { return nil }
-        guard let digest = found["_k"].flatMap(Base64URL.decode), digest.count == 16 else { return nil }
+        guard let id = Self.bytes(of: found["_id"]), id.count == 8 else { return nil }
+        guard let digest = Self.bytes(of: found["_k"]), digest.count == 16 else { return nil }
         let key = PeerKey(
             id: id.bigEndianInteger, high: digest[0..<8].bigEndianInteger, low: digest[8..<16].bigEndianInteger)
         let name = Self.prefix(of: found["_n"] ?? "", byteCount: PeerLimits.name)
@@ -57,6 +57,11 @@ package struct PeerAdvertisement: Equatable, Sendable {
         return shifted >> 59
     }
 
+    /// The bytes of a key or its number. Longer text than either needs is not read.
+    private static func bytes(of text: String?) -> [UInt8]? {
+        text.flatMap { $0.utf8.count <= 64 ? DigitCoding.base64URL.decode($0.utf8) : nil }
+    }
+
     /// Whether a pair fits a string of a TXT record (RFC 6763 §6).
     private static func isAllowed(_ key: String, _ value: String) -> Bool {
         !key.isEmpty && !key.hasPrefix("_")
@@ -72,43 +77,5 @@ package struct PeerAdvertisement: Equatable, Sendable {
             short.append(character)
         }
         return short
-    }
-}
-
-/// Base64 with `-` and `_`, without padding (RFC 4648 §5).
-enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var digits: [UInt8] = []
-        var (bits, count) = (UInt32(0), UInt32(0))
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                digits.append(alphabet[Int(bits >> count & 63)])
-            }
-            bits &= (1 << count) - 1
-        }
-        if count > 0 { digits.append(alphabet[Int(bits << (6 - count) & 63)]) }
-        return String(decoding: digits, as: UTF8.self)
-    }
-
-    /// Decodes text of at most 64 digits. Returns `nil` for other characters and for bits after the last byte.
-    static func decode(_ text: String) -> [UInt8]? {
-        guard text.utf8.count <= 64 else { return nil }
-        var bytes: [UInt8] = []
-        var (bits, count) = (UInt32(0), UInt32(0))
-        for digit in text.utf8 {
-            guard let value = alphabet.firstIndex(of: digit) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            bits &= (1 << count) - 1
-        }
-        return count < 6 && bits == 0 ? bytes : nil
     }
 }

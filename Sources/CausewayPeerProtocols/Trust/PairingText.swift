@@ -55,7 +55,7 @@ package struct PairingText: Hashable, Sendable {
         let expiry = Array(expires.bigEndianBytes.suffix(5))
         let content = peer.id.bigEndianBytes + peer.digestBytes + secret + expiry + Array(name.utf8)
         let payload = content + Self.check(service, content)
-        return "\(Self.scheme)1/\(service.uppercased())/\(Base32.encode(payload))"
+        return "\(Self.scheme)1/\(service.uppercased())/\(DigitCoding.base32.encode(payload))"
     }
 
     /// The first bytes of a digest, which find mistyped characters. No protection against intent: the secret has that task.
@@ -77,7 +77,7 @@ package struct PairingText: Hashable, Sendable {
         guard parts.count == 3 else { throw .content }
         let service = String(decoding: parts[1], as: UTF8.self).lowercased()
         guard Self.isService(service) else { throw .service }
-        guard let payload = Base32.decode(parts[2]),
+        guard let payload = DigitCoding.base32.decode(parts[2]),
             payload.count >= Self.fixedByteCount + Self.checkByteCount
         else { throw .content }
         let content = Array(payload.dropLast(Self.checkByteCount))
@@ -102,47 +102,5 @@ package struct PairingText: Hashable, Sendable {
         let isSpaced = !zip(bytes, bytes.dropFirst()).contains { $0 == (0x2D, 0x2D) }
         return (1...15).contains(bytes.count) && isAllowed && isSpaced && bytes.contains(where: isLetter)
             && bytes.first != 0x2D && bytes.last != 0x2D
-    }
-}
-
-/// Base 32 in upper case, without padding (RFC 4648 §6).
-enum Base32 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var digits: [UInt8] = []
-        var (bits, count) = (UInt32(0), UInt32(0))
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 5 {
-                count -= 5
-                digits.append(alphabet[Int(bits >> count & 31)])
-            }
-            bits &= (1 << count) - 1
-        }
-        if count > 0 { digits.append(alphabet[Int(bits << (5 - count) & 31)]) }
-        return String(decoding: digits, as: UTF8.self)
-    }
-
-    /// Decodes digits. Returns `nil` for other characters, and unless encoding the bytes gives the same digits.
-    static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var (bits, count) = (UInt32(0), UInt32(0))
-        for digit in digits {
-            let value: UInt8
-            switch digit {
-            case 0x41...0x5A: value = digit - 0x41
-            case 0x32...0x37: value = digit - 0x32 + 26
-            default: return nil
-            }
-            bits = bits << 5 | UInt32(value)
-            count += 5
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            bits &= (1 << count) - 1
-        }
-        return count < 5 && bits == 0 ? bytes : nil
     }
 }

@@ -6,19 +6,12 @@ internal import Foundation
 
 /// The running part of an ``MCNearbyServiceAdvertiser``.
 final class AdvertiserCore: Sendable {
-    private struct State: Sendable {
-        /// Number of the current start; events of earlier ones are dropped.
-        var run = 0
-        var isRunning = false
-        var advertisement: PeerAdvertisement?
-    }
-
     private let peer: PeerIdentity
     private let service: String
     private let info: [String: String]
     private let queue = DispatchQueue(label: "causeway.multipeer.advertiser", target: .global())
     private let faces = WeakDelegate<MCNearbyServiceAdvertiser, any MCNearbyServiceAdvertiserDelegate>()
-    private let state = LockedValue(State())
+    private let runs = LockedValue(ServiceRuns<PeerAdvertisement>())
 
     init(peer: PeerIdentity, service: String, info: [String: String]) {
         (self.peer, self.service, self.info) = (peer, service, info)
@@ -32,24 +25,12 @@ final class AdvertiserCore: Sendable {
     }
 
     func start() {
-        let run = state.withLock { state -> Int? in
-            guard !state.isRunning else { return nil }
-            state.run += 1
-            state.isRunning = true
-            return state.run
-        }
-        guard let run else { return }
+        guard let run = runs.withLock({ $0.begin() }) else { return }
         // The first use of a peer makes its key, which takes milliseconds.
         queue.async { self.begin(run) }
     }
 
-    func stop() {
-        let advertisement = state.withLock { state in
-            state.isRunning = false
-            return state.advertisement.take()
-        }
-        advertisement?.stop()
-    }
+    func stop() { runs.withLock { $0.end() }?.stop() }
 
     private func begin(_ run: Int) {
         guard isCurrent(run) else { return }
@@ -57,18 +38,13 @@ final class AdvertiserCore: Sendable {
             let node = try LocalPeers.shared.node(for: peer)
             let advertisement = node.advertise(service, info: info, queue: queue) { [weak self] in self?.handle($0, run)
             }
-            let unwanted = state.withLock { state -> PeerAdvertisement? in
-                guard state.isRunning, state.run == run else { return advertisement }
-                state.advertisement = advertisement
-                return nil
-            }
-            unwanted?.stop()
+            runs.withLock { $0.keep(advertisement, of: run) }?.stop()
         } catch {
             failed(error, run)
         }
     }
 
-    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.isRunning && $0.run == run } }
+    private func isCurrent(_ run: Int) -> Bool { runs.withLock { $0.isCurrent(run) } }
 
     private func handle(_ event: AdvertiserEvent, _ run: Int) {
         guard isCurrent(run) else { return }

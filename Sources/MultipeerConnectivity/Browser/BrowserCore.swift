@@ -6,10 +6,7 @@ internal import Foundation
 /// The running part of an ``MCNearbyServiceBrowser``.
 final class BrowserCore: Sendable {
     private struct State: Sendable {
-        /// Number of the current start; events of earlier ones are dropped.
-        var run = 0
-        var isRunning = false
-        var browse: PeerBrowse?
+        var runs = ServiceRuns<PeerBrowse>()
         var found = FoundPeers()
     }
 
@@ -34,21 +31,14 @@ final class BrowserCore: Sendable {
     }
 
     func start() {
-        let run = state.withLock { state -> Int? in
-            guard !state.isRunning else { return nil }
-            state.run += 1
-            state.isRunning = true
-            return state.run
-        }
-        guard let run else { return }
+        guard let run = state.withLock({ $0.runs.begin() }) else { return }
         queue.async { self.begin(run) }
     }
 
     func stop() {
         let browse = state.withLock { state in
-            state.isRunning = false
             state.found.end()
-            return state.browse.take()
+            return state.runs.end()
         }
         browse?.stop()
     }
@@ -63,18 +53,13 @@ final class BrowserCore: Sendable {
         do throws(PeerFailure) {
             let node = try LocalPeers.shared.node(for: peer)
             let browse = node.browse(service, queue: queue) { [weak self] in self?.handle($0, run) }
-            let unwanted = state.withLock { state -> PeerBrowse? in
-                guard state.isRunning, state.run == run else { return browse }
-                state.browse = browse
-                return nil
-            }
-            unwanted?.stop()
+            state.withLock { $0.runs.keep(browse, of: run) }?.stop()
         } catch {
             failed(error, run)
         }
     }
 
-    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.isRunning && $0.run == run } }
+    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.runs.isCurrent(run) } }
 
     private func handle(_ event: BrowserEvent, _ run: Int) {
         guard isCurrent(run) else { return }
