@@ -32,8 +32,10 @@ struct LinkCheck: Sendable {
             for try await case .invited(let invite) in one.events { invite.accept() }
         }
         defer { accepting.cancel() }
+        let foreign = ForeignServices(service: service)
         var findings = Findings()
         let seen = await find(one.me, other, &findings)
+        if let step = foreign.step() { findings.steps.append(step) }
         if seen { findings.steps.append(await connect(one.me, other)) }
         return findings
     }

@@ -86,15 +86,19 @@ extension Interop {
         }
 
         @Test(
-            "doctor finds no fault on a host with a link, sees the peer of another host, and names a key that others can read"
+            "doctor finds no fault on a host with a link, sees a peer and another program, and names a key that others can read"
         )
         func doctor() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let bob = try nw(["peers", "pair", "nw-test", "--name", "Bob"], on: hosts.far, home: "bob", scratch)
                 try await eventually("Bob shows a text: \(bob.errors)") { !bob.text.isEmpty }
+                let other = try nw(
+                    ["register", "Other program", "_nw-test._tcp", "9"], on: hosts.far, home: "bob", scratch)
+                try await eventually("the other program is registered: \(other.errors)") { !other.text.isEmpty }
                 let words = ["peers", "doctor", "nw-test", "--json"]
                 let healthy = try nw(words, on: hosts.near, home: "ann", scratch)
                 #expect(try await healthy.finished() == 0, "\(healthy.text)")
+                #expect(healthy.text.contains("Multipeer Connectivity: Other program"), "\(healthy.text)")
                 #expect(healthy.text.contains("Bob (") && !healthy.text.contains(#""fault""#), "\(healthy.text)")
                 let folder = scratch.directory.appendingPathComponent("ann/causeway/peers")
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -19,6 +19,15 @@ struct PeersDoctorTests {
         #expect(FirewallRules.dropping(5_353, in: row.text).count == row.count)
     }
 
+    @Test("Services without the record of a peer are named, at most five of them, as a note")
+    func otherPrograms() throws {
+        #expect(ForeignServices.isForeign([:]) && ForeignServices.isForeign(["app": "1"]))
+        #expect(!ForeignServices.isForeign(["_cw": "1.0"]))
+        #expect(ForeignServices.step(names: []) == nil)
+        let step = try #require(ForeignServices.step(names: ["f", "b", "b", "a", "c", "d", "e"]))
+        #expect(step.outcome == .note && step.what.hasSuffix(": a, b, c, d, e"))
+    }
+
     @Test("A clock at the epoch is a fault with a remedy, the time of this test is none")
     func clock() {
         let doctor = PeersDoctor(service: "abc", limit: .seconds(1))
