@@ -18,6 +18,7 @@ struct ErrorTests {
         (.clientCertificateRequired, -1206), (.notInCache, -2000), (.fileNotCreated, -3000), (.fileNotOpened, -3001),
         (.fileNotClosed, -3002), (.fileNotWritten, -3003), (.fileNotRemoved, -3004), (.fileNotMoved, -3005),
         (.backgroundSessionInUse, -996), (.resumeDataInvalid, -1002),
+        (.authenticationUnavailable, -1013),
     ]
 
     @Test("Every cause has its code", arguments: codes)

@@ -143,6 +143,19 @@ if mode == "--stream" {
     }
     RunLoop.main.run()
 }
+if mode == "--routes" {
+    Task {
+        do {
+            let words = CommandLine.arguments
+            try await Routes.follow(words[2], Int(words[3]) ?? 0)
+            exit(0)
+        } catch {
+            report("failed: \(error)")
+            exit(1)
+        }
+    }
+    RunLoop.main.run()
+}
 if mode == "--again" {
     Task {
         try? await Again.browse()

@@ -12,6 +12,13 @@ struct ConnectionScheme: Sendable {
     /// The constant of the authentication method.
     let method: String
 
+    /// The reason why the challenge of a host cannot be answered, with what to install; `nil` if it can.
+    ///
+    /// - Parameter place: The host, such as `The server www.example.com`.
+    func obstacle(at place: String) -> String? {
+        mechanism.problem.map { "\(place) demands \(name), which is not available. \($0)" }
+    }
+
     /// Returns the value of a field with a message.
     func value(_ message: Data) -> String { name + " " + message.base64EncodedString() }
 }

@@ -6,10 +6,10 @@ internal import Foundation
 /// The contexts of NTLM (MS-NLMP), whose functions OpenSSL has.
 struct NTLMMechanism: NegotiateMechanism {
     var functions = NTLMFunctions.library
-    /// The reason why the functions are missing; `nil` if they are there.
-    var problem: @Sendable () -> String? = { NTLMFunctions.libraryProblem }
+    /// Returns the reason why the functions are missing; `nil` if they are there.
+    var check: @Sendable () -> String? = { NTLMFunctions.libraryProblem }
 
-    var isAvailable: Bool { problem() == nil }
+    var problem: String? { check() }
 
     /// - Parameter user: The name, also with its domain; there is no default.
     func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)? {

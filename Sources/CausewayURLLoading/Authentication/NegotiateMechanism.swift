@@ -6,8 +6,8 @@ internal import Foundation
 
 /// A source of security contexts for the authentication scheme Negotiate (RFC 4559).
 protocol NegotiateMechanism: Sendable {
-    /// Whether contexts can be created. The first use can load a library.
-    var isAvailable: Bool { get }
+    /// The reason why no contexts can be created, with what to install; `nil` if they can. The first use can load a library.
+    var problem: String? { get }
 
     /// Creates a context; `nil` if that fails.
     ///
@@ -16,6 +16,11 @@ protocol NegotiateMechanism: Sendable {
     ///   - user: The name of the client; `nil` for the default name of the system.
     ///   - password: The password; `nil` if the system has a credential of the user, such as a Kerberos ticket.
     func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)?
+}
+
+extension NegotiateMechanism {
+    /// Whether contexts can be created.
+    var isAvailable: Bool { problem == nil }
 }
 
 /// The security context of a client.
@@ -29,10 +34,8 @@ protocol NegotiateContext: AnyObject, Sendable {
 
 /// The contexts of GSSAPI, whose library of MIT Kerberos is loaded at run time.
 struct GSSMechanism: NegotiateMechanism {
-    var isAvailable: Bool { Self.problem == nil }
-
     /// The reason why the library cannot be used; `nil` if it is loaded.
-    static var problem: String? { cw_gss_load().map { String(cString: $0) } }
+    var problem: String? { cw_gss_load().map { String(cString: $0) } }
 
     /// Tries to load a library with another name. Returns the error message, or `nil` on success.
     static func probe(_ name: String) -> String? {

@@ -21,6 +21,7 @@ enum BackgroundPlace: Sendable {
             return
         }
         self.init(settings, directory: path)
+        if let session, let root = BackgroundDirectory.root() { session.useAgent(in: root) }
     }
 
     /// Opens a directory for a session of the program.

@@ -75,6 +75,7 @@ extension BackgroundSession {
         }
         for core in cores { core.startTransfer() }
         if let timer { start(timer) }
+        ensureAgent()
     }
 
     /// Returns whether a discretionary session starts nothing, because more threads want to run than there are processors.

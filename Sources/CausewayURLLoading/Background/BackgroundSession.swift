@@ -59,6 +59,7 @@ final class BackgroundSession: Sendable {
         /// Calls that wait for the end.
         var closing: [@Sendable () -> Void] = []
         var record: SessionRecord
+        var agent = Agent()
         /// Whether the tasks stay in the store when the session ends.
         var isLeaving = false
     }

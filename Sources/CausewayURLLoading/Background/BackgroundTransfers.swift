@@ -49,24 +49,27 @@ package struct BackgroundTransfers: Sendable {
     package init(root: String? = nil) { self.root = root ?? BackgroundDirectory.root() }
 
     /// Returns the sessions that have tasks or damaged records.
-    package func sessions() -> [Session] {
+    ///
+    /// - Parameter isBrief: Whether the tasks of a session that its program uses are left out. They can be many.
+    package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
         return BackgroundDirectory.all(in: root).compactMap { path in
-            TransferStore(path, isCreated: false).flatMap { Self.session($0) }
+            TransferStore(path, isCreated: false).flatMap { Self.session($0, isBrief: isBrief) }
         }
     }
 
-    private static func session(_ store: TransferStore) -> Session? {
+    private static func session(_ store: TransferStore, isBrief: Bool = false) -> Session? {
         var items: [Item] = []
         var damaged: [String] = []
-        for identifier in store.identifiers {
+        let identifiers = store.identifiers
+        guard !identifiers.isEmpty else { return nil }
+        for identifier in isBrief && store.isLocked(.owner) ? [] : identifiers {
             if let record = store.record(identifier) {
                 items.append(item(record, in: store))
             } else {
                 damaged.append("task-\(identifier)")
             }
         }
-        guard !items.isEmpty || !damaged.isEmpty else { return nil }
         let settings = store.session
         let parts = store.path.split(separator: "/")
         let activity = store.isLocked(.owner) ? "program" : store.isLocked(.activity) ? "nw" : nil
@@ -91,6 +94,27 @@ package struct BackgroundTransfers: Sendable {
         else { return false }
         for identifier in store.identifiers where items?.contains(identifier) ?? true { store.remove(identifier) }
         return withExtendedLifetime((owner, activity)) { true }
+    }
+
+    // MARK: The agent
+
+    /// The right to be the process that programs start on demand. It is returned when the value is released.
+    package struct AgentLock: Sendable {
+        fileprivate let lock: FileLock
+    }
+
+    package enum AgentClaim: Sendable {
+        case taken(AgentLock)
+        /// Another process has the right.
+        case refused
+        /// The directory of the lock cannot be used.
+        case unusable
+    }
+
+    /// Takes the right to be the process that programs start on demand.
+    package func claimAgent() -> AgentClaim {
+        guard let root, let directory = TransferAgent.directory(for: root, isCreated: true) else { return .unusable }
+        return directory.lock(TransferAgent.lockName).map { .taken(AgentLock(lock: $0)) } ?? .refused
     }
 
     // MARK: Running

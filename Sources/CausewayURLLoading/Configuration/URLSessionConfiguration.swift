@@ -34,8 +34,9 @@ public import Foundation
     /// Downloads, and uploads of files, are stored in private files. They are retried until `timeoutIntervalForResource` expires, and continue
     /// when the program makes a session with the same identifier again, also after a crash. Make it soon after the start: the tasks are in
     /// ``URLSession/getAllTasks(completionHandler:)``, and the delegate receives the results of finished ones, then
-    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is away, `nw transfers run` goes on with
-    /// them. A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail with
+    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is away, the command
+    /// `nw transfers` goes on with them. A session with tasks starts it if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND` has
+    /// its path; otherwise a line goes to the system's log. A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail with
     /// `URLError.backgroundSessionInUseByAnotherProcess`.
     ///
     /// Counterpart: macOS 10.10, iOS 8.

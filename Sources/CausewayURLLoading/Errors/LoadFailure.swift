@@ -12,6 +12,8 @@ struct LoadFailure: Error, Sendable {
         case cancelled
         /// The program cancelled an authentication challenge.
         case authenticationCancelled
+        /// There is a credential, but the library that the server's scheme needs is missing.
+        case authenticationUnavailable
         case badURL
         case timedOut
         /// No loader handles the scheme, or there is no URL.
@@ -101,6 +103,8 @@ extension LoadFailure {
         switch cause {
         case .cancelled: (.cancelled, "cancelled")
         case .authenticationCancelled: (.userCancelledAuthentication, "Authentication was cancelled.")
+        case .authenticationUnavailable:
+            (.userAuthenticationRequired, "The authentication method of the server is not available.")
         case .badURL: (.badURL, "The URL is not valid.")
         case .timedOut: (.timedOut, "The request timed out.")
         case .unsupportedURL: (.unsupportedURL, "No loader supports the URL.")

@@ -50,6 +50,9 @@ extension HTTPLoader {
         isBound: Bool = false, otherwise fallback: @escaping @Sendable () -> Void
     ) {
         let host = state.withLock { state in state.exchange.origin.host }
+        if let obstacle = scheme.obstacle(at: "The server \(host)") {
+            return fail(LoadFailure(.authenticationUnavailable, details: [LoadFailure.reasonKey: obstacle]))
+        }
         guard let context = HTTPNetwork.makeContext(scheme, with: host, credential) else { return fallback() }
         let owner = BoundConnections.Owner(space: offer.space, credential: credential)
         let old = state.withLock { state -> Bound? in

@@ -24,8 +24,10 @@ extension HTTPLoader: ProxyUser {
             state.phase = .deciding
             state.held.isComplete = true
         }
-        let reason = LoadFailure(failure, rejection: nil, request)
-        answer(ProxyDemand(proxy: proxy, error: reason.urlError(for: request.url)) { [self] in fail(reason) })
+        var reason = LoadFailure(failure, rejection: nil, request)
+        if let obstacle = network.obstacle(of: proxy) { reason.details[LoadFailure.reasonKey] = obstacle }
+        let ending = reason
+        answer(ProxyDemand(proxy: proxy, error: ending.urlError(for: request.url)) { [self] in fail(ending) })
         return true
     }
 

@@ -115,16 +115,33 @@ extension ProxyUser {
 extension HTTPNetwork {
     /// The schemes among the challenges of a server or a proxy that authenticate connections and can be answered. Loads a library only if its
     /// scheme is offered.
+    ///
+    /// If no challenge of any kind can be answered, the schemes whose library is missing: a credential for one of them leads to an error that
+    /// names the library.
     func connectionSchemes(of challenges: [String]) -> ConnectionSchemes {
-        var schemes: ConnectionSchemes = []
-        for name in ["negotiate", "ntlm"]
-        where challenges.contains(where: { $0.range(of: name, options: .caseInsensitive) != nil }) {
-            guard let scheme = ConnectionSchemes(scheme: name),
-                settings.transport.connectionScheme(name)?.mechanism.isAvailable == true
-            else { continue }
-            schemes.insert(scheme)
+        var (schemes, missing): (ConnectionSchemes, ConnectionSchemes) = ([], [])
+        for (scheme, kind) in offeredSchemes(in: challenges) {
+            if kind.mechanism.isAvailable { schemes.insert(scheme) } else { missing.insert(scheme) }
         }
-        return schemes
+        guard !missing.isEmpty else { return schemes }
+        let parsed = AuthenticationChallenge.parse(challenges)
+        return AuthenticationChallenge.answerable(parsed, schemes: schemes).isEmpty ? missing : schemes
+    }
+
+    /// The reasons why challenges of a proxy cannot be answered, with what to install; `nil` if there is none.
+    func obstacle(of proxy: RefusedProxy) -> String? {
+        let reasons = offeredSchemes(in: proxy.refusal.challenges)
+            .compactMap { $0.1.obstacle(at: "The proxy \(proxy.host)") }
+        return reasons.isEmpty ? nil : reasons.joined(separator: " ")
+    }
+
+    private func offeredSchemes(in challenges: [String]) -> [(ConnectionSchemes, ConnectionScheme)] {
+        ["negotiate", "ntlm"].compactMap { name in
+            guard challenges.contains(where: { $0.range(of: name, options: .caseInsensitive) != nil }),
+                let scheme = ConnectionSchemes(scheme: name), let kind = settings.transport.connectionScheme(name)
+            else { return nil }
+            return (scheme, kind)
+        }
     }
 
     /// Creates the context of an authentication with a host; `nil` without the library. Empty names stand for those of the system.

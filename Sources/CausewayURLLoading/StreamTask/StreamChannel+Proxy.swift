@@ -14,7 +14,9 @@ extension StreamChannel: ProxyUser {
         else { return false }
         leaveConnection()
         let failure = LoadFailure(connecting: error, nil, network.settings.access.options)
-        answer(ProxyDemand(proxy: proxy, error: failure.urlError(for: nil)) { [self] in failConnecting(error) })
+        let obstacle = network.obstacle(of: proxy)
+        answer(
+            ProxyDemand(proxy: proxy, error: failure.urlError(for: nil)) { [self] in failConnecting(error, obstacle) })
         return true
     }
 

@@ -168,9 +168,13 @@ final class StreamChannel: Loader {
     }
 
     /// Fails the task, if the connection is not established. Later failures are results of reads and writes.
-    func failConnecting(_ error: NWError) {
+    ///
+    /// - Parameter reason: What the program or its user can do; `nil` if the error says it.
+    func failConnecting(_ error: NWError, _ reason: String? = nil) {
         guard state.withLock({ state in state.stream == nil }) else { return }
-        fail(LoadFailure(connecting: error, nil, network.settings.access.options))
+        var failure = LoadFailure(connecting: error, nil, network.settings.access.options)
+        if let reason { failure.details[LoadFailure.reasonKey] = reason }
+        fail(failure)
     }
 
     private func fail(_ failure: LoadFailure) { apply { conversation, _ in conversation.endTask(failure) } }

@@ -13,6 +13,8 @@ struct TransfersCommand: Subcommand {
             Programs with a background URLSession keep their transfers in
             $XDG_STATE_HOME/causeway/sessions. 'run' goes on with them while the
             program is away. When the program comes back, it takes over at once.
+            Programs start 'run --until-idle' themselves if they find this command
+            in PATH, or its path in CAUSEWAY_TRANSFERS_COMMAND (empty: never).
 
             Actions:
               list      show sessions and transfers (default)
@@ -25,6 +27,7 @@ struct TransfersCommand: Subcommand {
               nw transfers
               nw transfers run --stay            also wait for new transfers
               nw transfers run --program mail
+              nw transfers run --until-idle      the process that programs start
               nw transfers remove --session photos
               nw transfers remove --all
               nw transfers get https://example.com/big.iso --into downloads
@@ -56,6 +59,9 @@ struct TransfersCommand: Subcommand {
     @Flag(help: "Run until a signal ends the command, and wait for new transfers.")
     var stay = false
 
+    @Flag(help: "Run until no program has transfers. Exit if such a process runs.")
+    var untilIdle = false
+
     @Flag(help: "Remove the transfers of all sessions.")
     var all = false
 
@@ -71,6 +77,9 @@ struct TransfersCommand: Subcommand {
             throw ValidationError("Name the transfers to remove with --program or --session, or use --all.")
         }
         guard !stay || action == .run else { throw ValidationError("Only 'run' takes --stay.") }
+        guard !untilIdle || action == .run && !stay && program == nil && session == nil else {
+            throw ValidationError("Only 'run' takes --until-idle, and not with --stay, --program or --session.")
+        }
         guard !json || action == .list else { throw ValidationError("Only 'list' takes --json.") }
     }
 
@@ -82,7 +91,10 @@ struct TransfersCommand: Subcommand {
             }
             switch action {
             case .list: printLine(TransfersListing(chosen(transfers)).text(isJSON: json))
-            case .run: try await untilInterrupted { await TransfersRun(transfers, stays: stay) { chosen($0) }.run() }
+            case .run where untilIdle: try await untilInterrupted { try await TransfersRun.untilIdle(transfers) }
+            case .run:
+                let limit: TransfersRun.Limit = stay ? .interruption : .nothingToDo
+                try await untilInterrupted { _ = await TransfersRun(transfers, until: limit) { chosen($0) }.run() }
             case .remove: try remove(transfers)
             case .get: try await untilInterrupted { try await TransfersDownload(into: into).run(urls) }
             }

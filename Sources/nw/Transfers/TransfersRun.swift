@@ -3,40 +3,93 @@ import CausewayURLLoading
 
 /// Goes on with the transfers of all programs that are away.
 struct TransfersRun {
+    typealias Session = BackgroundTransfers.Session
+    /// The transfers that were tried and left to the program, for each path of a session.
+    typealias Left = [String: [Int]]
+
+    /// When a run ends.
+    enum Limit {
+        /// When no transfer can run.
+        case nothingToDo
+        /// When no transfer can run, and no other process has transfers that it can leave.
+        case idleness
+        /// After cancellation.
+        case interruption
+    }
+
     /// The interval at which new transfers are looked for.
     private static let interval = Duration.seconds(2)
 
     private let transfers: BackgroundTransfers
-    private let stays: Bool
-    private let choose: @Sendable (BackgroundTransfers) -> [BackgroundTransfers.Session]
+    private let limit: Limit
+    private let choose: @Sendable (BackgroundTransfers) -> [Session]
 
     init(
-        _ transfers: BackgroundTransfers, stays: Bool,
-        _ choose: @escaping @Sendable (BackgroundTransfers) -> [BackgroundTransfers.Session]
+        _ transfers: BackgroundTransfers, until limit: Limit,
+        _ choose: @escaping @Sendable (BackgroundTransfers) -> [Session]
     ) {
         self.transfers = transfers
-        self.stays = stays
+        self.limit = limit
         self.choose = choose
     }
 
-    /// Returns when nothing is left to do. With `stays`, only after cancellation.
-    func run() async {
-        // The transfers that were tried and left to the program, for each session.
-        var left: [String: [Int]] = [:]
+    // MARK: The process that programs start
+
+    /// Goes on with the transfers of all programs until none has any. Returns at once if another process does that.
+    static func untilIdle(_ transfers: BackgroundTransfers) async throws {
+        let run = TransfersRun(transfers, until: .idleness) { $0.sessions(isBrief: true) }
+        var left: Left = [:]
+        while !Task.isCancelled, let after = try await run.asAgent(left) {
+            left = after
+            // A program that started a transfer before the lock was released has started no other process.
+            guard transfers.sessions(isBrief: true).contains(where: { isExpected($0) || isDue($0, left) }) else {
+                return
+            }
+        }
+    }
+
+    /// Runs with the lock of the agent; `nil` if another process has it.
+    private func asAgent(_ left: Left) async throws -> Left? {
+        switch transfers.claimAgent() {
+        case .refused: return nil
+        case .unusable: throw CommandFailure("cannot use the directory 'agent' beside '\(transfers.root ?? "")'")
+        case .taken(let lock):
+            let after = await run(left)
+            return withExtendedLifetime(lock) { after }
+        }
+    }
+
+    // MARK: Running
+
+    /// Returns whether a session has transfers that can run.
+    private static func isDue(_ session: Session, _ left: Left) -> Bool {
+        session.activity == nil && session.isComplete && !session.pending.isEmpty
+            && left[session.path] != session.pending
+    }
+
+    /// Returns whether another process can leave transfers.
+    private static func isExpected(_ session: Session) -> Bool { session.activity != nil && session.isComplete }
+
+    /// Returns at the limit, or after cancellation.
+    ///
+    /// - Parameter left: The transfers that earlier runs have left to their programs.
+    /// - Returns: These transfers and those of this run.
+    func run(_ left: Left = [:]) async -> Left {
+        var left = left
         await withTaskGroup(of: End.self) { group in
             var running: Set<String> = []
             var isTicking = false
             while !Task.isCancelled {
-                for session in choose(transfers) where !running.contains(session.path) {
+                let others = choose(transfers).filter { !running.contains($0.path) }
+                for session in others {
                     if session.activity != nil { left[session.path] = nil }
-                    let pending = session.pending
-                    guard session.activity == nil, session.isComplete, !pending.isEmpty, left[session.path] != pending
-                    else { continue }
-                    left[session.path] = pending
+                    guard Self.isDue(session, left) else { continue }
+                    left[session.path] = session.pending
                     running.insert(session.path)
                     group.addTask { await run(session) }
                 }
-                guard stays || !running.isEmpty else { return group.cancelAll() }
+                let waits = limit == .interruption || limit == .idleness && others.contains { Self.isExpected($0) }
+                guard waits || !running.isEmpty else { return group.cancelAll() }
                 if !isTicking {
                     isTicking = true
                     group.addTask {
@@ -54,6 +107,7 @@ struct TransfersRun {
                 }
             }
         }
+        return left
     }
 
     private enum End: Sendable {
@@ -62,7 +116,7 @@ struct TransfersRun {
         case session(path: String, isCompleted: Bool)
     }
 
-    private func run(_ session: BackgroundTransfers.Session) async -> End {
+    private func run(_ session: Session) async -> End {
         let name: PrintableText = "\(session.program) \(session.identifier)"
         printLine("\(name): continues, \(session.pending.count) to transfer")
         switch await transfers.run(session) {

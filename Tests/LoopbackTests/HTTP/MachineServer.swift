@@ -12,6 +12,10 @@ final class MachineServer: Sendable {
     struct Request: Sendable {
         var path: String
         var content = Data()
+        /// The number of the connection, from 1.
+        var connection: Int
+        /// The value of `Authorization`.
+        var authorization: String?
     }
 
     struct Reply: Sendable {
@@ -19,6 +23,8 @@ final class MachineServer: Sendable {
         var content: Data
         /// Field lines for HTTP/1.1, each with its line end.
         var fieldLines = ""
+        /// Fields for HTTP/2.
+        var fields = FieldSection()
         var trailers = FieldSection()
     }
 
@@ -77,22 +83,28 @@ final class MachineServer: Sendable {
     private func serve(_ client: Probe) async throws {
         guard try await client.states.first(where: { $0 != .preparing }) == .ready else { return }
         accepted.increment()
+        let number = accepted.value
         let metadata = client.connection.metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata
         let name = metadata.flatMap { sec_protocol_metadata_get_negotiated_protocol($0.securityProtocolMetadata) }
         if isHTTP2 || name.map({ String(cString: $0) }) == "h2" {
-            try await serveHTTP2(client)
+            try await serveHTTP2(client, number)
         } else {
-            try await serveHTTP1(client)
+            try await serveHTTP1(client, number)
         }
     }
 
-    private func serveHTTP1(_ client: Probe) async throws {
+    private func serveHTTP1(_ client: Probe, _ number: Int) async throws {
         var input = Data()
         while true {
             while let end = input.firstRange(of: Data("\r\n\r\n".utf8)) {
-                let line = String(decoding: input.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
+                let lines = String(decoding: input[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
                 input = Data(input[end.upperBound...])
-                let reply = reply(Request(path: line.count > 1 ? String(line[1]) : ""))
+                let words = lines.first?.split(separator: " ") ?? []
+                let field = lines.first { $0.lowercased().hasPrefix("authorization: ") }
+                let reply = reply(
+                    Request(
+                        path: words.count > 1 ? String(words[1]) : "", connection: number,
+                        authorization: field.map { String($0.dropFirst(15)) }))
                 let length = "Content-Length: \(reply.content.count)\r\n"
                 let head = "HTTP/1.1 \(reply.status) \r\n\(length)\(reply.fieldLines)\r\n"
                 answered.increment()
@@ -104,7 +116,7 @@ final class MachineServer: Sendable {
         }
     }
 
-    private func serveHTTP2(_ client: Probe) async throws {
+    private func serveHTTP2(_ client: Probe, _ number: Int) async throws {
         var configuration = HTTP2Configuration()
         configuration.settingsTimeout = .seconds(36_000)
         var machine = HTTP2Connection(.server, configuration: configuration)
@@ -117,17 +129,19 @@ final class MachineServer: Sendable {
             let piece = try await client.receive()
             guard let data = piece.data else { return }
             machine.received(Array(data)[...], at: System.now)
-            while let event = machine.nextEvent() { handle(event, &machine, &requests) }
+            while let event = machine.nextEvent() { handle(event, &machine, &requests, number) }
         }
     }
 
     private func handle(
-        _ event: HTTP2Connection.Event, _ machine: inout HTTP2Connection, _ requests: inout [HTTP2StreamID: Request]
+        _ event: HTTP2Connection.Event, _ machine: inout HTTP2Connection, _ requests: inout [HTTP2StreamID: Request],
+        _ number: Int
     ) {
         let finished: HTTP2StreamID?
         switch event {
         case .request(let id, let head, let endsStream):
-            requests[id] = Request(path: head.path)
+            requests[id] = Request(
+                path: head.path, connection: number, authorization: head.fields.firstValue(of: "authorization"))
             finished = endsStream ? id : nil
         case .content(let id, let content, let endsStream):
             machine.took(content.count, of: id)
@@ -143,7 +157,7 @@ final class MachineServer: Sendable {
         let reply = reply(request)
         answered.increment()
         // The client may have reset the stream.
-        try? machine.respond(finished, HTTP2ResponseHead(status: reply.status), endsStream: false)
+        try? machine.respond(finished, HTTP2ResponseHead(status: reply.status, fields: reply.fields), endsStream: false)
         let hasTrailers = !reply.trailers.isEmpty
         try? machine.send(finished, ByteChain(Array(reply.content)), endsStream: !hasTrailers)
         if hasTrailers { try? machine.sendTrailers(finished, reply.trailers) }

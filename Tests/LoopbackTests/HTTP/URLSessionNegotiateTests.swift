@@ -6,12 +6,12 @@ import Testing
 
 /// A mechanism whose tokens are texts: the first one names the credential, each later one the token that it answers.
 final class TextMechanism: NegotiateMechanism {
-    let isAvailable: Bool
+    let problem: String?
     private let hasTokens: Bool
     private let list = Mutex<[String]>([])
 
-    init(isAvailable: Bool = true, hasTokens: Bool = true) {
-        self.isAvailable = isAvailable
+    init(problem: String? = nil, hasTokens: Bool = true) {
+        self.problem = problem
         self.hasTokens = hasTokens
     }
 
@@ -132,7 +132,7 @@ extension Loopback {
         @Test("Without the library Negotiate is not offered; without a token the next challenge is", arguments: 0..<2)
         func unavailable(_ kind: Int) async throws {
             let server = try Self.server(accepting: "never") { _ in ["Negotiate", "Basic realm=\"r\""] }
-            let mechanism = TextMechanism(isAvailable: kind == 1, hasTokens: false)
+            let mechanism = TextMechanism(problem: kind == 1 ? nil : "no library", hasTokens: false)
             let delegate = EventDelegate { _ in
                 (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
             }
@@ -142,6 +142,24 @@ extension Loopback {
             let basic = ["challenge HTTPBasic 0"]
             #expect(Self.challenges(delegate) == (kind == 1 ? ["challenge Negotiate 0"] + basic : basic))
             #expect(mechanism.made.count == kind)
+        }
+
+        @Test("Without the library and another challenge, a credential leads to an error that says what to install")
+        func missing() async throws {
+            let server = try Self.server(accepting: "never") { _ in ["Negotiate"] }
+            let delegate = EventDelegate { _ in
+                (.useCredential, URLCredential(user: "ann", password: "secret", persistence: .none))
+            }
+            let session = Self.session(TextMechanism(problem: "Install package-x."), delegate)
+            defer { session.invalidateAndCancel() }
+            let error = try #require(await failure { _ = try await Self.load(session, server) })
+            #expect(error.code == .userAuthenticationRequired)
+            #expect(
+                error.userInfo[NSLocalizedFailureReasonErrorKey] as? String
+                    == "The server 127.0.0.1 demands Negotiate, which is not available. Install package-x.")
+            let other = Self.session(TextMechanism(problem: "Install package-x."), EventDelegate())
+            defer { other.invalidateAndCancel() }
+            #expect(try await Self.load(other, server) == "401 refused")
         }
 
         @Test("Default handling without a stored credential sends no token")

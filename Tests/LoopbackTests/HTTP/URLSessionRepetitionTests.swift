@@ -46,6 +46,16 @@ extension Loopback {
             return "\((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))"
         }
 
+        @Test("511: the answer of a captive network is a result, also for a session that waits for connectivity")
+        func captive() async throws {
+            let session = privateSession { $0.waitsForConnectivity = true }
+            defer { session.invalidateAndCancel() }
+            let log = ConnectionLog()
+            let server = try Self.server("511 Network Authentication Required", log)
+            #expect(try await Self.load(server, session, "GET") == "511 later")
+            #expect(log.all == ["1 GET "])
+        }
+
         @Test("425: a safe request is sent once more (RFC 8470 §5.2); others, and a second 425, are results")
         func tooEarly() async throws {
             let session = privateSession()

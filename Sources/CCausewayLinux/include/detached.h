@@ -1,0 +1,19 @@
+// Programs that go on after the end of this process.
+#ifndef CAUSEWAY_DETACHED_H
+#define CAUSEWAY_DETACHED_H
+
+/// Starts a program that outlives this process: in a session without a terminal, in the root directory, with /dev/null as its standard
+/// streams, default signal handling, and no other file of this process.
+///
+/// The program is no child of this process, so nothing waits for it, and its end sends no signal. Returns 0 or a negated errno: EPERM in a
+/// process with more rights than its user, whose environment is not trusted. Both lists end with NULL.
+int cw_detached_start(const char *path, char *const *arguments, char *const *environment);
+
+/// Returns 1 if a file is a program that contains a text, and that only the user of this process and the superuser can change; otherwise 0.
+/// The text has at most 256 bytes.
+int cw_program_contains(const char *path, const char *text);
+
+/// Writes a line to the system's log (syslog, level info).
+void cw_log_note(const char *text);
+
+#endif
