@@ -177,7 +177,7 @@ struct DecoderTests {
         _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints())
     }
 
-    @Test("The process can open no file and make no socket")
+    @Test("The process can open no file and make no socket, and is no child of the program")
     func confined() async throws {
         let process = try WorkerProcess(try DecoderProgram.path(nil), arguments: ["64", "5"])
         let request = DecoderRequest(
@@ -189,6 +189,8 @@ struct DecoderTests {
         let status = try String(contentsOfFile: "\(place)/status", encoding: .utf8)
         #expect(status.contains("NoNewPrivs:\t1"))
         #expect(status.contains("Seccomp:\t2"))
+        // As a child it would be reported by `wait` of a program, and its end would send SIGCHLD.
+        #expect(!status.contains("PPid:\t\(ProcessInfo.processInfo.processIdentifier)\n"))
         let limits = try String(contentsOfFile: "\(place)/limits", encoding: .utf8)
         #expect(limits.contains(/Max open files +0 +0/) && limits.contains(/Max address space +67108864 +67108864/))
         // Other users may not look at the files of a process that has given up its rights.
