@@ -26,7 +26,7 @@ struct ServiceRunsTests {
         #expect(!runs.isCurrent(run))
     }
 
-    @Test("What a run makes after its end is given back, also while the next run is under way")
+    @Test("What a run makes after its end is returned, also while the next run is under way")
     mutating func late() {
         let first = runs.begin() ?? 0
         _ = runs.end()
