@@ -54,12 +54,16 @@ extension HTTP1ConnectionDriver.State {
         if end < bytes.count { machine.received(Array(bytes.dropFirst(end))[...]) }
     }
 
-    mutating func sent(_ count: Int, _ failure: NWError?, at now: Duration) {
+    mutating func sent(_ count: Int, _ failure: NWError?, now: () -> Duration) {
         pendingCount -= count
         if let failure { error = error ?? failure }
         if let exchange {
             let count = machine.dropsBody ? 0 : content.advance(unsent: pendingCount + machine.outputCount)
-            if count > 0 { actions.append(.reportSent(exchange, count)) } else { exchange.progressed(at: now) }
+            if count > 0 {
+                actions.append(.reportSent(exchange, count))
+            } else if exchange.request.idleTimeout != nil {
+                exchange.progressed(at: now())
+            }
         }
         if isOpen { pump() }
     }

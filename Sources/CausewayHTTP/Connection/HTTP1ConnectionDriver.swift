@@ -174,8 +174,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     private func send(_ content: Data) {
         let count = content.count
         transport.send(content) { [self] error in
-            let now = clock.now
-            transition { state in state.sent(count, error, at: now) }
+            transition { state in state.sent(count, error) { clock.now } }
         }
     }
 

@@ -16,9 +16,12 @@ extension HTTP1Client {
     ///   them as far as ``bypass(_:)`` permits. The number is 0 if earlier bytes are not decoded yet, or if no response is expected.
     package mutating func receivedHead(_ bytes: borrowing Span<UInt8>) -> (count: Int, event: Event?) {
         guard phase == .head, input.isEmpty, !input.hasEnded else { return (0, nil) }
+        let isWhole = !head.hasBegun
+        if isWhole, let (response, count) = lastHeads.response(startOf: bytes) { return (count, interpret(response)) }
         do throws(HTTPSyntaxError) {
             let count = try head.take(bytes)
             guard head.isComplete, let response = head.finishResponse() else { return (count, nil) }
+            if isWhole { lastHeads.note(response, count) }
             return (count, interpret(response))
         } catch {
             close(.syntax(error))

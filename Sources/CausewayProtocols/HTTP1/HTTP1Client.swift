@@ -77,6 +77,8 @@ package struct HTTP1Client: Sendable {
     private var output = ByteChain()
     /// The part of the body that waits for status 100.
     private var held = ByteChain()
+    /// The last heads, because the next ones are often equal.
+    var lastHeads = HTTP1LastHeads()
 
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
@@ -121,6 +123,13 @@ package struct HTTP1Client: Sendable {
     ) throws(HTTP1Failure) {
         guard isIdle else { throw .misuse("request on a connection that is not idle") }
         guard length != .untilEnd else { throw .misuse("request whose body ends with the connection") }
+        if length == .none, let (bytes, facts) = lastHeads.encoded(request) {
+            output.append(bytes)
+            writer = HTTP1BodyWriter(.none)
+            exchange = facts
+            phase = .head
+            return
+        }
         let fields = request.fields
         guard request.version < .http11 || fields.onlyValue(of: "Host") != nil else {
             throw .unwritable(.unwritable("field Host"))
@@ -145,6 +154,7 @@ package struct HTTP1Client: Sendable {
         if length != .none, length != .length(0), fields.hasElement("100-continue", in: "Expect") {
             exchange.holdDeadline = now + configuration.continueTimeout
         }
+        if length == .none { lastHeads.note(request, bytes, exchange) }
         phase = .head
     }
 

@@ -7,6 +7,8 @@ struct MemoryCache: Sendable {
     struct Key: Hashable, Sendable {
         /// The method, a space and the URL.
         let text: String
+        /// Computed once, because a request looks up its key several times.
+        private let hash: Int
 
         /// Creates the key of a request. Returns `nil` if the request has no URL.
         init?(_ request: URLRequest) {
@@ -17,7 +19,12 @@ struct MemoryCache: Sendable {
         init(method: String, url: String) {
             let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
             text = "\(method) \(url[..<end])"
+            hash = text.hashValue
         }
+
+        static func == (one: Key, other: Key) -> Bool { one.hash == other.hash && one.text == other.text }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
     }
 
     private struct Slot {
@@ -80,7 +87,11 @@ struct MemoryCache: Sendable {
             let place = slots.index(forKey: key)
         else { return false }
         usage += cost - slots.values[place].cost
-        slots.values[place].entries = [entry]
+        if slots.values[place].entries.count == 1 {
+            slots.values[place].entries[0] = entry
+        } else {
+            slots.values[place].entries = [entry]
+        }
         slots.values[place].cost = cost
         noteUse(of: key, at: place)
         evict()

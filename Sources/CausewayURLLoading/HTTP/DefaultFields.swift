@@ -10,17 +10,13 @@ enum DefaultFields {
     private static let plain = makeFields(isSecure: false)
     private static let secure = makeFields(isSecure: true)
 
-    /// Adds the fields that are missing.
-    ///
-    /// - Parameter usual: All fields of a request for which the program has set none.
-    static func add(
-        to value: inout HTTPRequestValue, usual: FieldSection?, hasContent: Bool, policy: NSURLRequest.CachePolicy
-    ) {
-        if value.fields.isEmpty, let usual {
-            value.fields = usual
-        } else {
-            addMissing(to: &value.fields, isSecure: value.origin.isSecure)
-        }
+    /// Removes the fields that the engine manages: it frames the content and manages the connection.
+    static func removeManaged(from fields: inout FieldSection) {
+        for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { fields.removeAll(name) }
+    }
+
+    /// Adds the missing fields that depend on the request.
+    static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
         if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
             value.fields.append("Content-Type", "application/x-www-form-urlencoded")
         }

@@ -90,7 +90,13 @@ extension HTTPLoader {
             refresh(entry, value)
         case (.validate, let entry?):
             var value = value
-            entry.head?.addConditions(to: &value.fields)
+            if let head = entry.head {
+                if let target {
+                    value.fields = target.fields(value.fields, addingConditionsOf: head)
+                } else {
+                    head.addConditions(to: &value.fields)
+                }
+            }
             state.withLock { state in state.caching.validated = entry }
             send(value, body)
         case (.refuse, _):

@@ -5,15 +5,16 @@ internal import Foundation
 extension HTTPLoader {
     /// Adds the stored cookies, unless the program has set the field.
     ///
-    /// - Parameter known: What the cookies depend on, if that is known.
-    func addCookies(to value: inout HTTPRequestValue, _ known: CookieJar.AnswerKey?) {
+    /// - Parameter target: The target of the request, if it is the one of the program.
+    func addCookies(to value: inout HTTPRequestValue, _ target: RequestTarget?) {
         guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty, let url = request.values.url,
             !value.fields.contains("Cookie")
         else { return }
-        if let text = storage.fieldValue(for: url, known ?? CookieJar.AnswerKey(value.origin, value.target)) {
-            value.fields.append("Cookie", text)
-        }
+        let key = target?.cookieKey ?? CookieJar.AnswerKey(value.origin, value.target)
+        guard let text = storage.fieldValue(for: url, key) else { return }
+        guard let target else { return value.fields.append("Cookie", text) }
+        value.fields = target.fields(value.fields, addingCookies: text)
     }
 
     /// Stores the cookies of a response, as the policy of the session permits.

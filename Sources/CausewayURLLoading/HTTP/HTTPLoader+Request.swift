@@ -16,17 +16,15 @@ extension HTTPLoader {
         } catch {
             throw LoadFailure(unusableProxies: error)
         }
-        // The engine frames the content and manages the connection.
-        var upgrade: String?
-        if !value.fields.isEmpty {
-            upgrade = upgradeField(value.fields)
-            for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] {
-                value.fields.removeAll(name)
-            }
+        let upgrade = value.fields.isEmpty ? nil : upgradeField(value.fields)
+        if let target {
+            value.fields = target.fields(completing: value.fields)
+        } else {
+            DefaultFields.removeManaged(from: &value.fields)
+            DefaultFields.addMissing(to: &value.fields, isSecure: value.origin.isSecure)
         }
-        DefaultFields.add(
-            to: &value, usual: target?.usualFields, hasContent: hasBytes, policy: request.values.cachePolicy)
-        addCookies(to: &value, target?.cookieKey)
+        DefaultFields.add(to: &value, hasContent: hasBytes, policy: request.values.cachePolicy)
+        addCookies(to: &value, target)
         addAuthorization(to: &value)
         if isWebSocket { try addHandshake(to: &value) }
         if let upgrade {
@@ -51,9 +49,6 @@ extension HTTPLoader {
 
     /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.
     var currentRequest: HTTPRequestValue? { currentRequest(to: target) }
-
-    /// The target of the request.
-    var target: RequestTarget? { (request.values.url?.absoluteString).flatMap { network.target(of: $0) } }
 
     private func currentRequest(to target: RequestTarget?) -> HTTPRequestValue? {
         if let upload { return request(of: upload) }

@@ -1,3 +1,15 @@
+internal import Foundation
+
+extension HTTPLoader {
+    /// Begins the measurements of an exchange.
+    static func newRecord(_ request: URLRequest) -> TransactionRecord {
+        var record = TransactionRecord(request: request)
+        record.fetchType = .networkLoad
+        record.dates.fetchStart = Date()
+        return record
+    }
+}
+
 extension HTTPLoader.State {
     /// Ends the exchange and the use of connections that belong to a credential.
     mutating func endExchange() -> HTTPLoader.Exchange.End {

@@ -135,6 +135,8 @@ final class HTTPLoader: Loader {
 
     let attempt: LoadAttempt
     let network: HTTPNetwork
+    /// The target of the request; `nil` if its URL is not valid.
+    let target: RequestTarget?
     /// Whether the request opens a WebSocket.
     let isWebSocket: Bool
     /// The cache of the session; `nil` if the task does not use it.
@@ -143,23 +145,17 @@ final class HTTPLoader: Loader {
     let uploading: RunningUpload?
     let state: LockedValue<State>
 
-    init(_ network: HTTPNetwork, for attempt: LoadAttempt) {
+    /// - Parameter known: The target of the request, if it is known.
+    init(_ network: HTTPNetwork, for attempt: LoadAttempt, _ known: RequestTarget? = nil) {
         self.attempt = attempt
         self.network = network
+        target = known ?? (attempt.request.values.url?.absoluteString).flatMap { network.target(of: $0) }
         let task = attempt.task
         isWebSocket = task.webSocket != nil
         // Tasks that open a WebSocket use no cache, either.
         cache = task.plan.usesCache ? network.settings.stores.cache : nil
         uploading = task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
         state = LockedValue(State(record: task.isMeasured ? Self.newRecord(attempt.request) : nil))
-    }
-
-    /// Begins the measurements of an exchange.
-    static func newRecord(_ request: URLRequest) -> TransactionRecord {
-        var record = TransactionRecord(request: request)
-        record.fetchType = .networkLoad
-        record.dates.fetchStart = Date()
-        return record
     }
 
     var request: URLRequest { attempt.request }

@@ -129,8 +129,13 @@ final class HTTPNetwork: Sendable {
 
     // MARK: URLs
 
-    /// Whether an absolute URL is the last one whose target was asked for, and its scheme is `http` or `https`.
-    func isLastTarget(_ text: String) -> Bool { lastTarget.withLock { $0?.isWeb == true && $0?.text == text } }
+    /// Returns the target of an absolute URL if it is the last one whose target was asked for, and its scheme is `http` or `https`.
+    func lastTarget(of text: String) -> RequestTarget? {
+        lastTarget.withLock { last in
+            guard let last, last.isWeb, last.text == text else { return nil }
+            return last
+        }
+    }
 
     /// Returns the origin and the target of an absolute URL; `nil` if the URL is not valid.
     func target(of text: String) -> RequestTarget? {

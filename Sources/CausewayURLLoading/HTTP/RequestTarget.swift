@@ -1,5 +1,6 @@
 internal import CausewayHTTP
 internal import CausewayProtocols
+internal import CausewaySystem
 internal import CausewayWire
 
 /// The parts of a URL that a request needs. An object, because the requests to one URL share it.
@@ -17,6 +18,13 @@ final class RequestTarget: Sendable {
     let cookieKey: CookieJar.AnswerKey
     /// The key of stored responses. HEAD is answered from the response to GET.
     let cacheKey: MemoryCache.Key
+    /// The last results of the functions below.
+    private let completed = LockedValue(RememberedFields<Bool>())
+    private let withCookies = LockedValue(RememberedFields<String>())
+    private let conditional = LockedValue(RememberedFields<StoredResponse.Validators>())
+
+    /// The maximum length in bytes of fields that are kept for the next request.
+    static let maximumRemembered = 4096
 
     /// Returns `nil` unless the scheme is `http` or `https` and the host and the port are valid.
     init?(_ text: String) {
@@ -31,5 +39,36 @@ final class RequestTarget: Sendable {
         usualFields = fields
         cookieKey = CookieJar.AnswerKey(origin, originForm)
         cacheKey = MemoryCache.Key(method: "GET", url: text)
+    }
+
+    /// Returns the fields of a request for which the program has set some: without those that the engine manages, and with the default
+    /// fields that are missing.
+    func fields(completing own: FieldSection) -> FieldSection {
+        guard !own.isEmpty else { return usualFields }
+        return completed.result(for: own, true) {
+            var fields = own
+            DefaultFields.removeManaged(from: &fields)
+            if !fields.contains("Host") { fields.prepend("Host", HTTPRequestValue(origin: origin).hostField) }
+            DefaultFields.addMissing(to: &fields, isSecure: origin.isSecure)
+            return fields
+        }
+    }
+
+    /// Returns the fields of a request with the cookies for it.
+    func fields(_ fields: FieldSection, addingCookies text: String) -> FieldSection {
+        withCookies.result(for: fields, text) {
+            var fields = fields
+            fields.append("Cookie", text)
+            return fields
+        }
+    }
+
+    /// Returns the fields of a request with the conditions of a stored response.
+    func fields(_ fields: FieldSection, addingConditionsOf stored: StoredResponse) -> FieldSection {
+        conditional.result(for: fields, stored.validators) {
+            var fields = fields
+            stored.addConditions(to: &fields)
+            return fields
+        }
     }
 }

@@ -60,6 +60,9 @@ enum LoadEvent: Sendable {
     /// A whole response for a completion handler, with the facts that the cache needs if it may store the response. The load has ended.
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
+
+    /// Whether the event is a whole response.
+    var isWhole: Bool { if case .whole = self { true } else { false } }
 }
 
 /// A redirect that a loader proposes.

@@ -133,7 +133,7 @@ public import Foundation
     open func value(forHTTPHeaderField field: String) -> String? {
         guard let first = fields.index(of: field) else { return nil }
         guard fields.index(of: field, from: first + 1) != nil else {
-            return String(decoding: fields[first].value, as: UTF8.self)
+            return String(decoding: fields.value(at: first), as: UTF8.self)
         }
         return fields.values(of: field).joined(separator: ", ")
     }
@@ -146,9 +146,21 @@ public import Foundation
 
     /// The length of the content in bytes, from Content-Length; -1 if it is not known or if a content coding was removed.
     open override var expectedContentLength: Int64 {
-        guard !isDecoded, let text = fields.firstValue(of: "Content-Length"), let length = Int64(text), length >= 0
-        else { return -1 }
-        return length
+        guard !isDecoded, let index = fields.index(of: "Content-Length") else { return -1 }
+        return Self.length(fields.value(at: index)) ?? -1
+    }
+
+    /// Returns a number of bytes; `nil` for anything but a number from 0 on that `Int64` can represent.
+    private static func length(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var length = 0 as Int64
+        // A text would be made for each response.
+        for digit in digits {
+            guard (0x30...0x39).contains(digit), digits.count <= 18 else {
+                return Int64(String(decoding: digits, as: UTF8.self)).flatMap { $0 >= 0 ? $0 : nil }
+            }
+            length = length * 10 + Int64(digit - 0x30)
+        }
+        return digits.isEmpty ? nil : length
     }
 
     /// The suggested name for a file with the content.

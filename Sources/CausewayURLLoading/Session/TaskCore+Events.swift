@@ -118,15 +118,17 @@ extension TaskCore {
     /// Handles a whole response for a completion handler. Its loader has ended, so nothing stops it.
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
-        let limit = exchange == nil ? 0 : session.core.maximumCachedSize
+        let expected = response.expectedContentLength
+        // The loader has compared the length that the response states.
+        let isStorable = exchange != nil && (expected == data.count || data.count <= session.core.maximumCachedSize)
         let hasProgress = state.withLock { state in
             state.load.loader = nil
             state.content.response = response
             state.content.collected = data
             state.content.cachePolicy = exchange == nil ? .notAllowed : .allowed
             state.content.exchange = exchange
-            state.content.forCache = exchange == nil || data.count > limit ? nil : data
-            state.counts.expectedToReceive = response.expectedContentLength
+            state.content.forCache = isStorable ? data : nil
+            state.counts.expectedToReceive = expected
             state.counts.received += Int64(data.count)
             return state.progress != nil
         }

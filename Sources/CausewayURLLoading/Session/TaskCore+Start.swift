@@ -133,8 +133,8 @@ extension TaskCore {
         }
         guard let url = attempt.request.url else { throw LoadFailure(.unsupportedURL) }
         if webSocket != nil { return try webSocketLoader(for: url, attempt) }
-        if session.core.network.isLastTarget(url.absoluteString) {
-            return HTTPLoader(session.core.network, for: attempt)
+        if let target = session.core.network.lastTarget(of: url.absoluteString) {
+            return HTTPLoader(session.core.network, for: attempt, target)
         }
         switch url.scheme?.lowercased() {
         case "data":

@@ -128,11 +128,12 @@ final class TaskCore: Sendable {
 
     /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
-        let now = MonotonicTime.now
+        // The idle timeout ends with the load.
+        let now = event.isWhole ? nil : MonotonicTime.now
         let (isNext, mustDrain) = state.withLock { state -> (Bool, Bool) in
             guard state.load.attempt === attempt, !state.life.isOver else { return (false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
-            state.clock.noteActivity(at: now)
+            if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
             // An event that is handled at once is no message. Its attempt is still the current one.
             if state.mailbox.claimIfIdle() { return (true, false) }
             return (false, state.mailbox.post(.load(event, attempt)))

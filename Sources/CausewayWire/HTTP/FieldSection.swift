@@ -102,6 +102,12 @@ package struct FieldSection: Sendable {
         entries = kept
     }
 
+    /// Replaces the index after field lines were removed.
+    mutating func replaceEntries(_ kept: [Entry], removed: Int) {
+        entries = kept
+        byteCount -= removed
+    }
+
     /// Removes all field lines with this name, then appends one.
     package mutating func set(_ name: String, _ value: String) {
         removeAll(name)
@@ -165,9 +171,16 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension FieldSection {
+    /// Returns the value of the field line at `index`, without the name, whose slice would retain the block once more.
+    package func value(at index: Int) -> ArraySlice<UInt8> {
+        let entry = entries[index]
+        let start = Int(entry.valueStart)
+        return block[start..<start + Int(entry.valueCount)]
+    }
+
     /// Returns the value of the first field line with this name. Bytes that are not UTF-8 become U+FFFD.
     package func firstValue(of name: String) -> String? {
-        index(of: name).map { String(decoding: self[$0].value, as: UTF8.self) }
+        index(of: name).map { String(decoding: value(at: $0), as: UTF8.self) }
     }
 
     /// Returns the values of all field lines with this name, in order. Bytes that are not UTF-8 become U+FFFD.
@@ -175,7 +188,7 @@ extension FieldSection {
         var values: [String] = []
         var next = index(of: name)
         while let found = next {
-            values.append(String(decoding: self[found].value, as: UTF8.self))
+            values.append(String(decoding: value(at: found), as: UTF8.self))
             next = index(of: name, from: found + 1)
         }
         return values

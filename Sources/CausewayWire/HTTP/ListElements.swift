@@ -20,7 +20,7 @@ extension FieldSection {
     package func forEachElement(of name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
         var next = index(of: name)
         while let found = next {
-            for element in ListElements(self[found].value) {
+            for element in ListElements(value(at: found)) {
                 guard body(element) else { return }
             }
             next = index(of: name, from: found + 1)
@@ -50,13 +50,13 @@ extension FieldSection {
     /// Returns the value of a field if it occurs exactly once; otherwise `nil`.
     package func onlyValue(of name: String) -> String? {
         guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
-        return String(decoding: self[first].value, as: UTF8.self)
+        return String(decoding: value(at: first), as: UTF8.self)
     }
 
     /// Returns the bytes of the value of a field if it occurs exactly once; otherwise `nil`.
     package func onlyBytes(of name: String) -> ArraySlice<UInt8>? {
         guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
-        return self[first].value
+        return value(at: first)
     }
 
     /// Returns all values with this name as one list (RFC 9110 §5.3), or `nil` if there is none. Do not use this method for `Set-Cookie`,

@@ -24,6 +24,41 @@ struct FieldSectionTests {
         #expect(fields.index(of: "accept", from: 9) == nil)
     }
 
+    @Test("Identical sections have the same bytes, also the same case")
+    func identical() {
+        let fields = section(("Host", "h"), ("Accept", "a"))
+        #expect(fields.isIdentical(to: section(("Host", "h"), ("Accept", "a"))))
+        #expect(!fields.isIdentical(to: section(("host", "h"), ("Accept", "a"))))
+        #expect(!fields.isIdentical(to: section(("Host", "h"), ("Accep", "ta"))))
+        #expect(!fields.isIdentical(to: section(("Host", "h"))) && FieldSection().isIdentical(to: FieldSection()))
+    }
+
+    @Test("Fields are removed by a condition")
+    func removingByCondition() {
+        var fields = section(("Host", "h"), ("Accept", "a"), ("host", "b"))
+        #expect(fields.hasName(withLengths: 1 << 6) && !fields.hasName(withLengths: 1 << 5 | 1 << 7))
+        fields.removeAll { $0.isName("HOST", at: $1) }
+        #expect(fields == section(("Accept", "a")) && fields.byteCount == 7)
+    }
+
+    @Test("A head is recognized by all of its bytes", arguments: ["A: 1", "Abc: 12345", "Abcdefgh: 12345678901234567"])
+    func decodedCount(field: String) throws {
+        let bytes = Array("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n".utf8)
+        var reader = HeadReader(.response)
+        _ = try reader.take(bytes[...])
+        let head = reader.finishResponse()
+        let fields = try #require(head).fields
+        #expect(fields.decodedCount(ifStartOf: bytes.span) == bytes.count)
+        #expect(fields.decodedCount(ifStartOf: (bytes + [1]).span) == bytes.count)
+        #expect(fields.decodedCount(ifStartOf: Array(bytes.dropLast()).span) == nil)
+        for index in bytes.indices {
+            var other = bytes
+            other[index] ^= 0x20
+            #expect(fields.decodedCount(ifStartOf: other.span) == nil)
+        }
+        #expect(FieldSection().decodedCount(ifStartOf: bytes.span) == nil)
+    }
+
     @Test("A field can be inserted before all others")
     func prepending() {
         var fields = section(("A", "1"), ("B", "22"))

@@ -21,6 +21,8 @@ package enum CachePolicy {
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
 
+    private static let ownConditionLengths = ownConditions.reduce(0 as UInt64) { $0 | 1 << UInt64($1.utf8.count) }
+
     // MARK: Storing
 
     /// Returns whether a response may be stored (RFC 9111 §3). A partial response also needs a known part
@@ -56,7 +58,11 @@ package enum CachePolicy {
     ) -> Decision {
         guard stored.isOfUse || request.contains("Cache-Control") else { return .forward }
         let directives = CacheControl(request)
-        guard !ownConditions.contains(where: { request.contains($0) }) else { return .forward }
+        // Most requests have none of them, and few other names have these lengths.
+        guard
+            !request.hasName(withLengths: ownConditionLengths)
+                || !ownConditions.contains(where: { request.contains($0) })
+        else { return .forward }
         let isLocalOnly = directives.flags.contains(.onlyIfCached)
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {

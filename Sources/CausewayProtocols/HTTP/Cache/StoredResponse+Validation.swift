@@ -4,10 +4,21 @@ extension StoredResponse {
     /// The fields that describe the stored content. A response with status 304 does not change them (RFC 9111 §3.2).
     private static let kept = ["content-encoding", "content-length", "content-range"]
 
+    /// What the conditions of a request contain (RFC 9110 §8.8).
+    package struct Validators: Equatable, Sendable {
+        var tag: ArraySlice<UInt8>?
+        var date: ArraySlice<UInt8>?
+    }
+
+    package var validators: Validators {
+        Validators(tag: fields.onlyBytes(of: "ETag"), date: fields.onlyBytes(of: "Last-Modified"))
+    }
+
     /// Adds the conditions that ask whether the response is still current (RFC 9111 §4.3.1).
     package func addConditions(to request: inout FieldSection) {
-        if let tag = fields.onlyBytes(of: "ETag") { request.set("If-None-Match", bytes: tag) }
-        if let date = fields.onlyBytes(of: "Last-Modified") { request.set("If-Modified-Since", bytes: date) }
+        let validators = validators
+        if let tag = validators.tag { request.set("If-None-Match", bytes: tag) }
+        if let date = validators.date { request.set("If-Modified-Since", bytes: date) }
     }
 
     /// Returns whether a response with status 304 means this response. A server can answer for another one that it has sent meanwhile (RFC

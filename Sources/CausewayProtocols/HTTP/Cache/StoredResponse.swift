@@ -96,6 +96,7 @@ package struct StoredResponse: Sendable, Equatable {
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
     ]
+    private static let unstoredLengths = unstored.reduce(0 as UInt64) { $0 | 1 << UInt64($1.utf8.count) }
     private static let heuristic: Set = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 
     /// Creates the stored form of a response, without the fields that are not stored.
@@ -134,10 +135,15 @@ package struct StoredResponse: Sendable, Equatable {
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
-        // Most responses have none of them.
-        guard unstored.contains(where: { fields.contains($0) }) else { return fields }
+        // Most responses have none of them, and few other names have these lengths.
+        guard fields.hasName(withLengths: unstoredLengths), unstored.contains(where: { fields.contains($0) }) else {
+            return fields
+        }
+        let listed = fields.elements(of: "Connection")
         var result = fields
-        for name in unstored + fields.elements(of: "Connection") { result.removeAll(name) }
+        result.removeAll { fields, index in
+            unstored.contains { fields.isName($0, at: index) } || listed.contains { fields.isName($0, at: index) }
+        }
         return result
     }
 

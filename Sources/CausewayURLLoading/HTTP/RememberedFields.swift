@@ -1,0 +1,48 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// The last result of a function that adds something to fields. Programs often repeat a request, and a comparison costs less than changed
+/// copies of fields.
+///
+/// A result is used only for exactly the same fields and the same addition, so that nothing of one request gets into another.
+struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
+    /// An object, because a lookup would copy the values.
+    private final class Last: Sendable {
+        let fields: FieldSection
+        let addition: Addition
+        let result: FieldSection
+
+        init(_ fields: FieldSection, _ addition: Addition, _ result: FieldSection) {
+            self.fields = fields
+            self.addition = addition
+            self.result = result
+        }
+    }
+
+    private var last: Last?
+
+    /// Returns the result for the same fields and the same addition; `nil` if it is not known.
+    func result(for fields: FieldSection, _ addition: Addition) -> FieldSection? {
+        guard let last, last.fields.isIdentical(to: fields), last.addition == addition else { return nil }
+        return last.result
+    }
+
+    /// Keeps a result, unless it is longer than ``RequestTarget/maximumRemembered``.
+    mutating func keep(_ result: FieldSection, for fields: FieldSection, _ addition: Addition) {
+        guard result.byteCount <= RequestTarget.maximumRemembered else { return }
+        last = Last(fields, addition, result)
+    }
+}
+
+extension LockedValue {
+    /// Returns the known result, or makes and keeps it.
+    func result<Addition>(
+        for fields: FieldSection, _ addition: Addition, _ make: () -> FieldSection
+    ) -> FieldSection where Value == RememberedFields<Addition> {
+        if let known = withLock({ $0.result(for: fields, addition) }) { return known }
+        let made = make()
+        withLock { $0.keep(made, for: fields, addition) }
+        return made
+    }
+}
