@@ -42,7 +42,7 @@ final class MultipeerStorm: Sendable {
             do {
                 try System.startThread(named: "peer-storm") {
                     var random = SplitMix64(seed: self.seed &* 31 &+ UInt64(index))
-                    while System.now < deadline { self.step(&random) }
+                    while !self.log.isOver(deadline) { self.step(&random) }
                     continuation.resume()
                 }
             } catch {
@@ -55,7 +55,7 @@ final class MultipeerStorm: Sendable {
     private func step(_ random: inout SplitMix64) {
         let index = random.integer(in: 0...(identities.count - 1))
         guard let member = members.withLock({ $0[index] }) else { return begin(index, &random) }
-        if random.chance(oneIn: 100) {
+        if random.chance(oneIn: 300) {
             // Its end may run here, or on the thread that used it last.
             members.withLock { $0[index] = nil }
         } else if random.chance(oneIn: 3) {

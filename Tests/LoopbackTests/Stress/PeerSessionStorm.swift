@@ -36,7 +36,7 @@ final class PeerSessionStorm: Sendable {
             for index in locals.indices {
                 group.addTask { [self] in
                     var random = SplitMix64(seed: seed &* 31 &+ UInt64(index))
-                    while System.now < deadline { await live(index, &random) }
+                    while !log.isOver(deadline) { await live(index, &random) }
                 }
             }
         }

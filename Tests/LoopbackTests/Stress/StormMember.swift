@@ -76,7 +76,7 @@ final class StormMember: NSObject, Sendable, MCSessionDelegate, MCNearbyServiceA
         switch random.integer(in: 0...13) {
         case 0...4: try? session.send(Data(count: random.integer(in: 0...40_000)), toPeers: peers, with: .reliable)
         case 5...6: try? session.send(Data(count: random.integer(in: 0...2_000)), toPeers: peers, with: .unreliable)
-        case 7: if random.chance(oneIn: 8) { session.disconnect() }
+        case 7: if random.chance(oneIn: 30) { session.disconnect() }
         case 8:
             parts.value.advertiser.stopAdvertisingPeer()
             parts.value.advertiser.startAdvertisingPeer()

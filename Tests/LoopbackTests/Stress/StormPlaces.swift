@@ -10,6 +10,12 @@ final class StormLog: Sendable {
     let messages = Counter()
     private let found = LockedValue<[String]>([])
 
+    /// Whether a storm has blown long enough: until the deadline, and on a slow machine until a message has arrived.
+    func isOver(_ deadline: Duration) -> Bool {
+        let now = System.now
+        return now >= deadline && (messages.value > 0 || now >= deadline + Patience.limit)
+    }
+
     var violations: [String] { found.withLock { $0 } }
 
     func violated(_ text: String) { found.withLock { if $0.count < 20 { $0.append(text) } } }
